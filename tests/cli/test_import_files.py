@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from txnlog.log_writer import ANN, BOB, LogWriter, create, delete, paths, story
+from txnlog.log_writer import ANN, BOB, LogWriter, create, delete, paths, snapshot, story
 
 Zktop = Callable[..., tuple[int, str, str]]
 LOCK = "/locks/a"
@@ -134,6 +134,30 @@ def test_a_report_has_what_later_looks_find_in_the_files(zktop: Zktop, tmp_path:
     assert [one["deadlock"]["confidence"] for one in period["deadlocks"]] == ["C2"]
     assert {one["finding"]["rule"] for one in period["findings"]} >= {"S5"}
     assert {one["last_seen"] for one in period["findings"]} == {until}
+
+
+def test_a_window_without_transactions_is_a_state(zktop: Zktop, version_2: Path) -> None:
+    """It has no first and last transaction, and a snapshot alone has no time."""
+    options = ("-o", "a.zktop", "--since", "2030-01-01")
+    _, _, later = zktop("import", str(version_2), *options)
+    (version_2 / "log.1").unlink()
+    (version_2 / "snapshot.0").write_bytes(snapshot({}))
+    _, _, alone = zktop("import", str(version_2), "-o", "a.zktop")
+
+    state = "a.zktop: no transaction of this time was found; the state of 1 member at"
+    assert later == f"{state} 2026-01-31T12:00:00.070Z\n"
+    assert alone == f"{state} an unknown time\n"
+
+
+def test_the_two_folders_of_a_server_are_one_member(zktop: Zktop, version_2: Path) -> None:
+    """With dataLogDir, snapshots and logs are apart."""
+    data = version_2.parents[1] / "data" / "version-2"
+    data.mkdir(parents=True)
+    (data / "snapshot.0").write_bytes(snapshot({"": (0, b"")}))
+
+    _, _, err = zktop("import", str(data), str(version_2), "-o", "a.zktop")
+
+    assert err.startswith("a.zktop: 8 transactions of 1 member from")
 
 
 def test_only_what_is_below_a_chroot(zktop: Zktop, version_2: Path) -> None:

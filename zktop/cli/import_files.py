@@ -105,6 +105,9 @@ def _chroot(path: str) -> str:
 def _summary(one: ImportSummary) -> str:
     """Say what was imported, and how much of it the servers' digests prove."""
     number, members = count(one.transactions, "transaction"), count(len(one.members), "member")
+    if not one.transactions:
+        when = iso(one.at) if one.at else "an unknown time"
+        return f"no transaction of this time was found; the state of {members} at {when}"
     read = f"{number} of {members} from {iso(one.first_at)} to {iso(one.at)}"
     if one.with_digest:
         return f"{read}; the servers' digests prove {one.proven} of {one.with_digest}"

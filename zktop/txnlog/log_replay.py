@@ -74,7 +74,7 @@ class LogReplay:
         self._logs = self._first_records([file for file in files if file.kind == "log"])
         snapshots = [file for file in files if file.kind == "snapshot"]
         self._snapshots = sorted(snapshots, key=lambda file: file.zxid or 0)
-        self.members = sorted({file.member for file in files if file.kind != "audit"})
+        self.members = _members_of(files)
 
     def steps(
         self, since: Millis | None = None, until: Millis | None = None
@@ -265,3 +265,11 @@ def _first_record(file: DataFile) -> Record | None:
 
 def _newest_time(tree: ZnodeTree) -> Millis:
     return max((max(node.ctime, node.mtime) for node in tree.nodes.values()), default=0)
+
+
+def _members_of(files: Sequence[DataFile]) -> list[str]:
+    """Return the folders with logs; the snapshots of a member may be in another one."""
+    folders = [
+        {file.member for file in files if file.kind == kind} for kind in ("log", "snapshot")
+    ]
+    return sorted(folders[0] or folders[1])
