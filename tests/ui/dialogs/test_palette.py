@@ -12,6 +12,7 @@ from zktop.demo.permission import Allow
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.ui.app import Zktop
+from zktop.ui.dialogs import palette, palette_items
 from zktop.ui.dialogs.palette import MAX_IN_GROUP, PaletteDialog, found
 from zktop.ui.dialogs.palette_items import PaletteItem, groups_of
 from zktop.ui.settings import UiSettings
@@ -252,3 +253,29 @@ async def test_the_keys_are_listed_with_the_items() -> None:
 
     inside = [piece for line in lines for piece in line.split("│")]
     assert next(one for one in inside if "deadlocks and findings" in one).split()[-1] == "3"
+
+
+async def test_sessions_are_found_once_their_names_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Until then a search says that it reads them; the list of everything has none."""
+    monkeypatch.setattr(palette_items, "AT_ONCE", 1)
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        monkeypatch.setattr(palette, "call_in_steps", lambda *_, **__: None)
+        await pressed(pilot, "colon")
+        before = "\n".join(await settled(pilot))
+        await pressed(pilot, *"ann")
+        while_reading = "\n".join(await settled(pilot))
+        dialog = app.screen
+        assert isinstance(dialog, PaletteDialog)
+        for _ in dialog._reading:
+            pass
+        dialog._read()
+        text = "\n".join(await settled(pilot))
+
+        assert "reading the names" not in before
+        assert "reading the names of all sessions" in while_reading
+        assert "reading the names" not in text
+        assert session_text(session("ann")) in text

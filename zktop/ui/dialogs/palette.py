@@ -71,8 +71,10 @@ class PaletteDialog(Dialog[PaletteItem]):
     def _read(self) -> None:
         """List the sessions as well, once their names are known."""
         self._is_reading = False
+        before = [one.name for one in self._recent]
         self._find_recent()
-        self._show()
+        if self._text or [one.name for one in self._recent] != before:
+            self._show()
 
     def _find_recent(self) -> None:
         named = (item_named(name, self._groups) for name in self._recent_names)
@@ -92,15 +94,19 @@ class PaletteDialog(Dialog[PaletteItem]):
         if isinstance(item, PaletteItem):
             self.dismiss(item)
 
+    @property
+    def _text(self) -> str:
+        return self.query_one(Input).value.strip()
+
     def _show(self) -> None:
         results = self.query_one(TextList)
         text, width = self.query_one(Input).value, results.room.width
         sections = (
             found(self._groups, self._recent, text)
-            if text.strip()
+            if self._text
             else overview(self._groups, self._recent)
         )
-        if self._is_reading:
+        if self._is_reading and self._text:
             sections = [*sections, PaletteSection("", (), "reading the names of all sessions ...")]
         rows = [row for one in sections for row in section_lines(one, width)]
         lines = [drawing for drawing, _ in rows] or [line(("No match.", "dim"))]
