@@ -480,6 +480,12 @@ def test_json_garbage_is_unreadable_or_a_table(parse: object, document: dict[str
         parse(_as_answered(document))  # type: ignore[operator]  # a parser it is
 
 
+def test_a_table_that_is_not_json_is_unknown() -> None:
+    """It is decoded later than the rest of the answer."""
+    with pytest.raises(UnreadableError, match="AdminServer watches: this answer cannot be read"):
+        admin_tables.watched({admin_tables.WATCHES: b'{"5": ["\xff"]}'})
+
+
 @pytest.mark.parametrize(
     ("parse", "document"),
     [

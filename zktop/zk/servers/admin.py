@@ -87,7 +87,7 @@ def _decode(name: str, answer: bytes) -> JsonAnswer:
             key: bytes(value) if key in LARGE_TABLES else msgspec.json.decode(value)
             for key, value in raw.items()
         }
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise RefusedError(f"AdminServer {name}: this is not an AdminServer") from None
     if answered.get("error") is not None:
         raise RefusedError(f"AdminServer {name}: {answered['error']!s}")
@@ -191,9 +191,11 @@ def expiry(answer: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
 
 
 def _paths(command: str, answered: bytes) -> PathsBySession:
-    table = msgspec.json.decode(answered)
-    if not isinstance(table, dict):
-        raise unreadable(f"AdminServer {command}", str(table))
+    try:
+        table = msgspec.json.decode(answered, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        text = answered.decode("utf-8", "replace")
+        raise unreadable(f"AdminServer {command}", text) from None
     found: PathsBySession = {}
     for text, paths in table.items():
         session = number(text)
