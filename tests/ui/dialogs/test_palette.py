@@ -279,3 +279,17 @@ async def test_sessions_are_found_once_their_names_are_read(
         assert "reading the names of all sessions" in while_reading
         assert "reading the names" not in text
         assert session_text(session("ann")) in text
+
+
+async def test_a_recent_lock_is_found_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search for each of five would stop the screen with 100,000 locks."""
+    searched: list[str] = []
+    monkeypatch.setattr(palette_items, "has_all", lambda text, _: searched.append(text))
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        (locks,) = (one for one in groups_of(app) if one.kind == "lock")
+        known, gone = locks.item(ORDERS), locks.item(f"{ORDERS}/gone")
+
+        assert known is not None
+        assert (known.name, gone, searched) == (ORDERS, None, [])

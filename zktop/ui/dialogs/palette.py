@@ -115,8 +115,8 @@ class PaletteDialog(Dialog[PaletteItem]):
 
 def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:
     """Return the item with this name; None if it is gone, or not allowed."""
-    found = (item for group in groups for item in group.find((name.casefold(),)))
-    return next((item for item in found if item.name == name), None)
+    found = (group.item(name) for group in groups)
+    return next((item for item in found if item is not None), None)
 
 
 def overview(

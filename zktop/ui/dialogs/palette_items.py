@@ -55,12 +55,19 @@ class PaletteItem(NamedTuple):
 
 
 class PaletteGroup(NamedTuple):
-    """Items of one kind; `find` returns those that contain all words."""
+    """Items of one kind: `find` returns those that contain all words, `named` a single one."""
 
     title: str
     find: Callable[[Words], Iterator[PaletteItem]]
     kind: str = ""  # typed before a name, it searches this group alone
     note: str = ""  # in place of the items while nothing is typed
+    named: Callable[[str], PaletteItem | None] | None = None  # None: few items, to be searched
+
+    def item(self, name: str) -> PaletteItem | None:
+        """Return the item with this name; None if it is gone, or not allowed."""
+        if self.named is not None:
+            return self.named(name)
+        return next((one for one in self.find((name.casefold(),)) if one.name == name), None)
 
 
 class SessionName(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -109,9 +116,10 @@ def groups_of(app: Shell, sessions: Sequence[SessionName] = ()) -> list[PaletteG
     keys = [one for one in known_on(app.visit.page, app.table) if one.id not in UNLISTED]
     themes = app.settings.themes()
     locks = count(len(report.paths), "lock") if report is not None else "no locks yet"
+    part = f"{locks}: type a part of the path"
     groups = [
         PaletteGroup("Go to", partial(_among, [*_places(app, keys)])),
-        PaletteGroup("Locks", partial(_locks, app), "lock", f"{locks}: type a part of the path"),
+        PaletteGroup("Locks", partial(_locks, app), "lock", part, partial(_lock_named, app)),
         PaletteGroup(
             "Sessions",
             partial(_sessions, app, sessions),
@@ -185,7 +193,17 @@ def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
     report = app.view_state.report
     for path in report.paths if report else ():
         if has_all(path.casefold(), words):
-            yield PaletteItem(path, "", partial(app.turn_to, "lock", Selection(path=path)))
+            yield _lock(app, path)
+
+
+def _lock_named(app: Shell, name: str) -> PaletteItem | None:
+    """Return a recent lock without a search: five of them took 0.1 s among 100,000."""
+    report = app.view_state.report
+    return _lock(app, Text(name)) if report is not None and name in report.parts else None
+
+
+def _lock(app: Shell, path: Text) -> PaletteItem:
+    return PaletteItem(path, "", partial(app.turn_to, "lock", Selection(path=path)))
 
 
 def _sessions(app: Shell, sessions: Sequence[SessionName], words: Words) -> Iterator[PaletteItem]:
