@@ -80,7 +80,7 @@ Copy = Callable[[str], str | None]  # copies a text and returns where it went; N
 class Feed(Protocol):
     """Where frames come from: a live ensemble, or a recording."""
 
-    shows_tables: bool  # the visible page does; then tables are read as often as without a rest
+    shows_tables: bool  # set while the visible page does; large ones are then read more often
 
     @property
     def name(self) -> str:
