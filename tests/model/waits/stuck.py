@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from zktop.model.waits.assess import Assessment, assessment, judge, with_blocking_elections
-from zktop.model.waits.cores import StuckQueue, StuckSet
+from zktop.model.waits.cores import StuckQueue, StuckSet, stuck_tail
 from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
@@ -22,7 +22,7 @@ def stuck_classes(graph: WaitGraph) -> dict[str, StuckClass]:
         found.update((actor, _stuck_class(graph, stuck_set, actor)) for actor in actors)
         found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
         for lock in stuck_set.queues:
-            for actor, groups in graph.stuck_tail(stuck_set, lock):
+            for actor, groups in stuck_tail(stuck_set, lock):
                 found[actor] = "behind" if groups - {len(stuck_set.cores)} else "dead-end"
     return found
 
@@ -47,7 +47,7 @@ def actors_behind(one: StuckCore) -> Iterator[str]:
         if number in groups and actor not in in_cores:
             yield actor
     for lock in stuck_set.queues:
-        tail = one.graph.stuck_tail(stuck_set, lock)
+        tail = stuck_tail(stuck_set, lock)
         yield from (actor for actor, groups in tail if number in groups)
 
 

@@ -7,14 +7,13 @@ waits to lead deserves a hint, and more than a hint if actor names identify thre
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.waits.concurrent_actors import multi_threaded
 from zktop.model.waits.confidence import WORKING_RING_MS, confidence
-from zktop.model.waits.cores import Core, StuckSet
+from zktop.model.waits.cores import Core, StuckSet, once_for_each, stuck_tail
 from zktop.model.waits.deadlock import (
     Deadlock,
     deadlock_id,
@@ -66,13 +65,13 @@ def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
     return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
 
 
-@lru_cache(maxsize=8)
-def count_behind(graph: WaitGraph, stuck_set: StuckSet) -> Counter[frozenset[int]]:
+@once_for_each
+def count_behind(stuck_set: StuckSet) -> Counter[frozenset[int]]:
     """Number of actors outside all cores of a stuck set, by the cores they are behind."""
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
     counts = Counter(g for actor, g in stuck_set.reach.items() if actor not in in_cores)
     for lock in stuck_set.queues:
-        counts.update(groups for _, groups in graph.stuck_tail(stuck_set, lock))
+        counts.update(groups for _, groups in stuck_tail(stuck_set, lock))
     return counts
 
 
@@ -200,7 +199,7 @@ def _case(view: _View, found: Ring) -> RingCase | None:
 def _deadlock(view: _View, case: RingCase) -> Deadlock:
     one, names, known = view.one, view.names, view.known
     core, found, number = one.core, case.ring, one.number
-    counts = count_behind(one.graph, one.stuck_set)
+    counts = count_behind(one.stuck_set)
     rule, sort = rule_and_kind(core, found)
     level, clues = confidence(case, known)
     return Deadlock(

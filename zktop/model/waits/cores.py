@@ -19,12 +19,13 @@ from zktop.model.waits.find_stuck import ThinnedQueue, stuck_actors, unthinned
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
-class StuckSet(Struct, frozen=True, eq=False):
+class StuckSet(Struct, frozen=True, eq=False, weakref=True):
     """Tangled actors that are stuck and have queues in common, and why they are stuck.
 
     `frozen` is `actors` with those that never release anything. `reach` maps an actor to the
     numbers of the cores that it is in or behind; the number after the last core stands for nodes
-    without an owner, and for leaders. Compared by identity.
+    without an owner, and for leaders. `tails` has the requests of each queue behind its last
+    tangled member. Compared by identity.
     """
 
     actors: frozenset[str]
@@ -32,6 +33,7 @@ class StuckSet(Struct, frozen=True, eq=False):
     queues: "Mapping[str, StuckQueue]"
     cores: "tuple[Core, ...]"
     reach: Mapping[str, frozenset[int]]
+    tails: Mapping[str, tuple[WaitRequest, ...]]
     size: int  # requests in its queues
 
     @property
@@ -43,7 +45,7 @@ class StuckSet(Struct, frozen=True, eq=False):
 def explain_stuck(
     frozen: frozenset[str],
     unowned: Container[str],
-    thinned: Iterable[ThinnedQueue],
+    thinned: Sequence[ThinnedQueue],
     before: "Iterable[Core]" = (),
 ) -> StuckSet:
     """Explain why these actors are stuck, from all their queues; a core from before may last."""
@@ -58,8 +60,9 @@ def explain_stuck(
     dead_ends = [actor for actor, others in graph.items() if not others]
     reached = reach(graph, [*(core.actors for core in found), dead_ends])
     stuck_actors = frozenset(actor for actor in frozen if actor not in unowned)
-    size = sum(len(one.queue.requests) for one in queues.values())
-    return StuckSet(stuck_actors, frozen, queues, found, reached, size)
+    tails = {one.queue.lock: one.queue.requests[one.end :] for one in thinned}
+    size = sum(len(one.queue.requests) for one in thinned)
+    return StuckSet(stuck_actors, frozen, queues, found, reached, tails, size)
 
 
 def _known_core(core: "Core", known: "Core | None") -> "Core":
@@ -226,18 +229,19 @@ class Core(Struct, frozen=True, eq=False, weakref=True):
     queues: tuple[StuckQueue, ...]
 
 
+Subject = TypeVar("Subject", Core, StuckSet)
 Found = TypeVar("Found")
 
 
-def once_per_core(find: Callable[[Core], Found]) -> Callable[[Core], Found]:
-    """Find something about each core once; it is forgotten with the core."""
-    known: WeakKeyDictionary[Core, Found] = WeakKeyDictionary()
+def once_for_each(find: Callable[[Subject], Found]) -> Callable[[Subject], Found]:
+    """Find something about each core or stuck set once; it is forgotten with them."""
+    known: WeakKeyDictionary[Subject, Found] = WeakKeyDictionary()
 
     @wraps(find)
-    def found(core: Core) -> Found:
-        if core not in known:
-            known[core] = find(core)
-        return known[core]
+    def found(subject: Subject) -> Found:
+        if subject not in known:
+            known[subject] = find(subject)
+        return known[subject]
 
     return found
 
@@ -323,17 +327,16 @@ def reach(
     return {actor: frozenset(numbers) for actor, numbers in found.items()}
 
 
-def stuck_tail(
-    stuck_queue: StuckQueue, tail: Iterable[WaitRequest], reached: Reach
-) -> Iterator[tuple[str, frozenset[int]]]:
-    """The stuck actors with one place in a queue's tail, and the groups they are behind."""
+def stuck_tail(stuck_set: StuckSet, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
+    """The stuck actors with one place in a queue's tail, and the cores they are behind."""
+    stuck_queue, reached = stuck_set.queues[lock], stuck_set.reach
     shares = stuck_queue.queue.kind == "read-write"
     ahead = list(stuck_queue.members)
     if stuck_queue.queue.kind == "single":
         ahead = ahead[:1] if stuck_queue.members[:1] == stuck_queue.queue.requests[:1] else []
     writers = [member for member in ahead if not (shares and member.reads)]
     to_all, to_writers = _union(ahead, reached), _union(writers, reached)
-    for request in tail:
+    for request in stuck_set.tails[lock]:
         is_reader = shares and request.reads
         if request.exempt or (len(writers) if is_reader else len(ahead)) < stuck_queue.queue.room:
             continue

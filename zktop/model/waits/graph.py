@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from zktop.model.waits.actor_index import ActorIndex
-from zktop.model.waits.cores import Core, StuckSet, explain_stuck, stuck_tail
+from zktop.model.waits.cores import Core, StuckSet, explain_stuck
 from zktop.model.waits.find_stuck import ThinnedQueue, holding_nodes, thin
 from zktop.model.waits.finish_order import FinishOrder
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
@@ -228,11 +228,6 @@ class WaitGraph:
                 found |= fresh
                 work += fresh
         return frozenset(found), locks
-
-    def stuck_tail(self, stuck_set: StuckSet, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
-        """Actors with one place that are stuck in this queue, and the cores they are behind."""
-        tail = self._queues[lock].requests[self._thinned[lock].end :]
-        return stuck_tail(stuck_set.queues[lock], tail, stuck_set.reach)
 
 
 class StuckCore(Struct, frozen=True, eq=False):

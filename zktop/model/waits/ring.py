@@ -23,7 +23,7 @@ from zktop.model.waits.cores import (
     StuckQueue,
     blockers,
     components,
-    once_per_core,
+    once_for_each,
     sparse_edges,
 )
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
@@ -118,7 +118,7 @@ def _has_cycle(graph: EdgesByWaiter) -> bool:
     return any(len(group) > 1 or group[0] in links[group[0]] for group in components(links))
 
 
-@once_per_core  # a change leaves most cores as they are
+@once_for_each  # a change leaves most cores as they are
 def ring_of(core: Core) -> Ring:
     """The cycle to show for one core."""
     return ring(edges(core))

@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
-from zktop.model.waits.cores import Core, StuckSet, keep_stuck, once_per_core
+from zktop.model.waits.cores import Core, StuckSet, keep_stuck, once_for_each
 from zktop.model.waits.find_stuck import stuck_actors, unthinned
 from zktop.model.waits.graph import StuckCore, WaitGraph
 from zktop.model.waits.ring import Ring, ring_of
@@ -68,7 +67,7 @@ def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
     return WayOut(actor, names.owner(actor), why, frees, client, server)
 
 
-@once_per_core
+@once_for_each
 def breakers(core: Core) -> dict[tuple[str, int], bool]:
     """Whether stopping an actor breaks a core; tried for some actors (and waits) of it."""
     return {tried: _breaks(core, tried[0]) for tried in _tried(ring_of(core))}
@@ -106,7 +105,7 @@ def _freed(one: StuckCore, actor: str, counts: Counter[frozenset[int]], *, break
     return len(one.core.actors) + counts[only]
 
 
-@lru_cache(maxsize=4)
+@once_for_each
 def _is_plain(stuck_set: StuckSet) -> bool:
     """Whether no stuck actor waits in a pool or an election."""
     stuck_queues = stuck_set.queues.values()
