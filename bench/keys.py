@@ -5,7 +5,9 @@ second, after which a user calls the picture finished. What is drawn after such 
 in later: the counts of a tree, the names in the finder, the rows that a filter leaves, a graph
 whose second is over. Nobody waits for it with the hands off the keys, so the next key is pressed
 as soon as the picture is there, not when all work is done, and its time includes what that work
-costs it. A later picture of the key before it that runs into the next one counts as well.
+costs it. A later picture of the key before it that runs into the next one counts as well. Only
+between two screens is there a pause: messages in the corner that earlier keys have shown go away
+by themselves, each with a new picture of the whole screen, and that is no effect of a key.
 
 What a user would feel instead is a screen that answers nothing for a while. The program measures
 that itself: the longest time in which its UI handled nothing, from the first of these keys to the
@@ -25,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from textual.app import App
 from textual.constants import ESCAPE_DELAY
 
 from bench.figure import Figure, processor_seconds
@@ -39,6 +42,7 @@ LOOK_S = size(2.0, 0.5)
 IDLE_SHARE = 0.05  # of a core
 VERBOSE = "ZKTOP_BENCH_KEYS"  # in the environment: print the time of each key
 PAUSE_S = 0.1
+MESSAGES_S = size(App.NOTIFICATION_TIMEOUT + 0.5, 0.0)  # until those in the corner are gone
 NOTHING_S = 0.25  # without output and work: the key has no effect
 PATIENCE_S = size(5.0, 1.0)
 ROUNDS = size(2, 1)  # on all screens
@@ -71,7 +75,7 @@ class Bare(App):
         table.add_rows([f"{row} {column}" for column in range(8)] for row in range(10_000))
 Bare().run()
 """
-TABLE_MOVES = ((b"\x1b[B",) * 8 + (PAGE_DOWN,) * 3 + (b"\x1b[B",) * 4) * size(2, 1)
+TABLE_MOVES = ((b"\x1b[B",) * 8 + (PAGE_DOWN,) * 3 + (b"\x1b[B",) * 4) * size(6, 1)
 
 
 def figures() -> Iterator[Figure]:
@@ -92,6 +96,7 @@ def _among(locks: int, floor: float) -> Iterator[Figure]:
             for page in PAGES[1:]:
                 taken[page.name] += _pressed(shown, [page.key.encode()])
             for page in PAGES * ROUNDS:
+                drain(shown.screen, MESSAGES_S)
                 keys = (page.key.encode(), *BY_SCREEN[page.name], *DIALOGS)
                 taken[page.name] += _pressed(shown, keys)
         ended = [tuple(map(float, line.split())) for line in stops.read_text().splitlines()]

@@ -4,12 +4,15 @@ from collections.abc import Callable
 
 import pytest
 from rich.console import RenderableType
+from textual.app import App
 from textual.screen import Screen
+from textual.widgets import Static
 from ui.example_states import busy
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.screens.page import Page
+from zktop.ui.textual_fixes.draw_once import DrawnOnce
 
 pytestmark = pytest.mark.usefixtures("paints")
 
@@ -48,6 +51,45 @@ async def test_a_page_is_drawn_once_when_it_is_opened_again(
         await settled(pilot)
 
         assert drawings == ["LayoutUpdate"]
+
+
+class Growing(Static):
+    """Asks for a new layout each time it is laid out, until it has four lines."""
+
+    def on_resize(self) -> None:
+        """Grow by a line."""
+        if self.size.height < 4:
+            self.styles.height = self.size.height + 1
+
+
+class GrowingApp(App[None]):
+    """Counts the drawings of a screen with a growing widget."""
+
+    drawings = 0
+
+    def get_default_screen(self) -> Screen[object]:
+        """The screen under test."""
+        return DrawnOnce()
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        self.drawings += renderable is not None
+        super()._display(screen, renderable)
+
+
+async def test_layouts_that_follow_each_other_are_drawn_once() -> None:
+    """A page that fills its panes asks for several; a picture of each would flicker."""
+    app = GrowingApp()
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        before = app.drawings
+        widget = Growing("text")
+        widget.styles.height = 1
+        await app.mount(widget)
+        while widget.size.height < 4:
+            await pilot.pause()
+        await pilot.pause()
+
+        assert app.drawings - before == 1
 
 
 async def test_the_page_below_a_dialog_is_drawn_once_when_that_closes(

@@ -3,9 +3,11 @@
 Textual draws a screen as soon as it is laid out, and again when the widgets have filled their new
 sizes; a scroll bar that got its size in between, once more; and a whole screen three times when it
 comes to the top. When a dialog has been removed, it lays out and draws the page below once more.
+A page that fills its panes asks for several layouts within a tenth of a second, and each of them
+would be drawn.
 """
 
-from typing import Generic
+from typing import Final, Generic
 
 from textual.await_remove import AwaitRemove
 from textual.events import ScreenResume
@@ -14,12 +16,15 @@ from textual.screen import Screen, ScreenResultType
 
 from zktop.ui.textual_fixes.key_queue import call_after
 
+MAX_UNDRAWN: Final = 3  # layouts in a row, each of which is followed by another
+
 
 class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
     """A screen that is drawn when its widgets have filled their new sizes, and not before."""
 
     _is_new_layout = False  # until the widgets have filled it
     _was_drawn = False
+    _undrawn = 0  # layouts since the last drawing
 
     def _on_screen_resume(self, _event: ScreenResume) -> None:
         """Draw everything later, except the first frame; Textual's own handler comes next."""
@@ -42,7 +47,12 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
         return self._was_drawn or len(self.app.screen_stack) > 1
 
     def _draw_laid_out(self) -> None:
-        self._is_new_layout = False
+        """Draw, unless another layout is due already: then lay out at once, and draw that."""
+        if self._layout_required and self._undrawn < MAX_UNDRAWN and self.is_current:
+            self._undrawn += 1
+            self._on_timer_update()
+            return
+        self._is_new_layout, self._undrawn = False, 0
         if self.is_current:
             self._compositor_refresh()
 
