@@ -16,6 +16,7 @@ from zktop.model.session_ids import session_id
 from zktop.model.world.world import TableFacts, World
 from zktop.zk.connect.address import Address, AdminAccess
 from zktop.zk.servers.introspect import (
+    CHEAP_S,
     LONGEST_REST_S,
     QUIET_RESTS,
     REST_FACTOR,
@@ -247,6 +248,14 @@ def test_tables_are_read_less_often_while_no_znode_changes() -> None:
 
     assert not schedule.is_due(end - 0.1, changes=7, may_rest=True)
     assert schedule.is_due(end, changes=7, may_rest=True)
+
+
+def test_small_tables_are_read_as_often_as_when_znodes_change() -> None:
+    """A session of a second would end between two readings, and nobody could say how."""
+    schedule = ServerSchedule()
+    schedule.sampled(at=100.0, changes=7, took=0.1, spent=CHEAP_S, every=0.2)
+
+    assert schedule.is_due(100.0 + REST_FACTOR * CHEAP_S, changes=7, may_rest=True)
 
 
 def test_tables_on_screen_are_read_as_often_as_when_znodes_change() -> None:

@@ -88,6 +88,7 @@ ANSWER_S = 1.5  # for a probe
 RETRY_S = 0.5  # between a first miss and the second probe
 SLOW_S = 1.0
 REST_FACTOR = 50  # pause after a sample, as a multiple of its CPU time
+CHEAP_S = 0.01  # CPU time of a sample that needs no longer pauses
 QUIET_RESTS = 10  # such pauses, while no znode of the locks changes
 LONGEST_REST_S = 60.0
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
@@ -115,12 +116,13 @@ class ServerSchedule:
     def is_due(self, now: float, changes: int, *, may_rest: bool) -> bool:
         """Whether to ask now: later while the server is slow or our own cost is high.
 
-        `may_rest` allows a longer pause until a znode changes.
+        `may_rest` allows a longer pause until a znode changes, if samples are large: in a small
+        ensemble it would hide how a session of a second ends.
         """
         if self._sampled_at is None:
             return True
         rest = REST_FACTOR * self._spent
-        if may_rest and changes == self._changes:
+        if may_rest and self._spent > CHEAP_S and changes == self._changes:
             rest = max(rest, min(QUIET_RESTS * rest, LONGEST_REST_S))
         return now >= self._sampled_at + max(self._pause, rest)
 
