@@ -61,15 +61,13 @@ class VerdictBuilder:
             self._first_tables.setdefault(server, at)
 
     def has_settled(self, report: Report) -> bool:
-        """Return whether reports and tables span at least `settle`, and findings are confirmed."""
+        """Return whether reports and servers' tables span at least `settle`."""
         if self._first is None or report.now < self._first + self._settle:
             return False
         if report.now >= self._first + self._settle + GRACE_MS:
             return True
         first = self._first_tables
-        if any(at < first.get(server, at) + self._settle for server, at in _tables(report)):
-            return False
-        return not any(self._may_count_later(finding, report) for finding in report.findings)
+        return all(at >= first.get(server, at) + self._settle for server, at in _tables(report))
 
     def verdict(self, report: Report) -> "CheckVerdict":
         """Divide the findings of the last report into those that count and those that do not."""

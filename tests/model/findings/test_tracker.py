@@ -3,6 +3,7 @@
 from model.builders import NOW, kazoo_name, lock, session
 from model.findings.cases import ctx, k, only
 from msgspec.structs import replace
+from output.stories import facts
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
@@ -133,6 +134,20 @@ def test_findings_that_have_lasted_are_examined_less_often() -> None:
         4_000,
         LONGEST_PAUSE_MS,
     ]
+
+
+def test_a_deadlock_is_confirmed_in_time_although_a_client_joins_behind_it() -> None:
+    """The settle time runs from the first look that showed it, not from its last change."""
+    examiner, world = Examiner(), World().after(*facts("X x: A B ; Y x: B A", NOW))
+    examiner.look(world, NOW, thorough=False)
+    world = world.after(*facts("X x: A B C ; Y x: B A", NOW))
+    examiner.look(world, NOW + SETTLE - 500, thorough=False)
+
+    severities = [
+        examiner.look(world, NOW + moment, thorough=False).findings[0].severity
+        for moment in (SETTLE - 1, SETTLE)
+    ]
+    assert severities == ["warning", "critical"]
 
 
 def test_a_rule_that_asks_for_a_look_gets_it_in_time() -> None:
