@@ -18,6 +18,7 @@ NAMES = {  # ours -> tmux's
     "apostrophe": "'", "at": "@", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 ANSWERS_S = 3.0  # a screen without a dialog, on a busy machine
+TRIES = 15  # more than dialogs can lie on each other
 PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 
 
@@ -40,14 +41,14 @@ def screen() -> Iterator[Terminal]:
 def see(screen: Terminal, number: str) -> None:
     """Go to a screen once every key before this is handled, and close all dialogs."""
     other = "2" if number == "1" else "1"
-    while True:
+    for _ in range(TRIES):
         screen.press("Escape")
         time.sleep(0.15)  # a key that follows sooner is part of an escape sequence
-        screen.press(other)  # a dialog would take it as text
-        with contextlib.suppress(AssertionError):
-            screen.until(shows_page(other), ANSWERS_S)
-            break
-    screen.press(number)
+        with contextlib.suppress(AssertionError):  # a dialog takes the numbers as text
+            for page in (other, number):  # the first may be the one behind a dialog
+                screen.press(page)
+                screen.until(shows_page(page), ANSWERS_S)
+            return
     screen.until(shows_page(number))
 
 
