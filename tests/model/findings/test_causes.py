@@ -262,13 +262,25 @@ def test_a_group_stays_until_it_is_small() -> None:
     assert len(listed(many("L1", STILL_MANY), shown).findings) == STILL_MANY
 
 
+def test_nobody_sees_the_findings_for_which_another_one_speaks() -> None:
+    """How old they are need not be known; findings that are no group are all seen."""
+    *others, last = many("L1", severity="warning", since=NOW)
+    oldest = msgspec.structs.replace(last, since=NOW - SECOND)
+
+    assert listed([*others, oldest]).unseen == {one.id for one in others}
+    assert not listed(others).unseen
+
+
 def test_the_worst_of_a_group_speaks_for_it() -> None:
     """A group is as severe as its most severe finding."""
-    *others, last = many("L1", severity="warning")
-    worst = msgspec.structs.replace(last, severity="critical", sentence=Text("It is worse."))
+    *others, last = many("L1", severity="warning", who="alice")
+    worst = msgspec.structs.replace(
+        last, severity="critical", sentence=Text("It is worse."), sessions=(session("zoe"),)
+    )
     (shown,) = folded([*others, worst])
 
     assert (shown.severity, shown.locks[0]) == ("critical", worst.lock)
+    assert shown.sessions[0] == worst.sessions[0]
     assert shown.sentence.startswith("It is worse.")
 
 

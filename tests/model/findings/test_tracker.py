@@ -8,7 +8,7 @@ from output.stories import facts
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
 from zktop.model.findings.confirm import SeenTimes, SubjectFindings
-from zktop.model.findings.schedule import LONGEST_PAUSE_MS, next_look
+from zktop.model.findings.schedule import LONGEST_PAUSE_MS, LONGEST_SAME_MS, next_look
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
@@ -177,10 +177,20 @@ def test_a_finding_with_new_words_is_looked_at_as_often_as_before() -> None:
     assert next_look(None, found, LATER, SETTLE) == LATER + 6_000
 
 
-def _pause(lasted: int, asked: int | None = None, crowding: int = 0) -> int:
-    since = LATER - lasted
-    found = SubjectFindings({"B1-1": SeenTimes(since, since, since)})
-    return (next_look(asked, found, LATER, SETTLE, crowding) or 0) - LATER
+def test_a_finding_that_nobody_sees_is_not_worded_again_for_its_age() -> None:
+    """Another one speaks for it and for hundreds of others; what its rule asks for remains."""
+    assert _pause(30_000, is_unseen=True) == LONGEST_SAME_MS
+    assert _pause(30_000, crowding=2_000_000, is_unseen=True) == 2_000_000
+    assert _pause(30_000, asked=LATER + 3_000, is_unseen=True) == 3_000
+
+
+def _pause(
+    lasted: int, asked: int | None = None, crowding: int = 0, *, is_unseen: bool = False
+) -> int:
+    found = SubjectFindings().after([SETTLED], LATER - lasted, SETTLE)
+    found = found.after([replace(SETTLED, sentence=Text("once more"), as_of=LATER)], LATER, SETTLE)
+    due = next_look(asked, found, LATER, SETTLE, crowding, is_unseen=is_unseen)
+    return (due or 0) - LATER
 
 
 def _gone(path: str, owner: str, sequence: int, world: World) -> Gone:

@@ -78,6 +78,7 @@ class Listing(msgspec.Struct, frozen=True):
 
     findings: tuple[Finding, ...] = ()
     groups: Mapping[str, ManyAlike] = {}  # by the id of the one finding that is shown
+    unseen: AbstractSet[str] = frozenset()  # the ids of findings for which another one speaks
 
     def reworded(self, words: Mapping[str, Finding]) -> "Listing":
         """The same findings in other words, given by id; itself if no word on screen changed."""
@@ -111,6 +112,11 @@ class FindingList:
     @property
     def findings(self) -> tuple[Finding, ...]:
         return self._listing.findings
+
+    @property
+    def unseen(self) -> AbstractSet[str]:
+        """The ids of findings for which another one speaks."""
+        return self._listing.unseen
 
     @property
     def is_behind(self) -> bool:
@@ -300,6 +306,7 @@ class _Alike:
         self._is_cause = frozenset(causes.values())
         self._found: list[Finding] = []
         self._groups: dict[str, ManyAlike] = {}
+        self._unseen: set[str] = set()
         self._number: Counter[str | None] = Counter()  # of the effects of each cause
 
     def sort(self, finding: Finding) -> None:
@@ -337,6 +344,7 @@ class _Alike:
             if len(kind.members) > many:
                 group = self._groups[kind.group_id] = kind.group()
                 self._found.append(group.shown)
+                self._unseen.update(one.id for one in kind.members if one.id != group.first)
             else:
                 self._found += kind.effects()
         self._kinds = {}
@@ -347,7 +355,7 @@ class _Alike:
         counted = (
             replace(one, folded=number[one.id]) if one.id in number else one for one in self._found
         )
-        return Listing(tuple(sorted(counted, key=order)), self._groups)
+        return Listing(tuple(sorted(counted, key=order)), self._groups, self._unseen)
 
 
 class _Kind:
@@ -386,7 +394,7 @@ class _Kind:
             id=self.group_id,
             lock=first.lock if is_one_lock else None,
             nodes=tuple(dict.fromkeys(nodes)),
-            sessions=tuple(self._sessions),
+            sessions=tuple(dict.fromkeys((*first.sessions, *self._sessions))),
             locks=locks,
             sentence=clean(first.sentence + others),
             advice=clean(f"{first.advice} To list all, filter the list of locks by {first.name}."),

@@ -79,11 +79,14 @@ def next_look(
     settle_ms: int,
     crowding_ms: int = 0,
     places: int = 0,
+    *,
+    is_unseen: bool = False,
 ) -> Millis | None:
     """When to examine a subject again: when its rules ask, or to confirm or reword its findings.
 
     `crowding_ms` is the pause that grows with the number of all findings; a young finding rests no
     longer than it has lasted, or some times as long if it is about a session in hundreds of locks.
+    A subject is unseen if other findings speak for all of its own: nobody reads how old they are.
     """
     if not found.seen:
         return asked
@@ -92,6 +95,8 @@ def next_look(
     pause = max(settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, crowding_ms))
     if len(found.shown) == len(found.seen):
         pause = max(pause, min(now - found.same_since, LONGEST_SAME_MS))
+        if is_unseen:
+            pause = max(pause, LONGEST_SAME_MS, crowding_ms)
     confirmed = (seen.first + settle_ms for seen in found.seen.values())
     reasons = (now + pause, asked, *(at for at in confirmed if at > now))
     return min(at for at in reasons if at is not None)

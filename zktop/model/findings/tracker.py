@@ -320,8 +320,15 @@ class FindingTracker:
         settle = self._settings.thresholds.settle
         before = self._found.get(subject, NO_FINDINGS)
         found = before.after(results.findings, self._now, settle)
-        pause_ms = self._pause_ms(subject)
-        due = next_look(results.due_ms, found, self._now, settle, pause_ms, places)
+        due = next_look(
+            results.due_ms,
+            found,
+            self._now,
+            settle,
+            self._pause_ms(subject),
+            places,
+            is_unseen=all(one.id in self._list.unseen for one in found.shown),
+        )
         if due is None or subject == ENSEMBLE:
             self._due.drop(subject)
         else:
