@@ -7,8 +7,8 @@ from output.stories import facts
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
-from zktop.model.findings.confirm import SeenTimes, SubjectFindings
-from zktop.model.findings.schedule import LONGEST_PAUSE_MS, LONGEST_SAME_MS, next_look
+from zktop.model.findings.confirm import SubjectFindings
+from zktop.model.findings.schedule import LONGEST_PAUSE_MS, LONGEST_SAME_MS, MayRest, next_look
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
@@ -189,7 +189,7 @@ def _pause(
 ) -> int:
     found = SubjectFindings().after([SETTLED], LATER - lasted, SETTLE)
     found = found.after([replace(SETTLED, sentence=Text("once more"), as_of=LATER)], LATER, SETTLE)
-    due = next_look(asked, found, LATER, SETTLE, crowding, is_unseen=is_unseen)
+    due = next_look(asked, found, LATER, SETTLE, MayRest(crowding, is_unseen=is_unseen))
     return (due or 0) - LATER
 
 

@@ -7,7 +7,7 @@ would otherwise keep a processor busy.
 
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final
+from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.confirm import SubjectFindings
@@ -72,31 +72,40 @@ class DueTimes:
         return keys
 
 
+class MayRest(NamedTuple):
+    """What lets the findings about a subject rest for longer than they would alone.
+
+    A subject is unseen if other findings speak for all of its own: nobody reads how old they are.
+    """
+
+    crowding_ms: int = 0  # the pause that grows with the number of all findings
+    places: int = 0  # the subject is a session with so many places in locks
+    is_unseen: bool = False
+
+
 def next_look(
     asked: Millis | None,
     found: SubjectFindings,
     now: Millis,
     settle_ms: int,
-    crowding_ms: int = 0,
-    places: int = 0,
-    *,
-    is_unseen: bool = False,
+    may_rest: MayRest = MayRest(),  # noqa: B008  frozen
 ) -> Millis | None:
     """When to examine a subject again: when its rules ask, or to confirm or reword its findings.
 
-    `crowding_ms` is the pause that grows with the number of all findings; a young finding rests no
-    longer than it has lasted, or some times as long if it is about a session in hundreds of locks.
-    A subject is unseen if other findings speak for all of its own: nobody reads how old they are.
+    Among many findings, a young one rests no longer than it has lasted, or some times as long if
+    it is about a session in hundreds of locks.
     """
     if not found.seen:
         return asked
     age = now - max(seen.since for seen in found.seen.values())
-    longest = age * (1 + places // PLACES_PER_AGE)
-    pause = max(settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, crowding_ms))
+    longest = age * (1 + may_rest.places // PLACES_PER_AGE)
+    pause = max(
+        settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, may_rest.crowding_ms)
+    )
     if len(found.shown) == len(found.seen):
         pause = max(pause, min(now - found.same_since, LONGEST_SAME_MS))
-        if is_unseen:
-            pause = max(pause, LONGEST_SAME_MS, crowding_ms)
+        if may_rest.is_unseen:
+            pause = max(pause, LONGEST_SAME_MS, may_rest.crowding_ms)
     confirmed = (seen.first + settle_ms for seen in found.seen.values())
     reasons = (now + pause, asked, *(at for at in confirmed if at > now))
     return min(at for at in reasons if at is not None)

@@ -47,6 +47,7 @@ from zktop.model.findings.schedule import (
     PAUSE_PER_FINDING_MS,
     PAUSE_PER_PLACE_MS,
     DueTimes,
+    MayRest,
     Subject,
     next_look,
 )
@@ -320,15 +321,9 @@ class FindingTracker:
         settle = self._settings.thresholds.settle
         before = self._found.get(subject, NO_FINDINGS)
         found = before.after(results.findings, self._now, settle)
-        due = next_look(
-            results.due_ms,
-            found,
-            self._now,
-            settle,
-            self._pause_ms(subject),
-            places,
-            is_unseen=all(one.id in self._list.unseen for one in found.shown),
-        )
+        is_unseen = all(one.id in self._list.unseen for one in found.shown)
+        may_rest = MayRest(self._pause_ms(subject), places, is_unseen)
+        due = next_look(results.due_ms, found, self._now, settle, may_rest)
         if due is None or subject == ENSEMBLE:
             self._due.drop(subject)
         else:
