@@ -187,6 +187,27 @@ def test_the_learned_timeout_is_part_of_the_evidence():
     assert (False, text) in [(clue.supports, clue.text) for clue in made.evidence]
 
 
+def test_all_who_wait_for_a_single_node_are_free_once_it_is_gone():
+    """Also those that wait for it twice, and an upgrade that an orphan blocks as well."""
+    assert frees("L rw: orphan.R A.R A.W; N single: A B B") == {"A": 2}
+
+
+def test_a_lease_goes_to_the_next_although_another_one_is_never_returned():
+    """The waiter has no place in another lock, and no lease has a client of its own."""
+    assert frees("L rw: A.R A.W; S sem(2): orphan A B") == {"A": 2}
+
+
+def test_whoever_is_stopped_is_free_itself():
+    """Also if that frees nobody else."""
+    assert frees("S sem(2): B! B! A orphan! orphan! B") == {"A": 1, "B": 2}
+
+
+def frees(state: str) -> dict[str, int]:
+    """How many actors each way out of the only deadlock frees."""
+    (made,) = assess(graph(state), ActorEvidence(now_ms=0)).deadlocks
+    return {way.actor: way.frees for way in made.ways_out}
+
+
 @given(w.worlds())
 def test_ways_out_free_as_many_as_they_say(found: list[WaitQueue]):
     """By taking the actor out of the world and asking again."""

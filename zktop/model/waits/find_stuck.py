@@ -195,7 +195,7 @@ class Reduction:
                 continue
             actor = self._ready.pop()
             finished.append(actor)
-            for reduction, place in self._places[actor]:
+            for reduction, place in self._places.get(actor, ()):
                 self._grant(reduction.leave(place))
         return finished
 

@@ -12,6 +12,7 @@ from bisect import insort
 from collections import ChainMap
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from sys import maxsize
 from typing import Final
 
@@ -68,7 +69,8 @@ class FinishOrder:
     def finished_with(self, fewer: Iterable[ThinnedQueue]) -> list[str]:
         """The stuck actors that could finish with these queues, in which requests are gone."""
         queues = ChainMap({queue.queue.lock: queue for queue in fewer}, self._queues)
-        members = (member for queue in queues.maps[0].values() for member in queue.members)
+        # Nobody is left in the queue of a single znode that is deleted, but its members are free.
+        members = chain.from_iterable(self._queues[lock].members for lock in queues.maps[0])
         untested = {member.actor for member in members if member.actor not in self._turns}
         return Reduction(self._locks, queues, self._turns.keys()).run(untested)
 

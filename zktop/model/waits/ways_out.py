@@ -107,16 +107,16 @@ def _freed(one: StuckCore, actor: str, counts: Counter[frozenset[int]], *, break
 
 @once_for_each
 def _is_plain(stuck_set: StuckSet) -> bool:
-    """Whether no stuck actor waits in a pool or an election."""
-    stuck_queues = stuck_set.queues.values()
-    return not any(one.queue.kind in _NOT_PLAIN and any(one.waits) for one in stuck_queues)
+    """Whether nobody who is stuck waits in a pool or an election."""
+    others = (one for one in stuck_set.queues.values() if one.queue.kind in _NOT_PLAIN)
+    return not any(any(one.waits) or stuck_set.tails[one.queue.lock] for one in others)
 
 
 def _freed_by_reduction(graph: WaitGraph, stuck_set: StuckSet, actor: str) -> int:
     """Test without this actor; only queues of actors that can finish then can change."""
     without = {lock: _without(graph.queues[lock], actor) for lock in graph.locks(actor)}
     left = stuck_set.actors.difference(graph.finished_with(without.values()), {actor})
-    finished = stuck_set.actors - left
+    finished = stuck_set.actors.union({actor}) - left  # also one that waits in a single lock
     locks = {lock for one in finished for lock in graph.locks(one)} & stuck_set.locks
     was = [stuck_set.queues[lock].queue for lock in locks]
     frozen = left | (stuck_set.frozen - stuck_set.actors - {actor})
