@@ -34,7 +34,7 @@ def drawn_at(app: Zktop) -> Millis:
 
 
 async def test_after_a_still_minute_screen_1_waits() -> None:
-    """Five seconds pass before ages move on; a second is not enough."""
+    """Ten seconds pass before ages move on; a second is not enough."""
     *updates, last = quiet(MINUTE, MINUTE + SECOND)
     app = app_of(*updates)
     feed = fed(app)

@@ -88,7 +88,7 @@ def _leaking(
         family = world.families[parent]
         if family.listed and parent not in locks:
             found = _folders(parent, family, world, locks, now)
-            if found is not None and 2 * found.empty > found.number:
+            if found is not None:
                 yield found
 
 
@@ -109,7 +109,8 @@ def _folders(
         stats.append(stat)
         empty += not is_used
     had_clients = any(stat.cversion for stat in stats)  # not merely znodes without data
-    if len(stats) < MIN_SHARE * len(sample) or not (used or had_clients):
+    is_mostly_empty = 2 * empty > len(sample)
+    if len(stats) < MIN_SHARE * len(sample) or not (is_mostly_empty and (used or had_clients)):
         return None
     scale = len(names) / len(sample)
     return LockFolders(

@@ -89,8 +89,9 @@ RETRY_S = 0.5  # between a first miss and the second probe
 SLOW_S = 1.0
 REST_FACTOR = 50  # pause after a sample, as a multiple of its CPU time
 CHEAP_S = 0.01  # CPU time of a sample that needs no longer pauses
-QUIET_RESTS = 10  # such pauses, while no znode of the locks changes
-LONGEST_REST_S = 60.0
+QUIET_RESTS = 20  # such pauses, while no znode of the locks changes
+LONGEST_QUIET_S = 120.0
+LONGEST_REST_S = 60.0  # while the server is slow
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
 MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
 
@@ -123,7 +124,7 @@ class ServerSchedule:
             return True
         rest = REST_FACTOR * self._spent
         if may_rest and self._spent > CHEAP_S and changes == self._changes:
-            rest = max(rest, min(QUIET_RESTS * rest, LONGEST_REST_S))
+            rest = max(rest, min(QUIET_RESTS * rest, LONGEST_QUIET_S))
         return now >= self._sampled_at + max(self._pause, rest)
 
     def ask_now(self) -> None:

@@ -118,7 +118,7 @@ def blocked_seconds(ms: Millis, bound: str = "") -> str:
 
 
 TEN_S_MS = 10 * SECOND_MS
-COARSE_MS = 5 * SECOND_MS
+COARSE_MS = 10 * SECOND_MS
 SIGNS: dict[SinceBound, tuple[str, str]] = {
     "seen": ("", ""),
     "at-least": ("≥", ">="),
@@ -127,7 +127,7 @@ SIGNS: dict[SinceBound, tuple[str, str]] = {
 
 
 def elapsed(ms: Millis) -> str:
-    """Write a growing duration: in whole seconds, and after a minute in steps of five.
+    """Write a growing duration: in whole seconds, and after a minute in steps of ten.
 
     Tenths would flicker, and a screen of quiet locks would be drawn again every second.
 

@@ -59,7 +59,7 @@ class LocksScreen(SplitPage):
 
     FIELDS = ROW_FIELDS
     SIDE = "#side"
-    STILL_S = 5.0  # ages above a minute change in such steps
+    STILL_S = 10.0  # ages above a minute change in such steps
     HELP = (
         "All locks: those with problems first, then those with the most waiting. Around them: "
         "alerts, who is blocking, and recent events.\n\n"
