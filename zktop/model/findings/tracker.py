@@ -67,6 +67,7 @@ from zktop.model.world.world import World
 MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
 MARKED_PER_LOOK: Final = 5_000  # subjects that new tables may affect: about 8 ms
 WORK_PER_FINDING: Final = 2  # to find it takes as long as to examine this many others
+PLACES_PER_WORK: Final = 10  # places that take as long as a lock of five
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 REST_PER_LOCK_MS: Final = 20  # of a session in many locks: it may change at every look
@@ -133,8 +134,11 @@ class FindingTracker:
         """Examine what is due; return everything that is wrong now."""
         self._now = look.now
         shared = self._shared(look)
+        sessions = (session for change in look.changes for session in change.sessions)
+        for session in dict.fromkeys(sessions):
+            self._mark_session(session, look)
         for change in look.changes:
-            self._mark_change(change, look)
+            self._mark_lock(change)
         if look.deadlocks != tuple(self._deadlocks.values()):
             self._update_deadlocks({Text(one.id): one for one in look.deadlocks}, look, shared)
         if look.ensemble.tables != self._ensemble.tables:
@@ -173,8 +177,19 @@ class FindingTracker:
             client_names=look.client_names,
         )
 
-    def _mark_change(self, change: LockChange, look: LookInput) -> None:
-        """Make a changed lock due, and those of its sessions that have findings or many locks."""
+    def _mark_session(self, session: Session, look: LookInput) -> None:
+        """Make a session of a changed lock due if it has findings or many locks."""
+        locks = look.locks_of.get(session)
+        if not locks:
+            self._remember(session, NO_RESULTS)
+            self._rests_until.pop(session, None)
+        elif session in self._found:  # such a session may change at every look
+            rests_until = self._rests_until.get(session, look.now)
+            self._due.set_within(session, max(look.now + SECOND_MS, rests_until))
+        elif len(locks) >= self._settings.thresholds.blast_radius:
+            self._set_due(session, FIRST)
+
+    def _mark_lock(self, change: LockChange) -> None:
         path, before, after = change.path, change.before, change.after
         if after is None:
             self._forget_lock(path)
@@ -182,18 +197,6 @@ class FindingTracker:
             if before is not None:
                 self._note_root(path, before, after)
             self._set_due(path, FIRST)
-        many = self._settings.thresholds.blast_radius
-        locks_of = look.locks_of.finder
-        for session in change.sessions:
-            locks = locks_of(session)
-            if not locks:
-                self._remember(session, NO_RESULTS)
-                self._rests_until.pop(session, None)
-            elif session in self._found:  # such a session may change at every look
-                rests_until = self._rests_until.get(session, look.now)
-                self._due.set_within(session, max(look.now + SECOND_MS, rests_until))
-            elif len(locks) >= many:
-                self._set_due(session, FIRST)
 
     def _note_root(self, path: Text, before: Lock, after: Lock) -> None:
         known = self._root_changes.get(path, NO_ROOT_CHANGES)
@@ -317,7 +320,7 @@ class FindingTracker:
 
     def _remember(self, subject: Subject, results: Examination, places: int = 0) -> None:
         """Store the results, and whether they changed what is shown."""
-        self._work += 1 + WORK_PER_FINDING * len(results.findings)
+        self._work += 1 + places // PLACES_PER_WORK + WORK_PER_FINDING * len(results.findings)
         settle = self._settings.thresholds.settle
         before = self._found.get(subject, NO_FINDINGS)
         found = before.after(results.findings, self._now, settle)

@@ -305,7 +305,10 @@ class DeadlockDetector:
         """
         if self._ranked_at is None or self._ranked_at == now_ms:
             return self._blockers
-        kept = filter(self._still_blocks, self._blockers)
+        if self._is_unranked or self._ranking is not None:
+            kept = tuple(filter(self._still_blocks, self._blockers))
+        else:
+            kept = self._blockers
         return blockers_later(kept, now_ms - self._ranked_at)
 
     def _still_blocks(self, blocker: RootBlocker) -> bool:
