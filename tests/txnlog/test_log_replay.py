@@ -74,6 +74,44 @@ def test_a_window_begins_and_ends_in_the_story(tmp_path: Path) -> None:
     assert start.zxid == 5
 
 
+def test_a_quiet_window_ends_before_the_transaction_that_follows_it(tmp_path: Path) -> None:
+    """Its state is dated with the last transaction before it, not with the first one after it."""
+    early, late = epoch(1, 5), LogWriter((1 << 32) + 6, T0 + 2_000_000)
+    late.add(ANN, 5, set_data("/a", b"", 6))
+    folder = written(tmp_path, log_100000001=early.bytes(), log_100000006=late.bytes())
+    last = T0 + 1_000_000 + 50
+
+    zxids, (start,), replay = played([folder], since=last + 10_000, until=last + 20_000)
+
+    assert zxids == []
+    assert (start.zxid & 0xFF, replay.known_until) == (5, last + 20_000)
+    assert start.at <= last
+
+
+def test_a_hole_after_the_end_of_a_window_is_not_looked_into(tmp_path: Path) -> None:
+    """Nothing is known of the time between the last transaction and the hole's end."""
+    late = LogWriter((1 << 32) + 9, T0 + 5_000_000)
+    late.add(ANN, 5, set_data("/a", b"", 9))
+    folder = written(tmp_path, log_100000001=epoch(1, 3).bytes(), log_100000009=late.bytes())
+
+    zxids, restarts, replay = played([folder], until=T0 + 2_000_000)
+
+    assert [zxid & 0xFF for zxid in zxids] == [1, 2, 3]
+    assert [one.hole for one in restarts] == [None]
+    assert replay.known_until < T0 + 2_000_000
+
+
+def test_the_last_notes_are_never_left_out(tmp_path: Path) -> None:
+    """Digests that differ, for example, matter more than the hundredth unknown type."""
+    log = story().add(ANN, 5, set_data("/locks", b"", 1), digest=1)
+    for _ in range(200):
+        log.add(ANN, 99)
+    replay = played([written(tmp_path, log_1=log.bytes())])[2]
+
+    assert "which zktop does not know" in replay.notes[0]
+    assert "digests differ" in replay.notes[-1]
+
+
 def test_a_fuzzy_snapshot_is_replayed_as_a_server_does(tmp_path: Path) -> None:
     """It has some of what came after its name; the story begins where it is exact."""
     log = LogWriter().opened(ANN)
@@ -141,7 +179,7 @@ def test_ghosts_of_a_lost_leader_are_left_out(tmp_path: Path) -> None:
     zxids, _, replay = played([leader, follower])
 
     assert zxids == [*((1 << 32) + n for n in (1, 2, 3)), E2 + 1, E2 + 2]
-    assert replay.notes == ["2 transactions were never committed in epoch 1 and left out."]
+    assert replay.notes == ["In epoch 1, 2 transactions were never committed: left out."]
 
 
 def test_repeated_records_are_read_once(tmp_path: Path) -> None:
@@ -228,6 +266,6 @@ def test_a_record_that_servers_do_not_read_is_said(tmp_path: Path) -> None:
     assert zxids[-1] == 10
     (note,) = replay.notes
     assert note == (
-        "Transaction 0x9 has 2,486,036 bytes. By default, servers read at most 2,097,150: one "
-        "that has to read it does not start. Set jute.maxbuffer higher first."
+        "Transaction 0x9 has 2,486,036 bytes. By default, servers read at most 2,097,150: "
+        "a server that has to read it does not start. Set jute.maxbuffer higher first."
     )

@@ -28,7 +28,7 @@ DEFAULT_KEEP_MS: Millis = 48 * 3_600_000
 DEFAULT_MAX_SIZE = 2 << 30
 MIN_KEEP_MS: Millis = 60_000
 MIN_MAX_SIZE = 1 << 20
-PATIENCE_S = 300.0  # then a session that is lost is given up, and a new one is opened
+PATIENCE_S = 300.0  # after this, zktop gives up a lost session and opens a new one
 RETRY_S = 10.0
 _EXAMPLES = """\b
 Examples:
@@ -52,7 +52,7 @@ Examples:
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Flight recorder: write here for months; delete what is too old.",
+    help="Flight recorder: a folder to record into for months; old recordings are deleted.",
 )
 @click.option(
     "--keep",
@@ -64,9 +64,9 @@ Examples:
     "--max-size",
     type=SIZE,
     metavar="SIZE",
-    help="With --dir: limit of all files together; default: 2G.",
+    help="With --dir: limit for all files together; default: 2G.",
 )
-@click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
+@click.option("--duration", type=DURATION, metavar="TIME", help="Stop after this time: 60, 5m.")
 @click.option(
     "--redact/--no-redact",
     default=True,
@@ -82,18 +82,18 @@ def command(
     redact: bool,
     **limits: int | None,
 ) -> None:
-    """Record everything that is read, until ctrl-c or for a --duration.
+    """Record everything that zktop reads, until ctrl-c or the end of --duration.
 
-    The file is valid up to its last line however the recording ends. With --dir it is a ring of
-    recordings, each of at most ten minutes; the oldest are deleted. It continues after a lost
-    connection, a restart or a full disk. Other commands open DIR as one recording. The minutes
-    around each critical finding are kept in DIR/findings. Findings are posted to the webhooks of
-    the config.
+    The file is valid up to its last line, however the recording ends. With --dir, zktop writes a
+    ring of recordings, each of at most ten minutes, and deletes the oldest. It continues after a
+    lost connection, a restart or a full disk. Other commands open DIR as one recording. The
+    minutes around each critical finding are kept in DIR/findings. With or without --dir, findings
+    are posted to the webhooks of the config.
     """
     if (output is None) == (folder is None):
         raise click.UsageError("Give either -o FILE or --dir DIR.")
     if output is not None:
-        if any(limits.values()):
+        if any(one is not None for one in limits.values()):
             raise click.UsageError("--keep and --max-size need --dir.")
         _record_file(overrides, output, duration, redact=redact)
     if folder is not None:
@@ -134,7 +134,7 @@ def _limits(keep: Millis | None, max_size: int | None) -> RingLimits:
 def _record_ring(
     overrides: Overrides, ring: RingFolder, duration: Millis | None, *, redact: bool
 ) -> None:
-    """Record one run after the other. Only the first one must connect at once."""
+    """Record one run after the other; only in the first does a failure to connect end it all."""
     end = None if duration is None else time.monotonic() + duration / SECOND_MS
     with Webhooks.of(effective_config(overrides), narrate) as hooks:
         _record_run(overrides, ring, end, hooks, redact=redact)

@@ -77,7 +77,7 @@ def _default_path(environment: Mapping[str, str]) -> Path:
 
 
 def _installed(name: str) -> Path:
-    """Return a file or folder that the wheel puts into the package, or that of a checkout."""
+    """Return the path of a file or folder: in the installed package, or else in the checkout."""
     package = Path(__file__).parent.parent
     inside = package / name
     return inside if inside.exists() else package.parent / name

@@ -1,4 +1,4 @@
-"""Replays the files of one or several members: a snapshot, then every transaction in order.
+"""Replays the files of one or several servers: a snapshot, then every transaction in order.
 
 A snapshot is fuzzy: the server wrote it while transactions went on. So the replay starts with the
 transaction after the one in the snapshot's name, skips changes that the snapshot already has, and
@@ -13,6 +13,7 @@ import msgspec
 
 from zktop.errors import DataFileError
 from zktop.model.facts import Millis
+from zktop.model.format import count
 from zktop.txnlog.data_files import DataFile, open_unpacked
 from zktop.txnlog.log_records import HEADER_BYTES, Damage, LogRecords
 from zktop.txnlog.merged_records import Hole, MergedRecords, Record, ServerLogs, hole_between
@@ -28,12 +29,15 @@ from zktop.txnlog.znode_tree import Effect, ZnodeTree
 
 _COUNTER: Final = 0xFFFF_FFFF
 _FIRST_EPOCHS: Final = (0, 1)  # of a server alone, and of an ensemble
-MAX_NOTES: Final = 20  # of one kind
-MAX_READ_BYTES: Final = 2 * 0xFFFFF  # that servers read: twice jute.maxbuffer, unless configured
+MAX_NOTES: Final = 20  # of damage; five times as many in all
+MAX_READ_BYTES: Final = 2 * 0xFFFFF  # of a record; a server's default: twice jute.maxbuffer
 
 
 class Restart(msgspec.Struct, frozen=True):
-    """The tree is exact from here on: at the start, and after a hole."""
+    """Where the replay starts: with the first tree, or with the tree after a hole.
+
+    The tree is exact from here on, unless a note says what is missing.
+    """
 
     tree: ZnodeTree
     zxid: int
@@ -65,9 +69,9 @@ class LogReplay:
         self.transactions = self.with_digest = self.proven = 0
         self.first: tuple[int, Millis] | None = None
         self.last: tuple[int, Millis] | None = None
-        self.known_until: Millis = 0  # nothing else happened until then
+        self.known_until: Millis = 0  # the replay misses nothing up to this time
         self._damage = 0
-        self._wrong_from: int | None = None  # the first transaction with another digest
+        self._wrong_from: int | None = None  # the first transaction whose digest differs
         self._tree = ZnodeTree()
         self._exact_from = 0  # the tree is exact after this transaction
         self._hole: Hole | None = None  # before the next restart
@@ -79,25 +83,29 @@ class LogReplay:
     def steps(
         self, since: Millis | None = None, until: Millis | None = None
     ) -> Iterator[Restart | ReplayStep]:
-        """Yield a restart, and then each transaction, from one time to another."""
+        """Yield a restart, then each transaction from `since` to `until`.
+
+        After a hole, another restart comes first.
+        """
         before, at, has_begun = self._start(since), 0, False
         merged = MergedRecords(self._members(before))
         for zxid, body in merged:
-            if zxid != before + 1 and (hole := hole_between(before, zxid)) is not None:
+            transaction = self._decoded(body)
+            hole = hole_between(before, zxid) if zxid != before + 1 else None
+            now = max(at, transaction.at)
+            if until is not None and now > until:
+                self.known_until = until if hole is None else self.known_until
+                break
+            if hole is not None:
                 self._resume_after(hole)
                 has_begun = False
-            transaction = self._decoded(body)
-            at = max(at, transaction.at)
-            if until is not None and at > until:
-                self.known_until = until
-                break
-            if not has_begun and zxid > self._exact_from and (since is None or at >= since):
+            if not has_begun and zxid > self._exact_from and (since is None or now >= since):
                 has_begun = True
-                yield self._restart(before, at)
+                yield self._restart(zxid - 1 if self._hole else before, now)
             effects = self._tree.apply(transaction)
             if transaction.digest is not None:
                 self._prove(zxid, transaction.digest)
-            before = zxid
+            before, at = zxid, now
             if has_begun:
                 self._count(zxid, at)
                 yield ReplayStep(transaction, effects, at)
@@ -143,11 +151,17 @@ class LogReplay:
         return 0 if is_whole else first - 1
 
     def _snapshots_to_try(self, first: int | None, since: Millis | None) -> list[DataFile]:
-        """The snapshots to start from, the best one first."""
+        """The snapshots to start from, the best one first.
+
+        The logs continue the `joined` ones without a gap. With `since`, the newest of these that
+        is not too late comes first, otherwise the oldest. The last resort is a gap.
+        """
         if first is None:
             return self._snapshots[::-1]
-        is_epoch = first & _COUNTER == 1
-        joined = [file for file in self._snapshots if (file.zxid or 0) >= first - 1 or is_epoch]
+        begins_epoch = first & _COUNTER == 1
+        joined = [
+            file for file in self._snapshots if begins_epoch or (file.zxid or 0) >= first - 1
+        ]
         before = [file for file in self._snapshots if file not in joined]
         if since is not None:
             early = [log.zxid for log in self._logs if log.at <= since]
@@ -157,7 +171,7 @@ class LogReplay:
         return [*joined, *before[::-1]]
 
     def _resume_after(self, hole: Hole) -> None:
-        """Continue with the newest good snapshot in a hole, or else with the tree before it."""
+        """Continue with the newest good snapshot in the hole, or with the tree from before it."""
         self._note(str(hole))
         self._hole, self._exact_from = hole, 0
         inside = [file for file in self._snapshots if hole.after < (file.zxid or 0) < hole.before]
@@ -193,7 +207,7 @@ class LogReplay:
         return sorted(found, key=lambda log: (log.zxid, log.file.name))
 
     def _members(self, after: int) -> list[ServerLogs]:
-        """The logs of each member, from the transaction after this one."""
+        """The logs of each server, without those that end before the transaction after `after`."""
         logs: dict[str, list[_Log]] = defaultdict(list)
         for log in self._logs:
             logs[log.file.member].append(log)
@@ -219,7 +233,7 @@ class LogReplay:
         if len(body) > MAX_READ_BYTES:
             self._note(
                 f"Transaction {transaction.zxid:#x} has {len(body):,} bytes. By default, servers "
-                f"read at most {MAX_READ_BYTES:,}: one that has to read it does not start. "
+                f"read at most {MAX_READ_BYTES:,}: a server that has to read it does not start. "
                 "Set jute.maxbuffer higher first."
             )
         if not transaction.is_known:
@@ -243,11 +257,12 @@ class LogReplay:
     def _conclude(self, merged: MergedRecords) -> None:
         for epoch, number in sorted(merged.ghosts.items()):
             what = "transaction was" if number == 1 else "transactions were"
-            self._note(f"{number} {what} never committed in epoch {epoch} and left out.")
+            self.notes.append(f"In epoch {epoch}, {number} {what} never committed: left out.")
         if self._damage > MAX_NOTES:
-            self._note(f"{self._damage - MAX_NOTES} more damaged places were skipped.")
+            more = count(self._damage - MAX_NOTES, "more damaged place")
+            self.notes.append(f"Skipped {more}.")
         if self._wrong_from is not None:
-            self._note(
+            self.notes.append(
                 f"From {self._wrong_from:#x} on, the servers' digests differ from the replay's: "
                 f"{self.proven} of {self.with_digest} transactions are proven."
             )
@@ -268,7 +283,7 @@ def _newest_time(tree: ZnodeTree) -> Millis:
 
 
 def _members_of(files: Sequence[DataFile]) -> list[str]:
-    """Return the folders with logs; the snapshots of a member may be in another one."""
+    """Return the folders with logs; the snapshots of a server may be in another one."""
     folders = [
         {file.member for file in files if file.kind == kind} for kind in ("log", "snapshot")
     ]

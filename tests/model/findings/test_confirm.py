@@ -10,7 +10,7 @@ from model.findings.cases import SECOND, connected, ctx, k, only, watching
 from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.schedule import next_look
+from zktop.model.findings.schedule import next_examination
 
 SETTLE = 2 * SECOND
 ORPHAN = only("B1", ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
@@ -38,7 +38,7 @@ def test_nothing_is_red_before_a_second_look() -> None:
     looks = seen(ORPHAN, 0, 1_999, 2_000)
 
     assert severities(looks) == ["warning", "warning", "critical"]
-    assert looks[0][0].evidence[-1].text == "it will be there at a second look"
+    assert looks[0][0].evidence[-1].text == "it is still there at a second look"
 
 
 def test_a_finding_proven_by_its_structure_is_red_at_once() -> None:
@@ -113,4 +113,4 @@ def test_a_lock_in_trouble_is_examined_again_within_the_settle_time() -> None:
     )
     found = SubjectFindings().after(results.findings, NOW, SETTLE)
 
-    assert NOW < (next_look(results.due_ms, found, NOW, SETTLE) or 0) <= NOW + SETTLE
+    assert NOW < (next_examination(results.due_ms, found, NOW, SETTLE) or 0) <= NOW + SETTLE

@@ -101,3 +101,19 @@ def test_b4_fires_for_a_process_that_waits_for_its_old_session() -> None:
 def test_b4_is_quiet_when(tables: tuple[object, ...]) -> None:
     """Two live sessions of one label are two instances, and unknown is not gone."""
     assert not found("B4", ctx(OLD, NEW, tables=tables))
+
+
+def test_b4_is_quiet_if_the_old_node_blocks_nothing() -> None:
+    """Two readers hold at once, and each queue of a lock has places of its own."""
+    old, new = (k("w7", number, "rlock", by=f"s{number}") for number in (1, 2))
+    writer = k("ann", 0, by="s0")
+    tables = (connected("s0", "s2", "zktop"),)
+
+    assert not found("B4", ctx(writer, old, new, tables=tables))
+
+
+def test_b4_is_quiet_for_nodes_without_a_label() -> None:
+    """A client that writes the text None is not the earlier session of all that write nothing."""
+    unnamed, none = plain("s1", 1), plain("s2", 2, label="None")
+
+    assert not found("B4", ctx(unnamed, none, tables=(connected("s2", "zktop"),)))

@@ -8,7 +8,12 @@ from output.stories import facts
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
 from zktop.model.findings.confirm import SubjectFindings
-from zktop.model.findings.schedule import LONGEST_PAUSE_MS, LONGEST_SAME_MS, MayRest, next_look
+from zktop.model.findings.schedule import (
+    LONGEST_PAUSE_MS,
+    LONGEST_SAME_MS,
+    RestReasons,
+    next_examination,
+)
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
@@ -166,7 +171,7 @@ def test_a_finding_rests_for_as_long_as_its_words_stayed_the_same() -> None:
     found = SubjectFindings().after([SETTLED], LATER - 60_000, SETTLE)
     found = found.after([replace(SETTLED, as_of=LATER)], LATER, SETTLE)
 
-    assert next_look(None, found, LATER, SETTLE) == LATER + 60_000
+    assert next_examination(None, found, LATER, SETTLE) == LATER + 60_000
 
 
 def test_a_finding_with_new_words_is_looked_at_as_often_as_before() -> None:
@@ -174,7 +179,7 @@ def test_a_finding_with_new_words_is_looked_at_as_often_as_before() -> None:
     found = SubjectFindings().after([SETTLED], LATER - 60_000, SETTLE)
     found = found.after([replace(SETTLED, sentence=Text("once more"))], LATER, SETTLE)
 
-    assert next_look(None, found, LATER, SETTLE) == LATER + 6_000
+    assert next_examination(None, found, LATER, SETTLE) == LATER + 6_000
 
 
 def test_a_finding_that_nobody_sees_is_not_worded_again_for_its_age() -> None:
@@ -189,7 +194,7 @@ def _pause(
 ) -> int:
     found = SubjectFindings().after([SETTLED], LATER - lasted, SETTLE)
     found = found.after([replace(SETTLED, sentence=Text("once more"), as_of=LATER)], LATER, SETTLE)
-    due = next_look(asked, found, LATER, SETTLE, MayRest(crowding, is_unseen=is_unseen))
+    due = next_examination(asked, found, LATER, SETTLE, RestReasons(crowding, is_unseen=is_unseen))
     return (due or 0) - LATER
 
 

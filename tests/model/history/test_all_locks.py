@@ -615,7 +615,7 @@ def test_the_last_minute() -> None:
     assert history.requests_per_s == pytest.approx(2 / 60, rel=0.05)
     assert history.releases_per_s == pytest.approx(1 / 60, rel=0.05)
     assert history.busy == pytest.approx(1.0)
-    assert history.queue_before == 0
+    assert history.waiters_a_minute_ago == 0
     assert history.blocked_ms == 2 * 30_000 + 1 * 10_000
 
 
@@ -642,7 +642,7 @@ def test_a_lock_that_was_never_looked_at_for_a_minute() -> None:
     history = watcher.histories.of("/orders")
 
     assert history.queue[:54] == (None,) * 54
-    assert (history.busy, history.queue_before) == (None, None)
+    assert (history.busy, history.waiters_a_minute_ago) == (None, None)
     assert history.requests_per_s == pytest.approx(1 / 5)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.model.facts import Stat
-from zktop.zk.read.batch import ReadBatch, SiblingNames, batches
+from zktop.zk.read.batch import ReadBatch, SiblingNames, batches, by_parent
 from zktop.zk.read.requests import (
     GET_DATA,
     ITEM,
@@ -78,6 +78,13 @@ def test_siblings_stay_together_if_they_fit() -> None:
         ["/c"],
         ["/c"],
     ]
+
+
+def test_the_root_of_a_chroot_is_asked_for_as_the_chroot() -> None:
+    """A slash at its end would name no znode."""
+    (batch,) = batches(GET_DATA, by_parent(["/"]), {"/": "/app"}.__getitem__, 10, 1_000)
+
+    assert batch.request.serialize() == MultiRead([written(GET_DATA, "/app")]).serialize()
 
 
 # Decoding of answers

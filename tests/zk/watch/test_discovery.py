@@ -137,6 +137,31 @@ def test_a_flood_of_one_root_leaves_the_others_that_share_its_watch(
         writer.delete("/app/config/x__lock__0000000001")
 
 
+@pytest.mark.parametrize("persistent", [True, False], ids=["persistent", "one-shot"])
+def test_a_flood_of_one_root_leaves_a_root_below_it(
+    busy: RunningServer, writer: KazooClient, *, persistent: bool
+) -> None:
+    """The tree of the wide root has the folders of the narrow one, too."""
+    roots = ("/app/**", "/app/locks/a")
+    with observing(
+        busy.address,
+        *roots,
+        persistent=persistent,
+        flood_per_second=5,
+        looks_like_a_lock=_has_places,
+    ) as live:
+        watches = live.source.cost().watches
+
+        def is_flooded() -> bool:
+            writer.create("/app/config/often-", sequence=True)
+            return live.source.cost().watches != watches
+
+        eventually(is_flooded)
+        writer.create("/app/locks/a/x__lock__0000000001", ephemeral=True)
+        live.until(lambda world: len(names(world, "/app/locks/a")) == 2)
+        writer.delete("/app/locks/a/x__lock__0000000001")
+
+
 def test_a_flood_of_locks_is_polled(busy: RunningServer, writer: KazooClient) -> None:
     """A lock with too many events is polled once a second, and reported as such."""
     with observing(busy.address, "/app/locks/*", flood_per_second=30) as live:

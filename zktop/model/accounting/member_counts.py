@@ -1,4 +1,4 @@
-"""Counts the members of locks by state; recounts only locks that may have changed."""
+"""Counts the members of a lock by state, and finds the locks whose counts may have changed."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,10 @@ class ChangedLocks:
     def __init__(self) -> None:
         self._records: PersistentMap[Text, LockRecord] = PersistentMap()
         self._tables: tuple[ServerTables, ...] = ()
-        self._watched: set[Text] = set()  # locks whose waiters only watch tables show
+        self._watched: set[Text] = set()  # single-node locks: only watch tables show the waiters
 
     def after(self, report: Report) -> set[Text]:
-        """The paths of the locks that changed, appeared or vanished."""
+        """Return the paths of locks that may have changed, including new and vanished ones."""
         changed = report.parts.changed_since(self._records)
         if report.ensemble.tables != self._tables:
             changed |= self._watched
@@ -33,7 +33,7 @@ class ChangedLocks:
 
 
 def member_counts(view: LockView) -> dict[MemberState, int]:
-    """Count the members in each state, without examining each member."""
+    """Count the members in each state; sessions known only by their watches count as waiting."""
     return dict(_member_counts(view))
 
 
@@ -43,7 +43,7 @@ def _member_counts(view: LockView) -> Iterator[tuple[MemberState, int]]:
     others = sum(len(queue.waiters) for queue in lock.queues)
     waits = others
     if lock.kind == "election" and not lock.blocking:
-        waits = sum(member.node in lock.stranded for member in lock.waiters)
+        waits = len(lock.stranded)
     yield "holds", holders
     yield "waits", waits + len(view.watch_check.watchers_waiting)
     yield "standby", others - waits

@@ -16,7 +16,7 @@ from zktop.model.text import Text
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.deadlock import Deadlock
 
-UNCONFIRMED: Final = Evidence(None, Text("it will be there at a second look"))
+UNCONFIRMED: Final = Evidence(None, Text("it is still there at a second look"))
 
 
 class SeenTimes(msgspec.Struct, frozen=True, gc=False):
@@ -33,14 +33,14 @@ class SeenTimes(msgspec.Struct, frozen=True, gc=False):
 
 
 class SubjectFindings(msgspec.Struct, frozen=True):
-    """The present findings about one lock, one session or the ensemble, and since when."""
+    """The present findings about one subject (a lock, session, deadlock, ensemble), since when."""
 
     seen: Mapping[str, SeenTimes] = {}  # by the id of the finding
     shown: tuple[Finding, ...] = ()  # those that have lasted long enough
-    same_since: Millis = 0  # when the last of these was seen, shown or reworded
+    same_since: Millis = 0  # the last time that one came, went, was shown, or changed its words
 
     def after(self, found: Iterable[Finding], now_ms: Millis, settle_ms: int) -> "SubjectFindings":
-        """Add the findings of one more look; one with the same words is the same object."""
+        """Return the findings after one more look; one in the same words stays the same object."""
         before = {finding.id: finding for finding in self.shown}
         seen: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
@@ -62,7 +62,7 @@ def _are_same(before: Finding, now: Finding) -> bool:
 
 
 def _dated(finding: Finding, seen: SeenTimes, settle_ms: int) -> Finding:
-    """Fill in `since`, and lower a critical finding to a warning until it was seen twice."""
+    """Fill in `since`; a critical finding is a warning until it has lasted for `settle_ms`."""
     since = seen.since if finding.since is None else finding.since
     if finding.severity != "critical" or finding.at_once or seen.lasted >= settle_ms:
         return replace(finding, since=since)
@@ -75,7 +75,7 @@ def _dated(finding: Finding, seen: SeenTimes, settle_ms: int) -> Finding:
 
 
 class CurrentFindings(msgspec.Struct, frozen=True):
-    """The problems of this moment, the rules without data, and deadlocks shown only by watches."""
+    """The current findings, the rules that lack data, and the deadlocks that only watches show."""
 
     findings: tuple[Finding, ...] = ()
     blind: tuple[BlindSpot, ...] = ()

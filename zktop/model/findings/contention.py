@@ -101,9 +101,9 @@ def convoy(ctx: LockContext) -> Iterator[RuleResult]:
     past, queue = ctx.past, len(ctx.waiters)
     if queue < ctx.thresholds.herd or ctx.lock.kind == "election":
         return
-    if past.busy is None or past.queue_before is None:
+    if past.busy is None or past.waiters_a_minute_ago is None:
         yield MissingInput("the lock has not been watched for a minute yet", "history")
-    elif past.busy >= BUSY_SHARE and queue >= past.queue_before and _moves(ctx):
+    elif past.busy >= BUSY_SHARE and queue >= past.waiters_a_minute_ago and _moves(ctx):
         yield _convoy(ctx, queue)
 
 
@@ -126,7 +126,7 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
         confidence="C3",
         evidence=(
             (True, f"it was held {100 * (past.busy or 0):.0f} % of the last minute"),
-            (True, f"a minute ago {waits(past.queue_before or 0)}"),
+            (True, f"a minute ago {waits(past.waiters_a_minute_ago or 0)}"),
             (None, "this is not a batch that ends by itself"),
         ),
         advice="Shorten what is done under the lock, or split it into several locks.",

@@ -24,6 +24,9 @@ MIN_NEWER_LEASES = 2
 MAX_WATCHES = 1_000  # of a session; of more, it is unknown which one it waits for
 LONG_FACTOR, VERY_LONG_FACTOR = 10, 20  # times the 99th percentile
 NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
+TOO_MANY_WATCHES = MissingInput(
+    f"a holder watches more than {MAX_WATCHES:,} nodes, so what it waits for is unknown", "watches"
+)
 
 _SEQUENTIAL = r"(?s).*\d{10}"
 
@@ -215,7 +218,9 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
             continue
         if ctx.now_ms - since <= bound:
             yield LookAgainAt(since + bound + 1)
-        elif len(_watched(ctx, holder)) <= MAX_WATCHES and not any(hidden_waits(ctx, holder)):
+        elif len(_watched(ctx, holder)) > MAX_WATCHES:
+            yield TOO_MANY_WATCHES
+        elif not any(hidden_waits(ctx, holder)):
             yield _zombie(ctx, holder, since)
 
 
@@ -262,9 +267,11 @@ def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
     It watches a sequential node outside all known locks.
     """
     for holder in ctx.holders if ctx.waiters else ():
-        if len(_watched(ctx, holder)) <= MAX_WATCHES:
-            for path in hidden_waits(ctx, holder):
-                yield _hidden(ctx, holder, path)
+        if len(_watched(ctx, holder)) > MAX_WATCHES:
+            yield TOO_MANY_WATCHES
+            continue
+        for path in hidden_waits(ctx, holder):
+            yield _hidden(ctx, holder, path)
 
 
 def _watched(ctx: LockContext, member: Member) -> frozenset[Text]:

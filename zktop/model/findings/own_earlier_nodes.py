@@ -1,8 +1,7 @@
-"""B2 to B4: clients that wait for their own node, left by a retry or an earlier session."""
+"""B2 to B4: clients that wait for an earlier node of their own, left by a retry or a session."""
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from zktop.model.facts import split
 from zktop.model.findings.context import LockContext
@@ -12,9 +11,9 @@ from zktop.model.locks.lock import Member
 
 RETRY_WINDOW_MS = 10_000  # a create is retried at most this long after a reconnection
 LONG_HOLD_FACTOR = 20  # times the 99th percentile
-RETRY_NODES = 2  # of one session; more are a pool of threads
+RETRY_NODES = 2  # of one session; more of them mean a pool of threads
 
-_GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_GUID = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 @Rule(
@@ -28,7 +27,7 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
             continue
         seen: dict[tuple[str, str], Member] = {}
         for member in queue.members:
-            if member.token is None or not re.fullmatch(_GUARD, member.token):
+            if member.token is None or not re.fullmatch(_GUID, member.token):
                 continue
             earlier = seen.setdefault((split("/" + member.node)[0], member.token), member)
             if earlier is not member:
@@ -41,11 +40,11 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     waits_for = f"{second} waits for its own ghost {first}"
     return RuleMatch(
         about=ctx.about(earlier, later),
-        sentence=f"{owner} has two nodes of one request in {ctx.name}: "
+        sentence=f"{owner} has two nodes for one request in {ctx.name}: "
         + (f"{waits_for}." if ctx.is_waiting(later) else f"{first} and {second}."),
         confidence="C4",
         evidence=(
-            (True, f"both names carry {short(later.token or '')}, made once for each request"),
+            (True, f"both names carry the guid {short(later.token or '')}, new for each request"),
             (is_one_session or None, "one session owns both"),
         ),
         advice=f"Restart {owner}: its nodes go with its session. Then upgrade its client library.",
@@ -65,19 +64,19 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     only_if=("several", "watches", "connections"),
 )
 def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
-    """A session waits for its own earlier node, made just before its connection was replaced.
+    """A session waits for its own earlier node, made before its connection was replaced.
 
     The session watches that node, and reconnected between the two creations.
     """
     for session, places in ctx.owned.items():
         if len(places) != RETRY_NODES:
             continue
-        for earlier, later in pairwise(places):
-            watched = ctx.watched_here(session) or ()
-            is_exclusive = "read" not in (earlier.mode, later.mode) and not earlier.token
-            is_own = ctx.path_of(earlier.node) in watched and ctx.is_waiting(later)
-            if is_exclusive and is_own and _reconnected_between(ctx, earlier, later):
-                yield _unguarded(ctx, earlier, later)
+        earlier, later = places
+        watched = ctx.watched_here(session) or ()
+        may_be_retry = "read" not in (earlier.mode, later.mode) and not earlier.token
+        is_own = ctx.path_of(earlier.node) in watched and ctx.is_waiting(later)
+        if may_be_retry and is_own and _reconnected_between(ctx, earlier, later):
+            yield _ghost_without_guid(ctx, earlier, later)
 
 
 def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bool:
@@ -89,9 +88,10 @@ def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bo
     return first <= made <= second <= made + RETRY_WINDOW_MS
 
 
-def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
+def _ghost_without_guid(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     owner, usual = ctx.name_of(later), ctx.usual
-    since, idle = ctx.past.granted(earlier.node).at, ctx.shared.sessions.idle_since(later.owner)
+    since = None if ctx.is_waiting(earlier) else ctx.past.granted(earlier.node).at
+    idle = ctx.shared.sessions.idle_since(later.owner)
     is_old = bool(usual and since and ctx.now_ms - since > LONG_HOLD_FACTOR * usual.p99_ms)
     is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW_MS
     return RuleMatch(
@@ -102,11 +102,11 @@ def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
         evidence=(
             (True, f"it watches its own {short(earlier.node)}"),
             (True, "its connection was replaced between the two creations"),
-            (is_frozen or None, "it has made no request since"),
-            (None, "no second thread of the same client made one of the two"),
+            (is_frozen or None, "it has sent no request since the earlier node got the lock"),
+            (None, "no second thread of the same client created one of the two nodes"),
         ),
-        advice=f"Restart {owner}. Its library puts no guid into the name, so a retried create "
-        "cannot recognise itself.",
+        advice=f"Restart {owner}. Its library puts no guid into the name, so after a lost answer "
+        "it cannot tell that its first create succeeded.",
         as_of=ctx.ensemble.watched_at(later.owner),
     )
 
@@ -125,28 +125,27 @@ def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     only_if=("waiters", "connections"),
 )
 def own_old_session(ctx: LockContext) -> Iterator[RuleResult]:
-    """A process came back with a new session and waits until its old one has expired.
+    """A process came back with a new session and waits until its old one expires.
 
-    The blocker has the label of a live waiter, and its session is connected nowhere.
+    The blocker has the label of a live waiter, and the blocker's session is on no server.
     """
     if not ctx.waiters:
         return
-    waiting: dict[str, Member] = {
-        str(member.label): member for member in ctx.waiters if member.label is not None
-    }
+    waiting = {member.label: member for member in ctx.waiters if member.label is not None}
     for old in ctx.members:
-        new = waiting.get(str(old.label))
+        new = None if old.label is None else waiting.get(old.label)
         if new is None or not old.owner or new.owner in (0, old.owner):
             continue
         is_away = ctx.ensemble.connected(old.owner, old.czxid) is False
-        is_ahead = ctx.place[old.node] < ctx.place[new.node]
-        if is_away and is_ahead and ctx.ensemble.connected(new.owner):
-            yield _previous_life(ctx, old, new)
+        if is_away and ctx.ensemble.connected(new.owner) and old in ctx.lock.before(new):
+            yield _own_old_session(ctx, old, new)
 
 
-def _previous_life(ctx: LockContext, old: Member, new: Member) -> RuleMatch:
+def _own_old_session(ctx: LockContext, old: Member, new: Member) -> RuleMatch:
     expires = ctx.ensemble.expires_in(old.owner, ctx.now_ms)
-    ending = f"it expires in at most {span(expires.high)}" if expires else "it must expire"
+    ending = "when that expires is unknown"
+    if expires:
+        ending = f"it expires in at most {span(expires.high)}"
     return RuleMatch(
         about=ctx.about(old, new),
         sentence=f"{ctx.name_of(new)} waits in {ctx.name} for its own previous session; {ending}.",

@@ -1,4 +1,4 @@
-"""When each lock and each session is examined next.
+"""When each lock, session and deadlock is examined next.
 
 `DueTimes` is a heap with one due time for each key. A lock that changed is due before all others.
 Old findings, and those that stay the same, are examined at growing intervals: thousands of them
@@ -13,15 +13,15 @@ from zktop.model.facts import Millis, Session
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.text import Text
 
-Subject = Text | Session  # a lock, or a session
+Subject = Text | Session  # the path of a lock, the id of a deadlock, or a session
 
-FIRST: Final[Millis] = 0  # due before everything that was only scheduled
+FIRST: Final[Millis] = 0  # earlier than every real time, so due before all others
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
-LONGEST_SAME_MS: Final = 300_000  # pause of findings whose words have stayed the same for as long
-PAUSE_PER_FINDING_MS: Final = 20  # so at most fifty old ones are examined per second
-PLACES_PER_AGE: Final = 100  # places that let a young finding rest once more for its age
-PAUSE_PER_PLACE_MS: Final = 1  # fewer of them, if they are about sessions in hundreds of locks
+LONGEST_SAME_MS: Final = 300_000  # limit of the pause of findings whose words stay the same
+PAUSE_PER_FINDING_MS: Final = 20  # added to each pause: at most fifty are examined per second
+PLACES_PER_AGE: Final = 100  # for so many places, a young finding may rest for its age once more
+PAUSE_PER_PLACE_MS: Final = 1  # the same for each place, as examining many of them takes longer
 
 
 class DueTimes:
@@ -49,8 +49,8 @@ class DueTimes:
         """Forget the due time of the key, if it has one."""
         self._due.pop(key, None)
 
-    def has(self, now: Millis) -> bool:
-        """Whether anything is due by now."""
+    def any_due(self, now: Millis) -> bool:
+        """Return whether anything is due by now."""
         while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
             heappop(self._heap)
         return bool(self._heap) and self._heap[0][0] <= now
@@ -65,47 +65,48 @@ class DueTimes:
         (['/c', '/b'], ['/a'])
         """
         keys: list[Subject] = []
-        while (limit is None or len(keys) < limit) and self.has(now):
+        while (limit is None or len(keys) < limit) and self.any_due(now):
             _, _, key = heappop(self._heap)
             del self._due[key]
             keys.append(key)
         return keys
 
 
-class MayRest(NamedTuple):
-    """What lets the findings about a subject rest for longer than they would alone.
+class RestReasons(NamedTuple):
+    """Why a subject may rest for longer than its own findings would allow.
 
-    A subject is unseen if other findings speak for all of its own: nobody reads how old they are.
+    A subject is unseen if other findings stand for all of its own: users do not see their ages.
     """
 
     crowding_ms: int = 0  # the pause that grows with the number of all findings
-    places: int = 0  # the subject is a session with so many places in locks
+    places: int = 0  # nodes of the session in locks, or members of the lock
     is_unseen: bool = False
 
 
-def next_look(
-    asked: Millis | None,
+def next_examination(
+    asked_at: Millis | None,
     found: SubjectFindings,
     now: Millis,
     settle_ms: int,
-    may_rest: MayRest = MayRest(),  # noqa: B008  frozen
+    rest: RestReasons = RestReasons(),  # noqa: B008  frozen
 ) -> Millis | None:
-    """When to examine a subject again: when its rules ask, or to confirm or reword its findings.
+    """Return when to examine a subject again: when its rules ask, or to confirm or reword it.
 
-    Among many findings, a young one rests no longer than it has lasted, or some times as long if
-    it is about a session in hundreds of locks.
+    None: not until something changes. Among many findings, a young one rests no longer than it has
+    lasted; about a session or a lock with hundreds of places, a few times as long. One whose words
+    stay the same, or that is unseen, may rest longer.
     """
     if not found.seen:
-        return asked
+        return asked_at
     age = now - max(seen.since for seen in found.seen.values())
-    longest = age * (1 + may_rest.places // PLACES_PER_AGE)
+    longest = age * (1 + rest.places // PLACES_PER_AGE)
     pause = max(
-        settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, may_rest.crowding_ms)
+        settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, rest.crowding_ms)
     )
     if len(found.shown) == len(found.seen):
         pause = max(pause, min(now - found.same_since, LONGEST_SAME_MS))
-        if may_rest.is_unseen:
-            pause = max(pause, LONGEST_SAME_MS, may_rest.crowding_ms)
+        if rest.is_unseen:
+            pause = max(pause, LONGEST_SAME_MS, rest.crowding_ms)
     confirmed = (seen.first + settle_ms for seen in found.seen.values())
-    reasons = (now + pause, asked, *(at for at in confirmed if at > now))
+    reasons = (now + pause, asked_at, *(at for at in confirmed if at > now))
     return min(at for at in reasons if at is not None)

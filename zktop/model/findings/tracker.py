@@ -47,9 +47,9 @@ from zktop.model.findings.schedule import (
     PAUSE_PER_FINDING_MS,
     PAUSE_PER_PLACE_MS,
     DueTimes,
-    MayRest,
+    RestReasons,
     Subject,
-    next_look,
+    next_examination,
 )
 from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
 from zktop.model.history.all_locks import LockHistories
@@ -128,7 +128,7 @@ class FindingTracker:
     @property
     def is_behind(self) -> bool:
         """Whether the last look left examinations to the next one."""
-        return self._due.has(self._now) or self._list.is_behind or self._is_marking
+        return self._due.any_due(self._now) or self._list.is_behind or self._is_marking
 
     def look(self, look: LookInput) -> CurrentFindings:
         """Examine what is due; return everything that is wrong now."""
@@ -325,8 +325,8 @@ class FindingTracker:
         before = self._found.get(subject, NO_FINDINGS)
         found = before.after(results.findings, self._now, settle)
         is_unseen = all(one.id in self._list.unseen for one in found.shown)
-        may_rest = MayRest(self._pause_ms(subject), places, is_unseen)
-        due = next_look(results.due_ms, found, self._now, settle, may_rest)
+        rest = RestReasons(self._pause_ms(subject), places, is_unseen)
+        due = next_examination(results.due_ms, found, self._now, settle, rest)
         if due is None or subject == ENSEMBLE:
             self._due.drop(subject)
         else:

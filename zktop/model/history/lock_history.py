@@ -1,6 +1,6 @@
 """The known past of one lock, as a frozen value made by `derive_events`.
 
-`FirstLook` is what a single look proves: the least time for which the holders have held the lock.
+`FirstLook` is what a single look proves: how long, at least, its holders have held the lock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,19 +27,19 @@ class Stay(msgspec.Struct, frozen=True, gc=False):
 
 
 class FirstLook(msgspec.Struct, frozen=True, gc=False):
-    """When a lock was examined first, and how long its holders had held it by then."""
+    """When a lock was first examined, and since when its holders are known to have held it."""
 
     at: Millis
     held_since: Millis
 
 
 class RootHistory(msgspec.Struct, frozen=True, gc=False):
-    """Earlier nodes at the path of a lock's root."""
+    """Earlier znodes at the path of a lock's root."""
 
-    generation: int = 0
+    generation: int = 0  # how often the root was replaced by another znode
     recreated_at: Millis | None = None
-    reaped_at: Millis | None = None
-    vanished_with: tuple[Millis, int] | None = None
+    reaped_at: Millis | None = None  # when the root vanished while it was empty
+    vanished_with: tuple[Millis, int] | None = None  # when it vanished, with how many members
 
 
 class UsualHold(NamedTuple):
@@ -54,13 +54,14 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     at: Millis = 0
     first_look: FirstLook | None = None
-    changed_at: Millis | None = None  # time of the last event since the first look
+    changed_at: Millis | None = None  # time of the last change since the first look; None: none
     stays: PersistentMap[Text, Stay] = PersistentMap()
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
-    former_members: tuple[FormerMember, ...] = ()  # the newest, oldest first
+    former_members: tuple[FormerMember, ...] = ()  # the last few, oldest first
     attempts: Mapping[Identity, Attempts] = {}
-    queue: tuple[int | None, ...] = (None,) * WINDOW_S  # the longest queue of each second
+    # The longest queue of each second of the last minute, oldest first.
+    queue: tuple[int | None, ...] = (None,) * WINDOW_S
     requests_per_s: float | None = None
     releases_per_s: float | None = None
     busy: float | None = None  # share of the last minute in which it was held
@@ -71,11 +72,11 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     generation: int = 0  # how often the root was replaced by another node
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
-    # When the root vanished together with its members, and the number of these.
+    # When the root vanished together with its members, and how many there were.
     vanished_with: tuple[Millis, int] | None = None
 
     def granted(self, node: Text) -> Since:
-        """Since when a holder has held the lock."""
+        """Return since when a holder has held the lock."""
         stay = self.stays.get(node)
         if stay is not None:
             return stay.granted or UNKNOWN_SINCE
@@ -83,7 +84,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return Since(first.held_since, "at-least") if first else UNKNOWN_SINCE
 
     def queued(self, member: Member) -> Since:
-        """Since when a member has been in the queue."""
+        """Return since when a member has been in the queue."""
         stay = self.stays.get(member.node)
         if stay is not None and stay.queued.at is not None:
             return stay.queued
@@ -93,7 +94,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return Since(min(created, self.first_look.at), "at-least")
 
     def since(self, member: Member, *, holds: bool) -> Since:
-        """Since when a contender has held or waited."""
+        """Return since when a member has held the lock or waited for it."""
         return self.granted(member.node) if holds else self.queued(member)
 
     @property
@@ -103,8 +104,8 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return None if median is None or p99 is None else UsualHold(median, p99)
 
     @property
-    def queue_before(self) -> int | None:
-        """The number of waiters a minute ago; None if not known."""
+    def waiters_a_minute_ago(self) -> int | None:
+        """The number of waiters a minute ago; None if unknown."""
         return self.queue[0]
 
 
@@ -112,7 +113,7 @@ NO_HISTORY: Final = LockHistory()
 
 
 def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
-    """Return the first look at a lock, with a lower bound for how long the holders have held."""
+    """Return the first look at a lock, with a lower bound for how long it has been held."""
     if lock is None or lock.stat is None:
         return FirstLook(now_ms, now_ms)
     members = all_members(lock)
@@ -130,9 +131,10 @@ def first_look_of(
     born: list[int],
     now_ms: Millis,
 ) -> FirstLook:
-    """Return the first look at a lock with these members, in the order of `born`.
+    """Return the first look at a lock with these members.
 
-    If nothing was deleted since the newest member came, the present holders have held since then.
+    If nothing has been deleted since the newest member was created, the present holders have held
+    the lock since then. `born` has the transactions that created the members, in the same order.
     """
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None

@@ -1,4 +1,4 @@
-"""All children of a lock's folder, including foreign ones, and the state of the previous look.
+"""The children of a lock's folder, including foreign ones, and the state of the previous look.
 
 Clients list the children when they create their node and when their watch fires, never in between.
 So a client acts on the children at its last listing, not on the present ones.
@@ -25,18 +25,18 @@ class ViewProof(msgspec.Struct, frozen=True, gc=False):
     """The view that a watch proves for a member."""
 
     view: ClientView
-    is_fresh: bool  # the watch is certainly no older than the member
+    is_fresh: bool  # a table older than the member did not list the watch
 
 
 class SessionWatches(msgspec.Struct, frozen=True, gc=False):
     """The children that a session watches, according to its server's table."""
 
     zxid: int  # of the newest table
-    since: int  # of the first table in which it was looked up
+    since: int  # of the first table that listed any watch of the session
     children: Mapping[Text, int]  # child -> zxid of the first table that showed the watch
 
     def proof(self, view: ClientView, node: Text, member: Member) -> ViewProof | None:
-        """Return what a watch proves; None if it is older than the member."""
+        """Return what a watch on this child proves; None if the watch is older than the member."""
         if self.children[node] < member.czxid:
             return None
         return ViewProof(view, self.since < member.czxid)
@@ -48,8 +48,8 @@ NO_WATCHES: Final[Mapping[Text, int]] = {}
 class FolderMemory(msgspec.Struct, frozen=True):
     """The state of the folder at the previous look."""
 
-    names: frozenset[Text] = frozenset()  # all children
-    waited: Mapping[Text, tuple[Text, ...]] = {}  # members that waited, and what they watched
+    names: frozenset[Text] = frozenset()  # all children that were read
+    waited: Mapping[Text, tuple[Text, ...]] = {}  # waiter -> the nodes that its recipe watches
     stranded: Mapping[Text, str] = {}  # node -> layout
     proofs: Mapping[Text, ViewProof] = {}
     watched: Mapping[Session, SessionWatches] = {}
@@ -58,8 +58,8 @@ class FolderMemory(msgspec.Struct, frozen=True):
         """Return whether the member's client had failed by the previous look."""
         return self.stranded.get(member.node) == member.layout
 
-    def looked_again(self, member: Member, now: frozenset[Text]) -> bool:
-        """Return whether a member must have listed again: the nodes it waited for are gone."""
+    def listed_again(self, member: Member, now: frozenset[Text]) -> bool:
+        """Return whether the client must have listed again: every node that it watched is gone."""
         targets = self.waited.get(member.node)
         return targets is not None and now.isdisjoint(targets)
 
@@ -72,9 +72,9 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     children: tuple[Member, ...]
     memory: FolderMemory = NO_MEMORY
-    watched: Mapping[Session, SessionWatches] = {}  # from tables; others are unknown
-    changed: int = 0  # the transaction of the newest child, or of the newest deletion
-    own: tuple[Layout, ...] = ()  # the user's layouts
+    watched: Mapping[Session, SessionWatches] = {}  # as tables show; other sessions: unknown
+    changed: int = 0  # zxid at which a child was last created or deleted
+    user_layouts: tuple[Layout, ...] = ()  # defined in the user's config
 
     @cached_property
     def names(self) -> frozenset[Text]:
@@ -85,27 +85,28 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return NO_WATCHES if seen is None else seen.children
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
-        return views_of(layout, self.own)
+        return views_of(layout, self.user_layouts)
 
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
-        """Return whether a view of a layout counts other children or has another order.
+        """Return whether the queue of these members must take other children into account.
 
-        Also true if clients of these members failed earlier: their nodes outlive the cause.
+        It must if a client of the layout counts one of them, or failed at one earlier: the node of
+        that client stays when the child is gone. It also must if clients disagree on the order.
         """
         if any(self.memory.has_stranded(member) for member in members):
             return True
         if has_two_orders(layout, members):
             return True
-        own = {member.node for member in members}
-        return any(self._counts_others(layout, view, own, group) for view in self.views(layout))
+        nodes = {member.node for member in members}
+        return any(self._counts_others(layout, view, nodes, group) for view in self.views(layout))
 
     def _counts_others(
-        self, layout: Layout, view: ClientView, own: AbstractSet[Text], group: str
+        self, layout: Layout, view: ClientView, nodes: AbstractSet[Text], group: str
     ) -> bool:
         others: Iterable[Member] = (
-            child for child in self.seen(layout, view, group) if child.node not in own
+            child for child in self.seen(layout, view, group) if child.node not in nodes
         )
-        if view.counts == "own":  # few; in the other views the first one is usually counted
+        if view.counts == "own":  # these ranks depend on all listed children
             listed = tuple(others)
             rank, others = rank_in(layout, view, listed, group), listed
         else:
@@ -113,7 +114,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return any(rank(child) is not None for child in others)
 
     def seen(self, layout: Layout, view: ClientView, group: str) -> Sequence[Member]:
-        """The children that a view may count: of many locks below one parent, those of one."""
+        """Return the children that a view may count: only this group if locks share the parent."""
         if view.counts != "own" or not layout.grouped:
             return self.children
         if layout.name not in self._by_group:
@@ -132,18 +133,18 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 def children_of(
     family: Family, members: Iterable[Member], layouts: Sequence[Layout], below: str = ""
 ) -> tuple[Member, ...]:
-    """Return all children of a family, in the order of the listing."""
-    contenders = {member.znode.name: member for member in members}
+    """Return the children of a family in the order of the listing, without those not read yet."""
+    members_by_name = {member.znode.name: member for member in members}
     found = (
-        contenders.get(znode.name) or foreign_member(znode, layouts, below)
+        members_by_name.get(znode.name) or foreign_member(znode, layouts, below)
         for znode in family
-        if znode.name in contenders or znode.stat is not None or znode.hidden
+        if znode.name in members_by_name or znode.stat is not None or znode.hidden
     )
     return tuple(found)
 
 
 def foreign_member(znode: Znode, layouts: Sequence[Layout], below: str = "") -> Member:
-    """Make a member of a foreign child."""
+    """Make a Member that stands for a foreign child."""
     names = (parse_name(layout, znode.name) for layout in layouts)
     number = next((name.sequence for name in names if name is not None), None)
     node = Text(below + znode.name) if below else znode.name

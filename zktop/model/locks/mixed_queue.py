@@ -218,7 +218,7 @@ class MixedQueue(QueueDefaults):
         if _came_before(child, member):
             return True
         memory = self.folder.memory
-        return child.node in memory.names and memory.looked_again(member, self.folder.names)
+        return child.node in memory.names and memory.listed_again(member, self.folder.names)
 
     def _is_older(self, child: Member, member: Member) -> bool:
         """Return whether a child existed when the member's client last listed the children."""

@@ -86,7 +86,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
                 memory=self.memory,
                 watched=seen_watching(self.site.world, sessions, nodes, self.memory.watched),
                 changed=_last_change(family),
-                own=self.site.settings.layouts,
+                user_layouts=self.site.settings.layouts,
             )
 
         return open_folder

@@ -24,10 +24,10 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
     """Counters over the members of one queue."""
 
     unordered: int = 0  # neighbours that were created in the opposite order
-    twins: int = 0  # members that share their number
+    twins: int = 0  # members minus distinct numbers: 0 if no two members share a number
     negative: int = 0
     unnumbered: int = 0
-    unseen: int = 0  # members not counted by their own clients
+    unseen: int = 0  # members that clients of their own layout do not count
     lasting: int = 0  # persistent members
     readers: int = 0
     revoked: int = 0  # members asked to release
@@ -40,7 +40,10 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         return not (self.twins or self.negative or self.unnumbered or self.unseen)
 
     def with_change(self, member: Member, around: "Around", step: int) -> "QueueOddities":
-        """Adjust the counters for a member that joins (step 1) or leaves (step -1)."""
+        """Adjust the counters for a member that joins (step 1) or leaves (step -1) a sane queue.
+
+        In such a queue only these four can change; the caller checks tokens and sets `largest`.
+        """
         before, after = around
         inversions = (
             _is_inverted(before, member)
@@ -62,6 +65,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         members: Sequence[Member],
         holders: Sequence[Member],
     ) -> tuple[str, ...]:
+        # After an overflow: the oldest member waits, so a younger one has overtaken it.
         broken = _is_broken(rule, holders) or (
             bool(self.negative and self.unordered)
             and min((m for m in members if m.czxid), key=attrgetter("czxid")) not in holders
@@ -81,7 +85,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         return tuple(warning for warning, is_so in applies.items() if is_so)
 
 
-Around = tuple[Member | None, Member | None]
+Around = tuple[Member | None, Member | None]  # the member before, and the one after
 
 _LASTING_BY_DESIGN: Final = frozenset(
     ("accumulo-fate-lock", "kazoo-lease", "kazoo-locking-queue", "shedlock")
@@ -113,7 +117,7 @@ def is_unseen(layout: Layout, member: Member) -> bool:
 
 
 def _unseen(layout: Layout, members: Sequence[Member], negative: int) -> int:
-    """Count unseen members: Hive misses half-shared locks, and kazoo some negative numbers."""
+    """Count unseen members: Hive misses SEMI_SHARED locks, and kazoo some negative numbers."""
     misses_own = layout.name == "hive-lock" or (layout.name == "kazoo-lock" and negative)
     if not layout.unseen and not misses_own:
         return 0

@@ -201,8 +201,8 @@ class DeadlockDetector:
                 histories=histories,
                 locks=locks,
                 client_names=client_names,
+                settings=self._settings,
                 now_ms=now_ms,
-                settle_ms=self._settings.thresholds.settle,
             )
             self._judge_now(evidence, has_news=has_news, is_thorough=is_thorough)
             may_wait = self._begin_ranking(now_ms) and has_news

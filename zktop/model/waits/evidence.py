@@ -1,7 +1,8 @@
 """Collects evidence about the actors of a deadlock, and judges it.
 
-The wait graph shows waits and holders. Histories and server tables show the rest: whether an actor
-worked in the meantime, when it last sent a request, and whether it watches what it waits for.
+The wait graph shows waits and holders. The concurrency detector, histories and server tables show
+the rest: whether an actor acted while it waited, when it last sent a request, and whether it
+watches what it waits for.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +18,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.attempts import identity_of
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.watch_check import WatchCheck
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.assess import Judgement, judge
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
@@ -29,11 +31,11 @@ from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitRequest
 from zktop.model.world.tables_of_all_servers import Ensemble
 
-ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts: the actor may not wait as expected
+ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts: perhaps the actor does not wait here
 
 
 class _Wait(NamedTuple):
-    """One wait of a ring, as the wait graph and the lock know it."""
+    """One wait of a ring: its request in the wait graph, and its member in the lock."""
 
     name: str  # of the queue
     request: WaitRequest
@@ -50,8 +52,8 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     histories: LockHistories
     locks: Mapping[Text, Lock]
     client_names: ClientNames
+    settings: Settings
     now_ms: Millis
-    settle_ms: int
 
     def judge(self, one: StuckCore) -> Judgement | None:
         """Judge one core; locks are named by their paths."""
@@ -63,15 +65,14 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         waits = list(self._ring_waits(core))
         past = {wait.name: self.histories.of(wait.lock.path, self.now_ms) for wait in waits}
         verdicts = {
-            (w.name, w.request.node): WatchCheck(w.lock, self.ensemble).of(w.member).verdict
-            for w in waits
+            (w.name, w.request.node): self._watch_check(w.lock).of(w.member).verdict for w in waits
         }
         usual = {name: history.usual_hold for name, history in past.items()}
         tries = {w.request.actor: past[w.name].attempts.get(identity_of(w.member)) for w in waits}
         patience = {actor: one.learned_timeout_ms for actor, one in tries.items() if one}
         return ActorEvidence(
             now_ms=self.now_ms,
-            settle_ms=self.settle_ms,
+            settle_ms=self.settings.thresholds.settle,
             complete_to=self.ensemble.complete_to,
             concurrent=frozenset(filter(self.concurrency.is_concurrent, sessions)),
             released={actor: self.concurrency.released(actor) for actor in sessions},
@@ -84,6 +85,9 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             patience_ms={actor: ms for actor, ms in patience.items() if ms is not None},
         )
 
+    def _watch_check(self, lock: Lock) -> WatchCheck:
+        return WatchCheck(lock, self.ensemble, self.histories.sessions.idle, self.settings.layouts)
+
     def _ring_waits(self, core: Core) -> Iterator[_Wait]:
         for edge in ring_of(core):
             lock = self._lock(edge.queue.lock)
@@ -95,7 +99,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         return self.locks.get(Text(lock_path(name)))
 
     def _names(self, core: Core) -> DisplayNames:
-        """A unique name for each actor of a core, and the path of each lock."""
+        """The names of the actors of a core, unique for sessions, and the paths of its locks."""
         actors = {actor: session_of(actor) for actor in sorted(core.actors)}
         places = {actor: self.graph.places(actor) for actor in actors}
         labels = {
@@ -124,7 +128,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
 def _known(
     fact_of: Callable[[Session], Millis | None], sessions: Mapping[str, Session | None]
 ) -> dict[str, Millis]:
-    """A fact about each actor that is a session, if it is known."""
+    """The fact about each actor that is a session; actors without the fact are left out."""
     facts = ((actor, fact_of(session)) for actor, session in sessions.items() if session)
     return {actor: fact for actor, fact in facts if fact is not None}
 

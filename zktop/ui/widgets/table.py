@@ -46,13 +46,13 @@ class Column(NamedTuple, Generic[R]):
     width: int
     draw: Callable[[R], Line]
     key: Callable[[R], object] | None = None  # to sort by; None: cannot be sorted
-    at_right: bool = False
+    at_right: bool = False  # aligned to the right
     rank: int = 0
     share: int = 0
     descending: bool = False  # the order of the first click
     needs: int = 0  # cells of the whole table; a narrower table leaves the column out
     keeps_end: bool = False  # cut text at its start, because the end of a path says more
-    names: Callable[[R], bool] | None = None  # rows whose text is cut in the middle
+    cuts_middle: Callable[[R], bool] | None = None  # True: cut the row's text in its middle
     title: str = ""  # the full name
     about: str = ""  # what it means, in a sentence
 
@@ -62,7 +62,7 @@ def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -
     if column.keeps_end:
         end = whole_names(text_of(drawn)[1 + width_of(drawn) - cells :])
         return fitted((Run(f"…{end}", drawn[0].ink),), cells)
-    if column.names is not None and not isinstance(row, RowGroup) and column.names(row):
+    if column.cuts_middle and not isinstance(row, RowGroup) and column.cuts_middle(row):
         return fitted(shortened(drawn, cells), cells)
     return fitted(drawn, cells)
 
@@ -81,7 +81,7 @@ def shortened(drawn: Line, cells: int) -> Line:
 
 
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
-    """Choose the columns that fit into `width` cells, each with its own width."""
+    """Choose the columns that fit into `width` cells, each with the width that it gets."""
     kept = [one for one in columns if one.needs <= width]
     while len(kept) > 1 and sum(one.width + GAP for one in kept) - GAP > width:
         kept.remove(max(kept, key=lambda one: (one.rank, kept.index(one))))
@@ -97,7 +97,7 @@ def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], i
 class Table(Canvas, Generic[R]):
     """Rows in columns, with a cursor that stays on its row."""
 
-    page_orders: ClassVar[bool] = False  # the page shows the rows again when their order changes
+    page_orders: ClassVar[bool] = False  # True: after SortChanged the page calls `show` itself
 
     class SortChanged(Message):
         """The user wants another order of the rows."""
@@ -143,7 +143,7 @@ class Table(Canvas, Generic[R]):
 
     @property
     def row(self) -> R | None:
-        """The row under the cursor; None if that is a group."""
+        """The row under the cursor; None if that is a group, or if there are no rows."""
         line = self._line
         return None if isinstance(line, RowGroup) else line
 
@@ -219,12 +219,12 @@ class Table(Canvas, Generic[R]):
         if at is not None and at < len(self.rows) and self._key(self.rows[at]) == key:
             return at
         newest = self.newest.get(key)
-        if newest is not None and newest in self.rows:  # 30 times as fast as to compare keys
+        if newest is not None and newest in self.rows:  # 30 times as fast as comparing keys
             return self.rows.index(newest)
         return next((i for i, row in enumerate(self.rows) if self._key(row) == key), None)
 
     def moved(self) -> None:
-        """Remember the row under the cursor."""
+        """Remember the row under the cursor, and post `CursorMoved`."""
         if self._line is not None:
             self.chosen, self.held = self._key(self._line), True
             self.moved_at = perf_counter()
@@ -238,7 +238,7 @@ class Table(Canvas, Generic[R]):
         return self.held
 
     def release(self) -> None:
-        """Let the cursor go back to the first row and stay there."""
+        """Put the cursor back on the first row, and keep it there when rows change."""
         self.held = False
         self.scroll_to(y=0, animate=False, immediate=True)
         self.show(self._given, self.note)
@@ -330,7 +330,7 @@ class Table(Canvas, Generic[R]):
             left += cells + GAP
 
     def sort_by(self, name: str | None) -> None:
-        """Sort by this column; called again with the same name, reverse the order."""
+        """Sort by this column; a second call with the same name reverses the order."""
         self.reversed = not self.reversed if name == self.sorted_by else False
         self.sorted_by = name
         self._reorder()
@@ -345,18 +345,20 @@ class Table(Canvas, Generic[R]):
         self.post_message(self.SortChanged())
 
     def ordered(self, rows: Sequence[R | RowGroup[R]]) -> Sequence[R | RowGroup[R]]:
-        """Return rows in the order that the user chose, without groups."""
+        """Return the rows in the user's order, without groups; as given if no order is set."""
         if not self.has_order or not any(one.key for one in self.columns):
             return rows
         alone = [row for row in rows if not isinstance(row, RowGroup)]
         column = next((one for one in self.columns if one.name == self.sorted_by), None)
         if column is None or column.key is None:
             return alone[::-1]
-        return sorted(alone, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column are alike
+        return sorted(alone, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column have one type
 
 
 def first_in_sight(index: int, line: int, count: int, room: int) -> int:
-    """Return the first row in sight that leaves the row at `index` on this line of the screen.
+    """Return the row to scroll to, so that the row at `index` is on this line of the screen.
+
+    Near the ends of the table, the row is on the nearest line that is possible.
 
     >>> [first_in_sight(index, 3, 100, 20) for index in (40, 1, 99)]
     [37, 0, 80]

@@ -19,7 +19,7 @@ class SiblingNames(msgspec.Struct, frozen=True, gc=False):
     names: Sequence[str]
 
     def path(self, name: str) -> str:
-        """The full path of one of them."""
+        """The path of one child, below the chroot."""
         return child_prefix(self.parent) + name
 
 
@@ -29,7 +29,7 @@ def child_prefix(parent: str) -> str:
 
 
 def by_parent(paths: Iterable[str]) -> list[SiblingNames]:
-    """Group paths by parent; the root has none.
+    """Group paths by parent; the parent of `/` is the empty string.
 
     >>> [(found.parent, found.names) for found in by_parent(["/a/b", "/", "/c", "/a/d"])]
     [('/a', ['b', 'd']), ('', ['']), ('/', ['c'])]
@@ -58,15 +58,15 @@ def batches(
 ) -> Iterator[ReadBatch]:
     """Split siblings into requests of one operation; `full` puts the chroot in front of a path.
 
-    Siblings stay together unless they exceed a request by themselves.
+    The names of one parent stay in one request, unless they are too many or too large for it.
     """
     together: list[SiblingNames] = []
     parts: list[bytes] = []
     number = size = 0
     for one in siblings:
         for some, written in _encoded_parts(operation, one, full, most, most_bytes):
-            is_full = number + len(some.names) > most or size + len(written) > most_bytes
-            if is_full and together:
+            is_too_large = number + len(some.names) > most or size + len(written) > most_bytes
+            if is_too_large and together:
                 yield ReadBatch(together, number, MultiRead(parts))
                 together, parts, number, size = [], [], 0, 0
             together.append(some)
@@ -80,11 +80,11 @@ def batches(
 def _encoded_parts(
     operation: int, one: SiblingNames, full: Callable[[str], str], most: int, most_bytes: int
 ) -> Iterator[tuple[SiblingNames, bytes]]:
-    """Encode the items, split so that each part fits into a request."""
+    """Encode the names of one parent, split so that each part fits into a request."""
     parent, names = one.parent, one.names
     if 0 < len(names) <= most:
-        above = child_prefix(full(parent))
-        written = encode_siblings(operation, above, names)
+        prefix = child_prefix(full(parent)) if parent else full("/")  # "/" itself has no parent
+        written = encode_siblings(operation, prefix, names)
         if len(written) <= most_bytes or len(names) == 1:
             yield one, written
             return

@@ -1,4 +1,4 @@
-"""Samples one server's tables, by its AdminServer or by four-letter words, as facts."""
+"""Samples the tables of one server, through its AdminServer or with four-letter words."""
 
 import ssl
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
 
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
 
-ALLOW_IT = "--large-tables, or introspect: { large_tables: true } in the config, reads them"
+ALLOW_IT = "use --large-tables, or introspect: { large_tables: true } in the config, to read them"
 
 Channel = Literal["4lw", "admin", "none"]
 
@@ -44,13 +44,13 @@ class SampleSettings(msgspec.Struct, frozen=True):
     large_tables: bool
     count_bytes: Callable[[int], None]  # receives the size of each answer
     take_request: Callable[[], None] = lambda: None  # waits for the request budget
-    table_reader: TableReader | None = None  # reads watch tables; None: read in this process
+    table_reader: TableReader | None = None  # reads watch tables in a process; None: in this one
     # the size of this server's watch tables
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
     known: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
     other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers
     hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
-    # receives the path of each, if they are not the same as before
+    # receives the path of each ephemeral in the table, if the table has changed; None: not needed
     note_ephemeral: Callable[[str], object] | None = None
 
 
@@ -69,8 +69,8 @@ class Sample(msgspec.Struct):
     sessions: tuple[int, ...] | None = None
     tick_ms: int | None = None
     why: dict[str, str] = {}
-    state: ServerState | None = None
-    since: int | None = None
+    state: ServerState | None = None  # whether it answers
+    since: int | None = None  # when it stopped serving; None while it serves
 
     def attempt(self, table: str, question: Callable[[], None]) -> None:
         """Ask for one table; a refusal is part of the sample."""
@@ -98,7 +98,7 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
         configuration.get("client_port"),
         configuration.get("secure_client_port"),
     ):
-        raise RefusedError(f"the AdminServer on port {port} is another server's")
+        raise RefusedError(f"the AdminServer on port {port} belongs to another server")
     tick_ms = admin.integer(configuration.get("tick_time"))
     sample = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms)
     sample.attempt("server", lambda: _admin_figures(sample, ask))
@@ -129,7 +129,7 @@ def _admin_watches(
     count = admin.total_watches(ask("watch_summary"))
     if count > MAX_ADMIN_WATCHES and not settings.large_tables:
         raise RefusedError(
-            f"{count} watches would take the AdminServer a lot of memory; {ALLOW_IT} anyway"
+            f"the AdminServer would need a lot of memory for {count} watches; {ALLOW_IT} anyway"
         )
     answer = ask("watches")
     sample.watches = settings.known.rows(
@@ -156,7 +156,7 @@ def _admin_dump(
 
 
 def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
-    """Ask with four-letter words; raises RefusedError if none is answered."""
+    """Ask with four-letter words; raises RefusedError if `srvr` is refused or unreadable."""
 
     def ask(word: str) -> str:
         return _ask(word, sample.kind, settings).decode("utf-8", "replace")
@@ -169,7 +169,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     sample.kind = kind
     zxid = table_formats.figures(srvr).get("Zxid", "")
     # RaftKeeper prints it in decimal.
-    sample.zxid = table_formats.hexadecimal(zxid) or table_formats.number(zxid)
+    sample.zxid = (table_formats.number if zxid.isdecimal() else table_formats.hexadecimal)(zxid)
     sample.figures = _srvr_figures(srvr)
     sample.attempt("server", lambda: sample.figures.update(_mntr_figures(ask("mntr"))))
     sample.attempt("connections", lambda: _word_connections(sample, ask("cons"), clock))
@@ -229,7 +229,7 @@ def _word_connections(sample: Sample, cons: str, clock: ServerClock) -> None:
         sample.connections = _with_silence_until_now(
             rows, table_formats.newest_answer(cons), clock
         )
-    else:  # without pings, and with other operation names
+    else:  # its times do not include pings, and its operations have other names
         sample.connections = tuple(
             msgspec.structs.replace(row, quiet_ms=None, last_operation=_operation(row))
             for row in rows
@@ -246,7 +246,7 @@ def _request_watches(sample: Sample, ask: Callable[[str], str], settings: Sample
     expected, fitting = settings.sizes.expected(count), _safe_bytes(settings)
     if expected > fitting and not settings.large_tables:
         raise RefusedError(
-            f"{count} watches are about {expected >> 10} kB, and without an AdminServer only "
+            f"{count} watches take about {expected >> 10} kB, and without an AdminServer only "
             f"{fitting >> 10} kB are safe: the server blocks while a client is slow to read a "
             f"larger answer; {ALLOW_IT} anyway"
         )
@@ -276,7 +276,7 @@ def _safe_bytes(settings: SampleSettings) -> int:
 
 
 def _table(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
-    """Request a table whose lock the server holds while it writes."""
+    """Request a table that the server keeps locked while it writes the answer."""
     if settings.table_reader is None:
         return _ask(word, kind, settings)
     settings.take_request()
@@ -322,7 +322,7 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
 
 
 def _basis(sample: Sample, settings: SampleSettings) -> object:
-    """What decides which znodes are wanted; usually the same objects as before."""
+    """What `_wanted_znodes` depends on; usually the same objects as in the sample before."""
     return (sample.watches, *settings.other_watches), settings.hidden
 
 
@@ -350,7 +350,7 @@ def unreached(why: str, kind: ServerKind = ServerKind()) -> Sample:  # noqa: B00
 def _with_silence_until_now(
     rows: tuple[Connection, ...], newest: int | None, clock: ServerClock
 ) -> tuple[Connection, ...]:
-    """Count silence from now instead of from the newest answer in this table."""
+    """Extend each silence to now; the table counts it only up to its own newest answer."""
     at = now_ms()
     clock.saw_answer(newest, at)
     now = clock.now(at)

@@ -9,21 +9,21 @@ from zktop.model.settings import path_pattern
 
 ANY_DEPTH: Final = "**"
 ANY_NAME: Final = re.compile("[^/]*")
-SEMAPHORE_QUEUE: Final = "-__lock__"  # its suffix in kazoo; a sibling of the leases
+SEMAPHORE_QUEUE: Final = "-__lock__"  # suffix of the sibling in which kazoo's clients queue
 
 _UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-_SEQUENCE = 9  # digits at least: ten, or a minus sign and nine
+_MIN_DIGITS = 9  # at the end of a sequential name: ten digits, or a minus sign and nine
 
 
 def looks_like_a_member(name: str) -> bool:
-    """True if a name looks like that of a member of a lock rather than a folder.
+    """True if a name looks like a lock member's, not like a folder's.
 
     Members have a sequence number at the end, or a uuid.
 
     >>> looks_like_a_member("lock-0000000007"), looks_like_a_member("leases")
     (True, False)
     """
-    if len(name) >= _SEQUENCE and name[-_SEQUENCE:].isdigit():
+    if len(name) >= _MIN_DIGITS and name[-_MIN_DIGITS:].isdigit():
         return True
     return len(name) >= 32 and re.search(_UUID, name) is not None  # noqa: PLR2004  length of a uuid
 
@@ -51,7 +51,7 @@ def depth(path: str) -> int:
 
 
 class RootPattern:
-    """One root, exact or with `*` and `**`, as the paths that it covers."""
+    """One root, exact or with `*` and `**`, and the paths that it covers."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -63,7 +63,8 @@ class RootPattern:
         self._levels = [_level(part) for part in parts]
         any_depth = next((i for i, part in enumerate(parts) if ANY_DEPTH in part), None)
         self.is_any_depth = any_depth is not None  # its locks may lie at any depth
-        self._covered_from = len(parts) if any_depth is None else any_depth  # level, by any name
+        # From this level on, a path is covered whatever its names are.
+        self._covered_from = len(parts) if any_depth is None else any_depth
 
     @property
     def is_ensemble_wide(self) -> bool:
@@ -71,7 +72,10 @@ class RootPattern:
         return self.base == "/" and not self.is_exact
 
     def covers(self, path: str) -> bool:
-        """True if a path may be a lock of this root, an ancestor, or inside one."""
+        """True if a path may be a lock of this root, or lies above or below one.
+
+        Paths above the base are not covered.
+        """
         parts = [part for part in path.split("/") if part]
         if parts[:1] == ["zookeeper"] and not self.base.startswith("/zookeeper"):
             return False
@@ -82,7 +86,7 @@ class RootPattern:
 
     def covers_children(self, path: str) -> bool:
         """True if every child of a covered path is covered, whatever its name."""
-        if path == "/":
+        if path == "/":  # /zookeeper is not covered
             return False
         level = depth(path)
         return level >= self._covered_from or self._levels[level] is ANY_NAME
@@ -92,11 +96,11 @@ class RootPattern:
         return self._pattern.fullmatch(path) is not None
 
     def leads_to_locks(self, path: str) -> bool:
-        """True if the children of this path are folders or locks, not members of a lock."""
+        """True if the children of this path must be folders or locks, not members of a lock."""
         return not self.is_any_depth and depth(path) < len(self._levels)
 
     def contains(self, other: "RootPattern") -> bool:
-        """True if the other needs no watch of its own, because this root covers everything in it.
+        """True if the other root needs no watch of its own: this one covers everything in it.
 
         `/a/*` contains `/a/b/c`: whatever is below a lock is read too. `/a/**` contains no
         narrower root, since a flood of events ends its watch.
@@ -109,7 +113,9 @@ class RootPattern:
 
 
 def root_patterns(roots: Iterable[str]) -> list[RootPattern]:
-    """Parse the roots of the user; `/` alone, and no root at all, mean everything.
+    """Parse the user's roots; `/`, like no root at all, stands for every path.
+
+    An exact root comes with a second one: the path where kazoo would queue for a semaphore.
 
     >>> [pattern.path for pattern in root_patterns(["/locks/"])]
     ['/locks', '/locks-__lock__']

@@ -2,8 +2,8 @@
 
 A root is watched in one of two ways that give the same facts. Servers from 3.6 on keep one
 persistent recursive watch that reports every change. On older ones each listed znode has a
-one-shot child watch, renewed by the listing that follows it, with a pause during bursts. No path
-has both: servers before 3.9 would drop the persistent one.
+one-shot child watch. After its event, the next listing sets the watch again, with a pause during
+bursts. No path has both: servers before 3.9 would drop the persistent one.
 """
 
 import time
@@ -22,8 +22,8 @@ CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 
 PAUSE_S = 0.05  # between two listings of one znode, with one-shot watches
 PAUSE_PER_NAME_S = 0.00001
-CONFIRM_EVERY_S = 0.25
-FLOOD_REST_S = 60.0
+CONFIRM_EVERY_S = 0.25  # between two checks for changed folders that are due for a listing
+FLOOD_REST_S = 60.0  # from a flood until the root is watched again
 
 
 class RootWatcher:
@@ -63,7 +63,7 @@ class RootWatcher:
     def add(
         self, pattern: RootPattern, *, start: bool = True, flood_per_s: int | None = None
     ) -> bool:
-        """Watch another root; False if a watched one covers it."""
+        """Watch another root; False if a root that is already watched covers it."""
         if self.roots.contain(pattern):
             return False
         root = self.roots.at(pattern.base)
@@ -86,12 +86,17 @@ class RootWatcher:
             return
         root.patterns.remove(pattern)
         if root.patterns:
-            for one in self.roots.within(root.base):
-                self._start(one)
+            self._start_within(root.base)
         else:
             self.roots.remove(root)
             self._unwatch(root)
             self.tree.forget(root.base)
+            self._start_within(root.base)
+
+    def _start_within(self, base: str) -> None:
+        """Start all roots at or below a path again: forgetting its tree forgets theirs."""
+        for root in self.roots.within(base):
+            self._start(root)
 
     def connected(self) -> None:
         """Start over: kazoo and the servers forget every watch."""
@@ -108,7 +113,7 @@ class RootWatcher:
         self._start(root)
 
     def _start(self, root: WatchedRoot) -> None:
-        """Watch a root, and read all that is below it: more may be covered than before."""
+        """Watch a root and read all that is below it, because it may cover more than before."""
         self.tree.forget(root.base)
         if root.watched_singly:
             self._watch_base(root)
@@ -119,7 +124,9 @@ class RootWatcher:
         self.tree.open(root, [root.base])  # after the watch, in the same ordered stream
 
     def _on_watch_added(self, root: WatchedRoot, answer: Answer) -> None:
-        if answer.error is not None:  # an old server, or a watch manager without it
+        if root not in self.roots:  # dropped meanwhile
+            return
+        if answer.error is not None:  # an old server, or one without recursive watches
             self.persistent = False
             self._watch_singly(root)
 
@@ -133,6 +140,8 @@ class RootWatcher:
         self._reader.ask(watch, lambda answer: self._on_base_stat(root, answer))
 
     def _on_base_stat(self, root: WatchedRoot, answer: Answer) -> None:
+        if root not in self.roots:  # dropped meanwhile
+            return
         if answer.code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(root.base)))
             self.on_missing(root.base)
@@ -144,7 +153,7 @@ class RootWatcher:
             self._reader.ask(RemoveWatches(self._reader.hosts.full(root.base)), lambda _: None)
 
     def event(self, kind: int, full: str, zxid: int, at: Millis) -> None:
-        """Handle a watch event, in wire order."""
+        """Handle one watch event; events come in wire order."""
         path = self._reader.hosts.inside(full)
         if path is None:
             return
@@ -161,9 +170,9 @@ class RootWatcher:
             self._on_deleted(path, bound, at)
         else:
             self._on_created_or_changed(root, path, bound, at, created=kind == CREATED)
-        rooted = self.roots.at(path)
-        if rooted is not None and rooted.watched_singly:
-            self._watch_base(rooted)
+        root_here = self.roots.at(path)
+        if root_here is not None and root_here.watched_singly:
+            self._watch_base(root_here)
 
     def _on_created_or_changed(
         self, root: WatchedRoot, path: str, bound: int, at: Millis, *, created: bool
@@ -178,7 +187,7 @@ class RootWatcher:
         if folder is not None or path == root.base:
             self._unread.add(path, root)
         elif not (self.tree.pending(parent) or parent in self._unread):
-            self.tree.open(root, [parent])  # it looked like a member, but it is a folder
+            self.tree.open(root, [parent])  # the parent looked like a member, but is a folder
 
     def _on_deleted(self, path: str, bound: int, at: Millis) -> None:
         self._emit(Gone(zxid=bound, at=at, path=Text(path)))
@@ -240,7 +249,7 @@ class RootWatcher:
 
     def after_batch(self) -> None:
         """Read pending znodes that are due, and set a timer for the others."""
-        if not self._reader.is_full:  # otherwise single requests would never catch up
+        if not self._reader.is_full:  # if it is full, they wait and share a larger request
             for root, paths in self._unread.take_due().items():
                 self.tree.read(root, paths)
         self.tree.flush()
@@ -253,6 +262,7 @@ class RootWatcher:
         self._waking = False  # after_batch runs next
 
     def _touch(self, folder: ListedZnode) -> None:
+        """Remember to list the folder again once it is quiet."""
         self.unconfirmed.add(folder)
         if not self._confirming:
             self._confirming = True
@@ -283,7 +293,7 @@ class RootWatcher:
                 self._on_flood(root)
 
     def _on_flood(self, root: WatchedRoot) -> None:
-        """Watch only known lock folders, or poll if those are watched already."""
+        """Stop watching at any depth, and let discovery find the locks; else poll the root."""
         searched = [pattern for pattern in root.patterns if pattern.is_any_depth]
         for pattern in searched:
             self.drop(pattern)

@@ -1,4 +1,4 @@
-"""The movable border between panes side by side."""
+"""The movable border between panes that are side by side."""
 
 from typing import ClassVar, Final
 
@@ -12,23 +12,23 @@ STEP_PERCENT: Final = 4
 
 
 class SplitPage(Page):
-    """A page whose panes at the right can be made wider and narrower, with the mouse and keys."""
+    """A page whose panes on the right can be made wider or narrower, with the mouse or keys."""
 
     SIDE: ClassVar[str]  # the selector of everything to the right of the border
 
     def __init__(self) -> None:
         super().__init__()
-        self._percents: dict[int, int] = {}  # where the user wants it, by the number of columns
+        self._percents: dict[int, int] = {}  # width of the side, by the number of columns
         self._is_dragging = False
 
     @property
     def columns(self) -> int:
-        """The number of columns of panes; with one there is no border. For subclasses."""
+        """The number of columns of panes; with one there is no border. Subclasses define it."""
         raise NotImplementedError
 
     @property
     def usual_side_cells(self) -> int:
-        """The width of the side before the user moves the border; for subclasses."""
+        """The width of the side until the user moves the border. Subclasses define it."""
         raise NotImplementedError
 
     @property
@@ -65,13 +65,13 @@ class SplitPage(Page):
 
     def _split(self, percent: int) -> None:
         if self.columns == 1:
-            self.say("This window has one column of panes; a wider one has more.")
+            self.say("This window has only one column of panes; a wider window has more.")
             return
         self._percents[self.columns] = min(max(percent, MIN_PERCENT), MAX_PERCENT)
         self.redraw()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Start to drag the border, which is the frames on both sides of it."""
+        """Start to drag the border; a click on the pane frame on either side of it counts."""
         border = self.query_one(self.SIDE).region.x
         if self.columns > 1 and event.screen_x in (border - 1, border):
             self._is_dragging = True

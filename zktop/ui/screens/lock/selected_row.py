@@ -1,4 +1,4 @@
-"""The row under the cursor in full: whole names and ids, and its watch explained."""
+"""The row under the cursor in full: its node, session and client, and its watch explained."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,21 +21,21 @@ MAX_GROUP_NAMES: Final = 12
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK: it will be notified", "good"),
     "elsewhere": ("watches something else: it may miss its turn", "warning"),
-    "missing": ("watches nothing of this lock: nothing will wake it", "critical"),
+    "missing": ("watches no node of this lock: nothing will wake it", "critical"),
     "invisible": (
         "it may watch the lock's children, or poll: no server lists that",
         "unknown",
     ),
     "unknown": (
-        "no recent watch table of its server could be read",
+        "its server's watch table is missing, or too old to decide",
         "unknown",
     ),
-    "none-needed": ("holds the lock; no watch needed", "dim"),
+    "none-needed": ("no watch needed", "dim"),
 }
 
 
 def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list[Line]:
-    """Describe one row: a request, or a group of them."""
+    """Describe one row: a request, a group of requests, or a session that only watches."""
     if row is None:
         return []
     if row.is_group:
@@ -62,7 +62,7 @@ def _group(row: QueueRow, width: int) -> list[Line]:
 
 
 def _head(row: QueueRow, one: Contender) -> Line:
-    place = f"  at {row.place}" if row.member else ""
+    place = f"  at position {row.place}" if row.member else ""
     return (
         *line((f"{MODE_LETTERS[one.mode]} ", "strong")),
         *client_line(one),
@@ -86,7 +86,7 @@ def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str,
     if one.stranded:
         yield (
             "stranded",
-            "its client failed and left this node; it is deleted when the session ends",
+            "its client failed and left this node behind; it is deleted when the session ends",
             "warning",
         )
     if one.blocked_by:
@@ -96,7 +96,7 @@ def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str,
     if row.watches_children:
         yield (
             "watches",
-            "the lock's children: this demo client says so, no server lists it",
+            "the lock's children: this demo client says so; no server lists such a watch",
             "good",
         )
     else:
@@ -120,10 +120,10 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
 
 
 def fitting(path: str, room: int) -> str:
-    """Shorten a path to one line: first the node name, then the middle of the path.
+    """Shorten a path that does not fit in one line: first its node name, then its middle.
 
-    >>> fitting("/l/d8e1f0a21114c3b9a550f6b1b8f7a01__lock__1", 80)
-    '/l/d8e1f0a21114c3b9a550f6b1b8f7a01__lock__1'
+    >>> fitting("/l/d8e1f0a211114c3b9a550f6b1b8f7a01__lock__1", 80)
+    '/l/d8e1f0a211114c3b9a550f6b1b8f7a01__lock__1'
     >>> fitting("/l/d8e1f0a211114c3b9a550f6b1b8f7a01__lock__1", 20)
     '/l/d8e1…__lock__1'
     """
@@ -134,8 +134,9 @@ def fitting(path: str, room: int) -> str:
 
 
 def _before(one: Contender, room: int) -> str:
-    names = ", ".join(fitting(node, room) for node in one.blocked_by[:MAX_BLOCKERS])
-    more = one.ahead - MAX_BLOCKERS
+    listed = one.blocked_by[:MAX_BLOCKERS]
+    names = ", ".join(fitting(node, room) for node in listed)
+    more = one.ahead - len(listed)
     return f"{names} and {more} more" if more > 0 else names
 
 
@@ -165,14 +166,14 @@ def _data(member: Member | None) -> tuple[str, Ink]:
     if znode.hidden:
         return "The znode's ACL does not allow zktop to read it.", "unknown"
     if znode.data is None:
-        return "Not read: too recent, or left out of the recording.", "unknown"
+        return "Not read yet, or left out of the recording.", "unknown"
     if not znode.data:
         return "The znode is empty.", "dim"
     return shown(znode.data), "plain"
 
 
 def shown(data: bytes) -> str:
-    r"""Data as text without control sequences.
+    r"""Return data as text without control sequences, cut after MAX_DATA_CHARS.
 
     >>> shown(b"worker-a"), shown(bytes([27]) + b"[2J")
     ('worker-a', '\\x1b[2J')
@@ -181,5 +182,5 @@ def shown(data: bytes) -> str:
     clean = "".join(
         one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
     )
-    more = len(clean) - MAX_DATA_CHARS
-    return f"{clean[:MAX_DATA_CHARS]} … and {more} more characters" if more > 0 else clean
+    more = len(clean) - MAX_DATA_CHARS  # at least: zktop keeps the first 4 kB of large data
+    return f"{clean[:MAX_DATA_CHARS]} … and {more} or more characters" if more > 0 else clean

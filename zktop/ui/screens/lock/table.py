@@ -299,7 +299,7 @@ COLUMNS: Final = (
     Column[QueueRow]("POS", 7, position, at_right=True),
     Column[QueueRow]("SEQ", 10, sequence, rank=4),
     Column[QueueRow]("M", 1, mode),
-    Column[QueueRow]("IDENTITY", 13, identity, share=3, names=lambda row: not row.is_group),
+    Column[QueueRow]("IDENTITY", 13, identity, share=3, cuts_middle=lambda row: not row.is_group),
     Column[QueueRow]("SESSION", 7, session, rank=3),
     Column[QueueRow]("CLIENT@SERVER", 21, client, rank=5, share=1),
     Column[QueueRow]("AGE", 7, age_of, at_right=True),

@@ -161,7 +161,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                title="Kind of lock",
                about="mutex, rw (read/write), sem (semaphore, and its leases), elect (election), "
                "or single (one znode is the lock)."),
-        Column("HOLDER", 16, cells.holder, share=1, names=lambda _: True,
+        Column("HOLDER", 16, cells.holder, share=1, cuts_middle=lambda _: True,
                title="Who holds it",
                about="The client that holds the lock, with its mode (X exclusive, R read, W "
                "write), and the number of others."),

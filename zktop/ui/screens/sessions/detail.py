@@ -190,7 +190,7 @@ def _contact(writer: LineWriter, row: SessionRow, contacts: Iterable[Millis]) ->
     presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.expires_in
     if presence is None or timeout is None or presence.contact is None:
         why = "unknown: not in the server tables"
-        if report.ensemble.is_cut_off(row.session, row.locks.newest):
+        if report.ensemble.is_cut_off(row.session, row.locks.newest_czxid):
             why = f"not connected; expires in {time_left(span)} unless it reconnects"
         _put(writer, "contact", why, None, "unknown" if span is None else "critical")
         return

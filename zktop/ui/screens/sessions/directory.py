@@ -22,8 +22,8 @@ class SessionLocks(msgspec.Struct, eq=False, gc=False):
     waits: dict[Text, Member]
 
     @property
-    def newest(self) -> int:
-        """The zxid that created its newest node."""
+    def newest_czxid(self) -> int:
+        """The czxid of the session's newest node."""
         members = (*self.holds.values(), *self.waits.values())
         return max((member.czxid for member in members), default=0)
 
@@ -39,9 +39,9 @@ class SessionDirectory:
         self.locks: dict[Session, SessionLocks] = {}
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
-        """Apply the next report, or an earlier one; add the sessions whose locks changed.
+        """Apply another report, later or earlier; add to `changed` sessions whose locks changed.
 
-        Many changed locks are read in steps.
+        Many changed locks are read in steps: it yields after each.
         """
         before, self.report = self.report, report
         if before is report:
@@ -77,7 +77,7 @@ class SessionDirectory:
             (locks.holds if is_held else locks.waits)[path] = member
 
     def name(self, session: Session) -> Text | None:
-        """Return the label of a session, or the user's name for its address."""
+        """Return the label of a session, else its configured name, else its address."""
         return (
             None if self.report is None else self.report.owner_name(session, self._label(session))
         )

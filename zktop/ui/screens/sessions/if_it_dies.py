@@ -95,7 +95,7 @@ def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
     """Describe what a silent or disconnected holder believes if it comes back too late."""
     presence, report = row.presence, row.report
     is_quiet = presence is not None and is_silent(presence)
-    if not is_quiet and not report.ensemble.is_cut_off(row.session, row.locks.newest):
+    if not is_quiet and not report.ensemble.is_cut_off(row.session, row.locks.newest_czxid):
         return
     holds = row.locks.holds
     freed = [(path, holds[path]) for path in longest_queue_first(row) if holds[path].releases]

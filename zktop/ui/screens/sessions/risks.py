@@ -75,7 +75,7 @@ class SessionRisks:
             if number % CHECKED_AT_ONCE == 0:
                 yield
             locks = self._sessions.locks.get(session)
-            if locks is not None and ensemble.connected(session, locks.newest) is False:
+            if locks is not None and ensemble.connected(session, locks.newest_czxid) is False:
                 self._gone.add(session)
             else:
                 self._gone.discard(session)

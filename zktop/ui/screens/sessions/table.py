@@ -120,7 +120,7 @@ def _timeout(row: SessionRow) -> Line:
 def _contact(row: SessionRow) -> Line:
     presence = row.presence
     if presence is None:
-        is_gone = row.report.ensemble.is_cut_off(row.session, row.locks.newest)
+        is_gone = row.report.ensemble.is_cut_off(row.session, row.locks.newest_czxid)
         return line(("[no contact]", "critical")) if is_gone else UNKNOWN
     return silence_bar(presence.quiet_ms, presence.timeout_ms)
 
@@ -178,7 +178,8 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            about="How likely the session is to cause trouble: HIGH, MED or LOW. NOTE says why."),
     Column("SESSION", 8, lambda row: line(short_id(row.session, 5)), lambda row: row.session,
            title="Session id", about="The last digits of the session's id."),
-    Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2, names=lambda _: True,
+    Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2,
+           cuts_middle=lambda _: True,
            title="Name of the client", about="The name of the client, unique among all sessions."),
     Column("CLIENT", 21, _client, lambda row: text_of(_client(row)), rank=5,
            title="Client address", about="The host and port that the client connects from."),

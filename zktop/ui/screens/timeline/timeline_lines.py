@@ -27,10 +27,10 @@ from zktop.ui.view_state import ViewState
 NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 18, 30
 WIDE_FROM_CELLS: Final = 110
 MIN_COLUMNS: Final = 10
-LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
-LOCK_BARS: Final = "A━ holder, a━ not listed, R readers, S leases, · free; ▁█ queue"
-CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely  x lost"
-CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ■ deadlock  □ likely  x lost"
+LOCK_SIGNS: Final = "B holder, b unlisted holder, R readers, S leases, . free; 0-9 * queue"
+LOCK_BARS: Final = "B━ holder, b━ unlisted holder, R readers, S leases, · free; ▁█ queue"
+CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely  x expired"
+CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ■ deadlock  □ likely  x expired"
 GRAPH_TITLE_LINES: Final = 1
 MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 12
 
@@ -128,8 +128,8 @@ class TimelineLines:
             yield self._legend("SESSIONS", f"{sign} contact, by the servers' connection tables")
         for one, found in heard:
             if found:
-                server = found[-1][1].partition(":")[0]
-                known_from = tape.in_memory_from or 0  # the tables before it are packed
+                server = found[-1][1].rpartition(":")[0]
+                known_from = tape.in_memory_from or 0  # earlier tables are packed
                 drawn = strips.contact_strip((at for at, _ in found), window, known_from)
                 drawn = drawn if state.is_ascii else strips.solid(drawn)
                 name = f"{self._named(one)} {server}"
