@@ -67,3 +67,20 @@ def test_a_session_without_nodes_is_not_in_the_index():
     before = a_lock("/a", FIRST)
 
     assert session("alice") not in index_of((None, before), (before, None))
+
+
+def test_a_foreign_child_that_becomes_a_member_is_listed():
+    """Its layout was recognised late."""
+    before = lock_of("/a", [BOB], foreign=(FIRST.node,))
+
+    index = index_of((None, before), (before, a_lock("/a", FIRST, BOB)))
+
+    assert index[session("alice")] == ("/a",)
+
+
+def test_a_member_that_becomes_foreign_is_not_listed():
+    """Another child showed that the layout is another one."""
+    before = a_lock("/a", FIRST, BOB)
+    after = lock_of("/a", [BOB], foreign=(FIRST.node,))
+
+    assert session("alice") not in index_of((None, before), (before, after))

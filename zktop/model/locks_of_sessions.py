@@ -17,14 +17,14 @@ LocksOfSessions: TypeAlias = PersistentMap[Session, tuple[Text, ...]]
 
 
 def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksOfSessions:
-    """Update the index with the nodes that were created and deleted.
+    """Update the index with the members that came and went.
 
     The list of a session is built once, however many of its nodes changed.
     """
     left: dict[Session, Counter[Text]] = {}
     entered: dict[Session, list[Text]] = {}
     for change in changes:
-        for member in change.deleted:
+        for member in (*change.deleted, *change.dismissed):
             left.setdefault(member.owner, Counter())[change.path] += 1
         for session in filter(None, change.entered):
             entered.setdefault(session, []).append(change.path)

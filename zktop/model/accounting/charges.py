@@ -105,10 +105,10 @@ class Charges:
             return
         change = LockChange.between(path, one.lock, after)
         held = one.holders.intersection(member.node for member in change.read)
-        for member in (*change.deleted, *change.read):
+        for member in (*change.deleted, *change.dismissed, *change.read):
             self._leave(path, one, member.node, at)
         one.lock = after
-        for member in (*change.created, *change.read):
+        for member in (*change.created, *change.admitted, *change.read):
             self._enter(one, member, at)
         for member in change.read:
             self._identify(path, one, member.node)
@@ -139,8 +139,8 @@ class Charges:
 
     def _identify(self, path: Text, one: LockCharges, node: Text) -> None:
         """A node was read whose client was unknown: pass on what was charged to the node."""
-        unknown, actor = self._left[path, node], one.members[node]
-        if unknown == actor or not unknown.startswith(UNKNOWN):
+        unknown, actor = self._left.get((path, node)), one.members[node]
+        if unknown is None or unknown == actor or not unknown.startswith(UNKNOWN):
             return
         self.actors[actor].waited_ms += self.actors.pop(unknown).waited_ms
         self.identified.append((unknown, actor))

@@ -12,11 +12,13 @@ from zktop.model.text import Text
 from zktop.model.world.sequence_diff import ChangedRun, changed_runs
 from zktop.model.world.tables_of_all_servers import Ensemble
 
-JointDeletions = dict[Session, int]  # session -> locks that lost its nodes in one transaction
+JointDeletions = dict[
+    Session, int
+]  # session -> number of locks that lost its nodes in one transaction
 
 
 class LockChange(msgspec.Struct, frozen=True, eq=False):
-    """The members that came, went, got the lock, or lost it without leaving."""
+    """How a lock differs from the look before: members that came, went, got it or lost it."""
 
     path: Text
     before: Lock | None
@@ -26,6 +28,8 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     granted: tuple[Member, ...] = ()  # hold now and did not before, including created ones
     lost: tuple[Member, ...] = ()  # held before and do not hold now, including deleted ones
     read: tuple[Member, ...] = ()  # members whose owner was unknown before and is known now
+    admitted: tuple[Member, ...] = ()  # members now, foreign children before
+    dismissed: tuple[Member, ...] = ()  # foreign children now, members before
     changed_runs: tuple[ChangedRun, ...] = ()  # where the lists of all members differ
 
     @classmethod
@@ -43,28 +47,34 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
             )
         came, went, read, runs = _diff(all_members(before), all_members(after))
         granted, lost, *_ = _diff(_holders(before), _holders(after))
+        created, admitted = _split(came, before.foreign if before else ())
+        deleted, dismissed = _split(went, after.foreign if after else ())
         return cls(
             Text(path),
             before,
             after,
-            created=_without(came, before.foreign if before else ()),
-            deleted=_without(went, after.foreign if after else ()),
+            created=created,
+            deleted=deleted,
             granted=tuple(granted),
             lost=tuple(lost),
             read=tuple(read),
+            admitted=admitted,
+            dismissed=dismissed,
             changed_runs=runs,
         )
 
     @property
     def entered(self) -> Sequence[Session]:
         """The sessions of new members, and of members whose owner has only now become known."""
-        members = (*self.created, *self.read) if self.read else self.created
+        members = (*self.created, *self.admitted, *self.read)
         return [stat.owner if (stat := member.znode.stat) else 0 for member in members]
 
     @property
     def sessions(self) -> Iterator[Session]:
         """The sessions of members that came, went, or changed between waiting and holding."""
-        moved = chain(self.deleted, self.granted, self.lost) if self.before is not None else ()
+        moved: Iterable[Member] = ()
+        if self.before is not None:
+            moved = chain(self.deleted, self.dismissed, self.granted, self.lost)
         owners = chain(self.entered, (member.owner for member in moved))
         return filter(None, owners)
 
@@ -168,12 +178,15 @@ def _is_same(one: Member, other: Member) -> bool:
     return one.czxid == other.czxid or not (one.czxid and other.czxid)
 
 
-def _without(members: list[Member], names: tuple[Text, ...]) -> tuple[Member, ...]:
-    """Leave out members that existed before and only changed their role."""
-    if not names:
-        return tuple(members)
-    known = frozenset(names)
-    return tuple(member for member in members if member.node not in known)
+def _split(
+    members: list[Member], foreign: tuple[Text, ...]
+) -> tuple[tuple[Member, ...], tuple[Member, ...]]:
+    """Separate members that came or went from those that only changed their role."""
+    if not foreign or not members:
+        return tuple(members), ()
+    names = frozenset(foreign)
+    moved = tuple(member for member in members if member.node not in names)
+    return moved, tuple(member for member in members if member.node in names)
 
 
 def _arrival(member: Member) -> tuple[int, int, Text]:
