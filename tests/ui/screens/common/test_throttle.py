@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from textual.message import Message
 
+from zktop.ui.messages import DrawingFailed
 from zktop.ui.screens.common.throttle import EARLY, Throttle
 
 PAUSE_S = 0.05
@@ -13,9 +15,16 @@ PAUSE_S = 0.05
 class Owner:
     """A widget that makes the calls of its timers."""
 
+    def __init__(self) -> None:
+        self.posted: list[Message] = []
+
     def call_later(self, call: Callable[[], object]) -> None:
         """Call it at once."""
         call()
+
+    def post_message(self, message: Message) -> None:
+        """Keep it."""
+        self.posted.append(message)
 
 
 async def test_many_requests_become_two_drawings() -> None:
@@ -52,3 +61,14 @@ async def test_a_drawing_at_once_replaces_the_one_that_was_due() -> None:
     throttle.now()
     throttle._later()
     assert drawn.qsize() == 2
+
+
+async def test_a_delayed_drawing_that_fails_is_reported() -> None:
+    """It does not end the program."""
+    owner, shelf = Owner(), list[int]()
+    throttle = Throttle(owner, shelf.pop, PAUSE_S)  # type: ignore[arg-type]  # all that it needs
+    throttle._is_due = True
+    throttle._later()
+
+    (message,) = owner.posted
+    assert isinstance(message, DrawingFailed)

@@ -55,6 +55,19 @@ def test_a_small_deadlock_is_drawn_and_says_what_to_do(report: Report) -> None:
     assert list(dict.fromkeys(cases)) == [finding.id for finding in report.findings[:2]]
 
 
+def test_a_deadlock_without_a_ring_and_without_a_way_out_has_its_sentence(report: Report) -> None:
+    """There is nothing to draw, as for a ring of many clients that are known by their watches."""
+    (dead,) = report.deadlocks
+    bare = msgspec.structs.replace(dead, steps=(), ways_out=())
+    lines, _ = alert_lines(
+        list(alerts(msgspec.structs.replace(report, deadlocks=(bare,)))), report.now, 100
+    )
+    drawn = texts(lines)
+
+    assert drawn[0].startswith(" 1  likely DEADLOCK  for")
+    assert drawn[1].split()[0] == dead.sentence.split()[0]
+
+
 def test_a_narrow_pane_draws_a_deadlock_without_addresses(report: Report) -> None:
     """They stand in the line that says which client to kill."""
     lines, _ = alert_lines(list(alerts(report)), report.now, 50)

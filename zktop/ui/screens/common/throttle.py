@@ -6,6 +6,7 @@ from typing import Final
 
 from textual.message_pump import MessagePump
 
+from zktop.ui.messages import DrawingFailed
 from zktop.ui.textual_fixes.key_queue import call_after
 
 READABLE_S: Final = 0.5  # between two drawings: a reader cannot follow more of them
@@ -39,5 +40,9 @@ class Throttle:
             call_after(wait, self._owner, self._later)
 
     def _later(self) -> None:
-        if self._is_due:  # otherwise `now` has drawn in the meantime
+        if not self._is_due:
+            return  # `now` has drawn in the meantime
+        try:
             self.now()
+        except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
+            self._owner.post_message(DrawingFailed("Drawing a pane", error))

@@ -67,7 +67,7 @@ class Alert(NamedTuple):
     def picture_in(self, width: int) -> AlertPicture:
         """Return the widest picture that fits; the narrowest without its ring if none does."""
         for one in self.pictures:
-            if max(map(width_of, (*one.ring, *one.answer))) <= width:
+            if max(map(width_of, (*one.ring, *one.answer)), default=0) <= width:
                 return one
         return self.pictures[-1]._replace(ring=()) if self.pictures else NO_PICTURE
 
