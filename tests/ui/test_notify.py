@@ -14,7 +14,7 @@ from zktop.app.alerts.finding_command import FindingCommand
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
-from zktop.ui.interfaces import Frame
+from zktop.ui.interfaces import Complaint, Frame
 from zktop.ui.notify import (
     FORGET_MS,
     MAX_MESSAGES,
@@ -193,6 +193,42 @@ async def test_a_page_with_alerts_has_no_message_about_them(page: str) -> None:
         await settled(pilot)
 
         assert not list(app._notifications)
+
+
+@pytest.mark.parametrize("page", ["locks", "findings"])
+async def test_a_page_with_alerts_has_messages_about_failures(page: str) -> None:
+    """No alert says what they say."""
+    app = app_of(Frame(report(0)), Complaint("The recording ended: disk full."), page=page)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settled(pilot)
+
+        assert [one.message for one in app._notifications] == ["The recording ended: disk full."]
+
+
+async def test_a_page_that_shows_the_past_has_messages_about_new_findings() -> None:
+    """It does not show them."""
+    app = app_of(Frame(report(0)), Frame(report(5_000)))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settled(pilot)
+        app.seek(LATER)
+        for at in (6_000, 7_000):
+            app.feed.send(Frame(report(at, red("a"))))
+        await settled(pilot)
+
+        assert [one.message for one in app._notifications] == [brief(red("a"))]
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1 more critical finding"), (2, "findings")])
+async def test_findings_without_a_message_are_counted(number: int, words: str) -> None:
+    """One of them is in the singular."""
+    crowd = [red(str(one)) for one in range(MAX_MESSAGES + number)]
+    made = [Frame(report(0)), *(Frame(report(at, *crowd)) for at in (5_000, 6_000))]
+    app = app_of(*made, page="sessions")
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        last = [one.message for one in app._notifications][-1]
+
+        assert last.endswith(f"{words}. Press n to step through the alerts.")
 
 
 async def test_a_real_deadlock_is_announced_when_it_is_proven() -> None:

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from zktop.model.facts import Millis
+from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.ui.actions.on_a_thread import on_a_thread
 from zktop.ui.interfaces import (
@@ -201,7 +202,7 @@ class Shell(NavigationApp):
             visit.is_packing = True
             self.run_worker(self._pack(visit, surplus), group="packing")
         if isinstance(news, Complaint):
-            self._alert(visit, news.sentence)
+            self._complain(visit, news.sentence)
         elif isinstance(news, Frame):
             if visit.feed.is_live:
                 announce = partial(self._announce, visit, news.report)
@@ -229,18 +230,19 @@ class Shell(NavigationApp):
             if self.settings.finding_hook is not None:
                 self.settings.finding_hook.call(finding, visit.name, visit.complain)
         if new.more:
-            more = f"{new.more} more critical findings. Press n to step through them."
-            self._alert(visit, more)
+            more = count(new.more, "more critical finding")
+            self._alert(visit, f"{more}. Press n to step through the alerts.")
         if new.findings and self.settings.bell:
             self.bell()
 
     def _alert(self, visit: Visit, sentence: str) -> None:
-        """Show an error message, with the name of the cluster if it is not on display.
+        """Show a message about alerts, unless it would cover a part of them on the page."""
+        is_newest = visit is self.visit and visit.playback.is_newest
+        if not (is_newest and visit.page in PAGES_WITH_ALERTS):
+            self._complain(visit, sentence)
 
-        The pages that show alerts need no message, which would cover a part of them.
-        """
-        if visit is self.visit and visit.page in PAGES_WITH_ALERTS:
-            return
+    def _complain(self, visit: Visit, sentence: str) -> None:
+        """Show an error message, with the name of the cluster if it is not on display."""
         where = "" if visit is self.visit else f"{visit.name}: "
         self.show_message(f"{where}{sentence}", is_wrong=True)
 
