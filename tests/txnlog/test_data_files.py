@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import lzma
 import tarfile
 from pathlib import Path
 
@@ -11,16 +12,16 @@ from hypothesis import strategies as st
 from txnlog.log_writer import snapshot, story
 
 from zktop.errors import DataFileError
-from zktop.txnlog.data_files import data_files, open_unpacked
+from zktop.txnlog.data_files import DataFile, data_files, open_unpacked
 
 LOG, SNAPSHOT = story().bytes(), snapshot({"": (0, b"")})
 
 
-def archive(path: Path, mode: str = "w:gz") -> Path:
+def archive(path: Path, mode: str = "w:gz", folder: str = "data/version-2/") -> Path:
     """A tar of version-2."""
     with tarfile.open(path, mode) as tar:  # type: ignore[call-overload]
         for name, data in (("log.1", LOG), ("snapshot.0", SNAPSHOT), ("currentEpoch", b"1")):
-            entry = tarfile.TarInfo(f"data/version-2/{name}")
+            entry = tarfile.TarInfo(f"{folder}{name}")
             entry.size = len(data)
             tar.addfile(entry, io.BytesIO(data))
     return path
@@ -32,7 +33,7 @@ def kinds(*paths: Path) -> list[tuple[str, str, int | None]]:
         found = []
         for file in files:
             with open_unpacked(file) as stream:
-                found.append((file.kind, stream.read(4).decode(), file.zxid))
+                found.append((file.kind, stream.read(4).decode("latin-1"), file.zxid))
         return found
 
 
@@ -58,6 +59,71 @@ def test_a_tar_is_unpacked(tmp_path: Path, mode: str) -> None:
     assert kinds(path) == [("log", "ZKLG", 1), ("snapshot", "ZKSN", 0)]
 
 
+@pytest.mark.parametrize("slashes", ["/", "//", "///"])
+def test_a_tar_writes_nothing_outside_of_its_temporary_folder(
+    tmp_path: Path, slashes: str
+) -> None:
+    """However many slashes its names begin with: the first two may be a root of their own."""
+    real = tmp_path / "version-2"
+    real.mkdir()
+    (real / "log.1").write_bytes(b"precious")
+    name = str(real).lstrip("/")
+
+    kinds(archive(tmp_path / "a.tar", "w", f"{slashes}{name}/"))
+
+    assert (real / "log.1").read_bytes() == b"precious"
+    assert [path.name for path in real.iterdir()] == ["log.1"]
+
+
+@pytest.mark.parametrize("folder", ["", "./", "version-2/"])
+def test_tars_of_several_members_stay_apart(tmp_path: Path, folder: str) -> None:
+    """Though the paths within them are alike."""
+    tars = [archive(tmp_path / f"zk{number}.tar", "w", folder) for number in (1, 2)]
+
+    with data_files(tars) as files:
+        assert len({file.member for file in files}) == 2
+
+
+def test_a_folder_that_may_not_be_listed_is_not_called_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names it."""
+
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+
+    with pytest.raises(DataFileError, match=f"{tmp_path} cannot be read: Permission denied"):
+        kinds(tmp_path)
+
+
+def test_a_file_in_a_folder_that_may_not_be_entered_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not known whether it is a folder."""
+
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for name in ("stat", "open"):
+        monkeypatch.setattr(Path, name, refuse)
+
+    with pytest.raises(DataFileError, match=r"log\.1 cannot be read: Permission denied"):
+        kinds(tmp_path / "log.1")
+
+
+def test_a_file_whose_first_bytes_cannot_be_read_is_unreadable() -> None:
+    """As on a bad disk."""
+    memory = Path("/proc/self/mem")  # nothing is at its beginning
+
+    with (
+        pytest.raises(DataFileError, match=r"log\.1 cannot be read"),
+        open_unpacked(DataFile(memory, "log.1", "", "log")),
+    ):
+        pass
+
+
 def test_the_content_of_a_file_decides(tmp_path: Path) -> None:
     """Whatever it is called."""
     (tmp_path / "copy").write_bytes(gzip.compress(LOG))
@@ -70,6 +136,8 @@ def test_the_content_of_a_file_decides(tmp_path: Path) -> None:
     [
         ("notes.txt", b"hello", "it begins with 68 65 6c 6c"),
         ("empty", b"", "it is empty"),
+        ("log.1.gz", gzip.compress(LOG)[:11], "it is damaged"),
+        ("log.1.xz", lzma.compress(LOG), "is not a tar, or a damaged one"),
         ("changelog_1_100.bin", b"x", "ClickHouse Keeper"),
     ],
 )

@@ -306,14 +306,19 @@ def _is_of(layouts: Sequence[Layout], name: str) -> bool:
 
 
 def _hosts(members: Sequence[str], chroot: str) -> str:
-    """Name the members by their folders.
+    """Name the members by their folders, or by their tars.
 
-    >>> _hosts(["/backup/zk1/version-2", "/backup/zk2/version-2"], "/app")
+    >>> _hosts(["/backup/zk1/version-2", "/backup/zk2.tar.gz:version-2"], "/app")
     'zk1,zk2/app'
     """
-    names = [Path(member.rpartition(":")[2]) for member in members]
-    shown = [path.parent.name if path.name == "version-2" else path.name for path in names]
-    return ",".join(name or "files" for name in shown) + chroot
+    return ",".join(_name_of(member) or "files" for member in members) + chroot
+
+
+def _name_of(member: str) -> str:
+    tar, _, folder = member.rpartition(":")
+    path = Path(folder)
+    name = path.parent.name if path.name == "version-2" else path.name
+    return name or Path(tar).name.partition(".")[0]
 
 
 def _summary(replay: LogReplay) -> ImportSummary:

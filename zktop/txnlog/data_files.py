@@ -1,7 +1,8 @@
 """Finds transaction logs, snapshots and audit logs in files, folders and tars, and opens them.
 
-A file's content decides what it is. No file is opened for writing. The files of a tar are unpacked
-into a temporary folder, without the zeros that pad logs.
+The name of a file in a folder or tar decides what it is; the content of a file given by itself
+does. No file of ZooKeeper is opened for writing. The files of a tar are unpacked into a temporary
+folder, without the zeros that pad logs.
 """
 
 import os
@@ -51,7 +52,7 @@ def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
     with ExitStack() as stack:
         found: list[DataFile] = []
         for path in paths:
-            if path.is_dir():
+            if os.path.isdir(path):  # noqa: PTH112  False where Path.is_dir() raises
                 here = list(_in_folder(path))
             elif _is_tar(path):
                 unpacked = Path(stack.enter_context(_unpacked(path)))
@@ -70,12 +71,13 @@ def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
 @contextmanager
 def open_unpacked(file: DataFile) -> Iterator[ByteStream]:
     """Open a file, unpacked if it is compressed."""
-    try:
-        stream: BinaryIO = file.path.open("rb")
-    except OSError as error:
-        raise _unreadable(file.name, error) from error
-    with stream:
-        yield _decompressed(_NamedStream(stream, file.name), _first_bytes(stream))
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(file.path.open("rb"))
+            begin = _first_bytes(stream)
+        except OSError as error:
+            raise _unreadable(file.name, error) from error
+        yield _decompressed(_NamedStream(stream, file.name), begin)
 
 
 class _NamedStream:
@@ -109,19 +111,28 @@ def _first_bytes(stream: BinaryIO) -> bytes:
 
 
 def _in_folder(folder: Path, shown_as: str | None = None) -> Iterator[DataFile]:
-    """Yield the files with the names that ZooKeeper gives them, below a folder."""
-    for parent, folders, names in os.walk(folder):
+    """Yield the files with the names that ZooKeeper gives them, below a folder.
+
+    Raise DataFileError if there are none and a part of it may not be listed.
+    """
+    unlisted: list[OSError] = []
+    is_empty = True
+    for parent, folders, names in os.walk(folder, onerror=unlisted.append):
         folders.sort()
         for name in sorted(names, key=_age):
             path = Path(parent, name)
             inside = path.relative_to(folder)
             shown = f"{shown_as}:{inside}" if shown_as else str(path)
-            member = str(PurePosixPath(shown).parent)
+            member = f"{shown_as}:{inside.parent}" if shown_as else str(path.parent)
             if found := _NAME.fullmatch(name):
                 kind: FileKind = "log" if found[1] == "log" else "snapshot"
                 yield DataFile(path, shown, member, kind, int(found[2], 16))
+                is_empty = False
             elif _AUDIT_NAME.fullmatch(name):
                 yield DataFile(path, shown, member, "audit")
+                is_empty = False
+    if is_empty and unlisted:
+        raise _unreadable(str(unlisted[0].filename), unlisted[0])
 
 
 def _age(name: str) -> tuple[int, str]:
@@ -145,7 +156,8 @@ def _kind_of(path: Path) -> FileKind:
         )
     try:
         with path.open("rb") as stream:
-            begin = _decompressed(stream, _first_bytes(stream)).read(4)
+            unpacked = _decompressed(stream, _first_bytes(stream))
+            begin = unpacked.read(4)
             stream.seek(0)
             kind = _KIND_OF_MAGIC.get(begin)
             if kind is None and is_audit_log(_decompressed(stream, _first_bytes(stream))):
@@ -154,7 +166,8 @@ def _kind_of(path: Path) -> FileKind:
         raise _unreadable(str(path), error) from error
     if kind is not None:
         return kind
-    what = f"begins with {begin.hex(' ')}" if begin else "is empty"
+    is_damaged = isinstance(unpacked, GzipReader | SnappyReader) and unpacked.is_damaged
+    what = f"begins with {begin.hex(' ')}" if begin else "is damaged" if is_damaged else "is empty"
     raise DataFileError(
         f"{path} is not a transaction log or snapshot of ZooKeeper 3.1 or later, an audit log, "
         f"or a tar of them: it {what}."
@@ -190,7 +203,7 @@ def _unpacked(archive: Path) -> Iterator[str]:
                 for entry in tar:
                     _unpack(tar, entry, Path(folder))
         except (tarfile.TarError, EOFError, ValueError) as error:
-            raise DataFileError(f"{archive} is a damaged tar: {error}.") from error
+            raise DataFileError(f"{archive} is not a tar, or a damaged one: {error}.") from error
         except OSError as error:
             raise DataFileError(
                 f"{archive} cannot be unpacked: {error.strerror or error}."
@@ -203,7 +216,7 @@ def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     is_data = _NAME.fullmatch(name.name) or _AUDIT_NAME.fullmatch(name.name)
     if not entry.isreg() or not is_data:
         return
-    inside = [part for part in name.parts if part not in ("/", "..", ".")]
+    inside = [part for part in name.parts if part.strip("/") not in ("", "..", ".")]
     target = folder.joinpath(*inside)
     target.parent.mkdir(parents=True, exist_ok=True)
     source = tar.extractfile(entry)
