@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import random
 import struct
 
 from hypothesis import given
@@ -40,6 +41,45 @@ def test_gzip_and_snappy_are_unpacked() -> None:
     assert all_of(SnappyReader(io.BytesIO(snappy(literal(DATA[:60_000]), copied)))) == (
         DATA[:60_000] + b"abcabcabcabc"
     )
+
+
+class OneByOne:
+    """A stream that gives its pieces one at a time, however many bytes are asked for."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self._pieces = list(pieces)
+
+    def read(self, _size: int, /) -> bytes:
+        """Return the next piece."""
+        return self._pieces.pop(0) if self._pieces else b""
+
+
+def test_a_member_that_begins_at_the_end_of_a_piece_is_unpacked() -> None:
+    """One byte of it is not enough to know it."""
+    packed = gzip.compress(b"one") + gzip.compress(b"two")
+    at = len(gzip.compress(b"one")) + 1
+
+    assert all_of(GzipReader(OneByOne(packed[:at], packed[at:]))) == b"onetwo"
+
+
+def test_what_comes_before_the_damage_is_unpacked() -> None:
+    """Up to the last bytes before it."""
+    noise = random.Random(1).randbytes(100_000)
+    packed = gzip.compress(noise)
+    broken = packed[:-8] + bytes(8)  # another checksum
+
+    for size in (1000, len(noise) + 1):
+        stream = GzipReader(io.BytesIO(broken))
+        assert b"".join(iter(lambda: stream.read(size), b"")) == noise  # noqa: B023
+        assert stream.is_damaged
+
+
+def test_a_snappy_stream_that_ends_in_its_header_is_damaged() -> None:
+    """Nothing is in it, but it is not empty."""
+    stream = SnappyReader(io.BytesIO(snappy()[:12]))
+
+    assert not stream.read(1)
+    assert stream.is_damaged
 
 
 @given(st.integers(0, 400), st.binary(min_size=1, max_size=20))

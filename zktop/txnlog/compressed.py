@@ -4,6 +4,8 @@ A damaged or truncated stream ends where the damage begins; `is_damaged` is then
 """
 
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from zktop.txnlog.log_records import ByteStream
@@ -29,21 +31,31 @@ class GzipReader:
         while not self.is_damaged:
             self._packed = self._packed or self._stream.read(_CHUNK)
             if self._unpacker.eof:
+                if len(self._packed) < len(GZIP_MAGIC):
+                    self._packed += self._stream.read(_CHUNK)
                 if not self._packed.startswith(GZIP_MAGIC):
                     break
                 self._unpacker = zlib.decompressobj(_GZIP_STREAM)
             if not self._packed:
                 self.is_damaged = True
                 break
+            before = self._unpacker.copy()
             try:
                 data = self._unpacker.decompress(self._packed, size)
             except zlib.error:
                 self.is_damaged = True
-                break
+                return b"".join(_up_to_damage(before, self._packed))
             self._packed = self._unpacker.unconsumed_tail or self._unpacker.unused_data
             if data:
                 return data
         return b""
+
+
+def _up_to_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
+    """Unpack byte by byte, since an error loses all that one call has unpacked."""
+    with suppress(zlib.error):
+        for at in range(len(packed)):
+            yield unpacker.decompress(packed[at : at + 1])
 
 
 class SnappyReader:
@@ -70,10 +82,11 @@ class SnappyReader:
     def _next_block(self) -> bytes | None:
         if not self._is_begun:
             self._is_begun = True
-            self._read_exactly(_SNAPPY_HEADER_BYTES)  # skip it
+            header = self._read_exactly(_SNAPPY_HEADER_BYTES)
+            self.is_damaged = len(header) < _SNAPPY_HEADER_BYTES
         head = self._read_exactly(4)
         if len(head) < 4:  # noqa: PLR2004  the length of an int
-            self.is_damaged = bool(head)
+            self.is_damaged = self.is_damaged or bool(head)
             return None
         length = int.from_bytes(head)
         block = self._read_exactly(length) if length <= _MAX_BLOCK_BYTES else b""
