@@ -1,5 +1,6 @@
 """`zktop import`: from files to a recording that the other commands read."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -158,6 +159,70 @@ def test_the_two_folders_of_a_server_are_one_member(zktop: Zktop, version_2: Pat
     _, _, err = zktop("import", str(data), str(version_2), "-o", "a.zktop")
 
     assert err.startswith("a.zktop: 8 transactions of 1 member from")
+
+
+def moving(number: int) -> str:
+    """Sessions that each send their second change from another address."""
+    lines = []
+    for turn, ip in enumerate(("10.0.0.1", "10.0.0.2")):
+        for session in range(1, number + 1):
+            change = f"operation=create\tznode=/{session}-{turn}\tresult=success"
+            fields = f"session={session:#x}\tuser={ip}\tip={ip}\t{change}"
+            lines.append(f"2026-01-31 12:00:0{turn},000 - INFO - {fields}\n")
+    return "".join(lines)
+
+
+def written_moves(folder: Path, number: int) -> None:
+    """The log of the same sessions, 1 ms a transaction."""
+    log = LogWriter(1)
+    for turn in range(2):
+        for session in range(1, number + 1):
+            body = create(f"/{session}-{turn}", turn * number + session)
+            log.add(session, 1, body)
+    (folder / "log.1").write_bytes(log.bytes())
+    (folder / "zookeeper_audit.log").write_text(moving(number))
+
+
+def owners_of(file: Path) -> list[dict[str, str]]:
+    """The address of each session, for each time that they are written."""
+    lines = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
+    return [
+        {session: entry["address"] for session, entry in line["owners"].items()}
+        for line in lines
+        if line.get("fact") == "owners"
+    ]
+
+
+def test_sessions_that_moved_before_the_window_have_their_new_address(
+    zktop: Zktop, tmp_path: Path
+) -> None:
+    """The transactions before it count too."""
+    written_moves(tmp_path, 2)
+
+    zktop("import", ".", "-o", "a.zktop", "--since", "2026-01-31T12:00:00.035Z")
+
+    assert owners_of(tmp_path / "a.zktop")[-1] == {"0x1": "10.0.0.2", "0x2": "10.0.0.2"}
+
+
+def test_sessions_that_move_at_once_are_written_once(zktop: Zktop, tmp_path: Path) -> None:
+    """Not all sessions for each of them."""
+    written_moves(tmp_path, 50)
+
+    zktop("import", ".", "-o", "a.zktop")
+
+    owners = owners_of(tmp_path / "a.zktop")
+    assert set(owners[-1].values()) == {"10.0.0.2"}
+    assert len(owners) < 10
+
+
+def test_a_damaged_audit_log_is_a_note(zktop: Zktop, version_2: Path) -> None:
+    """In the import, and for those who read it."""
+    packed = gzip.compress(moving(100).encode())
+    (version_2 / "zookeeper_audit.log.1.gz").write_bytes(packed[:-50])
+
+    _, _, err = zktop("import", str(version_2), "-o", "a.zktop")
+
+    assert "zookeeper_audit.log.1.gz is damaged: its last lines are missing." in err
 
 
 def test_only_what_is_below_a_chroot(zktop: Zktop, version_2: Path) -> None:

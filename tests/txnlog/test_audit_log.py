@@ -70,9 +70,35 @@ def test_a_session_that_moved_to_another_member_is_followed(tmp_path: Path) -> N
     """Only the member that serves a session writes its lines; the files come in any order."""
     later = written(tmp_path / "a", line(ANN, TWO, "/b", at=500))
     earlier = written(tmp_path / "b", line(ANN, ONE, "/a", at=100), line(ANN, ONE, "/c", at=200))
-    log = AuditLog([later, earlier])
 
-    assert log.clients[ANN].address == ONE
+    for files in ([later, earlier], [earlier, later]):
+        log = AuditLog(files)
+
+        assert log.clients[ANN].address == ONE
+        assert not log.moves(created(ANN, "/c"))
+        assert log.moves(created(ANN, "/b"))
+        assert log.clients[ANN].address == TWO
+
+
+def test_an_address_from_which_all_was_refused_hides_no_later_one(tmp_path: Path) -> None:
+    """Its lines have no transactions."""
+    three = "10.0.0.3"
+    lines = line(ANN, ONE, "/a"), line(ANN, TWO, "/refused"), line(ANN, three, "/b")
+    log = AuditLog([written(tmp_path / "a", *lines)])
+
+    assert log.moves(created(ANN, "/b"))
+    assert log.clients[ANN].address == three
+
+
+def test_a_damaged_log_is_noted(tmp_path: Path) -> None:
+    """And read as far as it goes."""
+    lines = [line(ANN, ONE, f"/{number:x}") for number in range(1000)]
+    path = tmp_path / "zookeeper_audit.log.1.gz"
+    path.write_bytes(gzip.compress("".join(lines).encode())[:-100])
+    log = AuditLog([DataFile(path, path.name, "", "audit")])
+
+    assert log.clients.keys() == {ANN}
+    assert log.notes == [f"{path.name} is damaged: its last lines are missing."]
 
 
 def test_lines_that_servers_write_about_ended_sessions_are_left_out(tmp_path: Path) -> None:

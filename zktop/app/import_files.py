@@ -77,14 +77,14 @@ def import_files(
     with data_files(plan.paths) as files, no_collections():
         replay = LogReplay(files)
         audit = AuditLog([file for file in files if file.kind == "audit"])
-        steps = replay.steps(plan.since, plan.until)
+        steps = replay.steps(plan.since, plan.until, on_skipped=audit.moves)
         first = next(steps)
         with file() as output:
             hosts = _hosts(replay.members, plan.chroot)
             writer = _ImportWriter(plan, BulkRecorder(output), hosts, audit)
             try:
                 writer.write(chain([first], steps), on_progress)
-                summary = _summary(replay)
+                summary = _summary(replay, audit)
                 writer.finish(summary)
             finally:
                 writer.close()
@@ -103,6 +103,7 @@ class _ImportWriter:
         self._facts: LockFacts | None = None
         self._lines: list[AnyLine] = []
         self._touched: set[str] = set()  # folders that changed since the last look
+        self._has_new_owners = False  # since the last look
         self._zxid, self._at = 0, 0  # of the last transaction
         self._complete_to = 0  # the last transaction that was said to be complete
         self._looks_left: float = MAX_LOOKS
@@ -175,7 +176,7 @@ class _ImportWriter:
                 self._flush()
         self._zxid, self._at = transaction.zxid, at
         if self._audit.moves(transaction):
-            self._add(self._owners(transaction.zxid, at))
+            self._has_new_owners = True
 
     def _owners(self, zxid: int, at: Millis) -> Iterator[OwnerNames]:
         """Yield the addresses and users of all sessions, if an audit log has any."""
@@ -220,6 +221,9 @@ class _ImportWriter:
         self._look_due = at + REST_MS[0]
 
     def _mark_look(self, at: Millis, *, is_thorough: bool) -> None:
+        if self._has_new_owners:
+            self._has_new_owners = False
+            self._add(self._owners(self._zxid, at))
         if self._complete_to != self._zxid:
             self._complete_to = self._zxid
             self._lines.append(Complete(zxid=self._zxid, at=at))
@@ -321,7 +325,7 @@ def _name_of(member: str) -> str:
     return name or Path(tar).name.partition(".")[0]
 
 
-def _summary(replay: LogReplay) -> ImportSummary:
+def _summary(replay: LogReplay, audit: AuditLog) -> ImportSummary:
     zxid, at = replay.last or (0, 0)
     first_zxid, first_at = replay.first or (zxid, at)
     return ImportSummary(
@@ -333,6 +337,6 @@ def _summary(replay: LogReplay) -> ImportSummary:
         transactions=replay.transactions,
         with_digest=replay.with_digest,
         proven=replay.proven,
-        notes=tuple(replay.notes),
+        notes=(*replay.notes, *audit.notes),
         known_until=max(at, replay.known_until),
     )

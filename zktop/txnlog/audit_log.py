@@ -1,16 +1,19 @@
 """Which address and users each session has, according to the audit logs of all members.
 
-Their lines have no zxid, and local times without a zone. So if a session changed its address, the
-first line with the new one is matched with a transaction of this session, operation and path.
+Their lines have no zxid, and local times without a zone. So new ones of a session count from its
+first transaction whose operation and path are in one of the lines that have them.
 """
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Session
 from zktop.txnlog.audit_lines import AuditedChange, AuditedClient, AuditLine, audit_lines
+from zktop.txnlog.compressed import GzipReader, SnappyReader
 from zktop.txnlog.data_files import DataFile, open_unpacked
 from zktop.txnlog.transactions import Create, Delete, Operation, SetAcl, SetData, Transaction
 
@@ -23,10 +26,9 @@ _OPERATIONS: Final[dict[type[Operation], str]] = {
 
 
 class _Stay(msgspec.Struct):
-    """A session at one address: since when, and what it changed from there."""
+    """A session at one address, and what it changed from there."""
 
     client: AuditedClient
-    time: bytes
     changes: set[AuditedChange]
 
 
@@ -35,12 +37,10 @@ class AuditLog:
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         """Read the audit logs of all members."""
+        self.notes: list[str] = []
         stays: dict[Session, list[_Stay]] = {}
-        for file in files:
-            with open_unpacked(file) as stream:
-                _add(stays, audit_lines(stream))
-        for of_session in stays.values():
-            of_session.sort(key=lambda stay: stay.time)
+        for line in heapq.merge(*map(self._lines, files), key=attrgetter("time")):
+            _add(stays, line)
         self.clients = {session: first.client for session, (first, *_) in stays.items()}
         self._later = {session: rest for session, (_, *rest) in stays.items() if rest}
 
@@ -50,19 +50,26 @@ class AuditLog:
         if not later:
             return False
         changes = {(_OPERATIONS.get(type(one)), _path(one)) for one in transaction.operations}
-        if changes.isdisjoint(later[0].changes):
-            return False
-        self.clients[transaction.session] = later.pop(0).client
-        return True
+        for number, stay in enumerate(later, 1):  # all changes of an earlier one may be refused
+            if not changes.isdisjoint(stay.changes):
+                self.clients[transaction.session] = stay.client
+                del later[:number]
+                return True
+        return False
+
+    def _lines(self, file: DataFile) -> Iterator[AuditLine]:
+        with open_unpacked(file) as stream:
+            yield from audit_lines(stream)
+            if isinstance(stream, GzipReader | SnappyReader) and stream.is_damaged:
+                self.notes.append(f"{file.name} is damaged: its last lines are missing.")
 
 
-def _add(stays: dict[Session, list[_Stay]], lines: Iterable[AuditLine]) -> None:
-    for line in lines:
-        known = stays.setdefault(line.session, [])
-        if not known or known[-1].client != line.client:
-            known.append(_Stay(line.client, line.time, set()))
-        if len(known) > 1:  # the first address counts from the beginning
-            known[-1].changes.add(line.change)
+def _add(stays: dict[Session, list[_Stay]], line: AuditLine) -> None:
+    known = stays.setdefault(line.session, [])
+    if not known or known[-1].client != line.client:
+        known.append(_Stay(line.client, set()))
+    if len(known) > 1:  # the first address counts from the beginning
+        known[-1].changes.add(line.change)
 
 
 def _path(operation: Operation) -> str:

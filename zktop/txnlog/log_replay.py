@@ -6,7 +6,7 @@ is exact from the newest transaction that the snapshot shows.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -81,11 +81,15 @@ class LogReplay:
         self.members = _members_of(files)
 
     def steps(
-        self, since: Millis | None = None, until: Millis | None = None
+        self,
+        since: Millis | None = None,
+        until: Millis | None = None,
+        on_skipped: Callable[[Transaction], object] = lambda _transaction: None,
     ) -> Iterator[Restart | ReplayStep]:
         """Yield a restart, then each transaction from `since` to `until`.
 
-        After a hole, another restart comes first.
+        After a hole, another restart comes first. `on_skipped` is called with those before a
+        restart.
         """
         before, at, has_begun = self._start(since), 0, False
         merged = MergedRecords(self._members(before))
@@ -102,13 +106,13 @@ class LogReplay:
             if not has_begun and zxid > self._exact_from and (since is None or now >= since):
                 has_begun = True
                 yield self._restart(zxid - 1 if self._hole else before, now)
-            effects = self._tree.apply(transaction)
-            if transaction.digest is not None:
-                self._prove(zxid, transaction.digest)
+            effects = self._apply(transaction)
             before, at = zxid, now
             if has_begun:
                 self._count(zxid, at)
                 yield ReplayStep(transaction, effects, at)
+            else:
+                on_skipped(transaction)
         if not has_begun:
             yield self._restart(before, at or _newest_time(self._tree))
         self._conclude(merged)
@@ -124,15 +128,17 @@ class LogReplay:
         self.last = zxid, at
         self.known_until = at
 
-    def _prove(self, zxid: int, digest: int) -> None:
-        """Compare the digest that the server wrote with that of the tree."""
-        if zxid <= self._exact_from or self._tree.is_guessed:
-            return
-        self.with_digest += 1
-        if digest == self._tree.digest:
-            self.proven += 1
-        elif self._wrong_from is None:
-            self._wrong_from = zxid
+    def _apply(self, transaction: Transaction) -> list[Effect]:
+        """Change the tree, and compare its digest with the one that the server wrote."""
+        effects = self._tree.apply(transaction)
+        is_provable = transaction.zxid > self._exact_from and not self._tree.is_guessed
+        if is_provable and transaction.digest is not None:
+            self.with_digest += 1
+            if transaction.digest == self._tree.digest:
+                self.proven += 1
+            elif self._wrong_from is None:
+                self._wrong_from = transaction.zxid
+        return effects
 
     # Where to start
 
