@@ -1,7 +1,7 @@
 """The locks of a world, and how they differ from those of the previous world.
 
 The lock at a path is rebuilt if its facts change. Locks with timed leases are also rebuilt when a
-lease ends, and locks recognised by watches when there is a new watch table.
+lease ends, and locks that depend on watches when a server has new tables.
 """
 
 from collections.abc import Iterable, Mapping
@@ -64,18 +64,27 @@ class LockTracker:
         before = self.locks.get(path)
         if before is None and self._settings.roots and self._settings.root_of(path) is None:
             return None
-        if before is None and (simple := simple_lock(LockSite(path, world, self._settings))):
-            return LockChange.between(path, None, simple)
-        after: Lock | None = None
-        if may_be_lock(path, world, self._settings):
-            found = lock_at(path, world, self._settings, now, before)
-            if isinstance(found, Lock):
-                after = found
-            else:
-                after = _empty_lock(found, self._settings.root_of(path), world)
-                if found.asks_watches:
-                    self._rejected.add(path)
-        return None if after is before else LockChange.between(path, before, after)
+        known = None if before is None or before.unrecognised else before
+        after = self._lock_at(path, world, now, known)
+        if before is None or known is not None:
+            return None if after is before else LockChange.between(path, before, after)
+        if after is not None and after.unrecognised and _is_alike(before, after):
+            return None
+        is_late = after is not None and not after.unrecognised and _had_children(before)
+        return LockChange.between(path, None if is_late else before, after)
+
+    def _lock_at(self, path: Text, world: World, now: Millis, known: Lock | None) -> Lock | None:
+        """The lock at a path, or an empty one if the user named it; `known` is the last one."""
+        if known is None and (simple := simple_lock(LockSite(path, world, self._settings))):
+            return simple
+        if not may_be_lock(path, world, self._settings):
+            return None
+        found = lock_at(path, world, self._settings, now, known)
+        if isinstance(found, Lock):
+            return found
+        if found.asks_watches:
+            self._rejected.add(path)
+        return _empty_lock(found, self._settings.root_of(path), world)
 
     def _store(self, change: LockChange) -> None:
         path, lock = change.path, change.after
@@ -125,5 +134,19 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
         at=family.arrived_at,
         foreign=found.foreign,
         error=found.error,
+        unrecognised=True,
         family=family,
     )
+
+
+def _is_alike(one: Lock, other: Lock) -> bool:
+    """Whether two empty locks at one path are the same."""
+    return one.family is other.family and all(
+        getattr(one, field) == getattr(other, field)
+        for field in ("layout", "kind", "foreign", "error")
+    )
+
+
+def _had_children(before: Lock) -> bool:
+    """Whether the members of a lock that is recognised late may be older than this look."""
+    return before.error is None and bool(before.family.members)

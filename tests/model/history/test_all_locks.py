@@ -15,12 +15,14 @@ from model.builders import (
 )
 from model.plain_locks import Root, lock_of, member, note
 
+from zktop.model.facts import Stat
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.lock_history import NO_HISTORY
 from zktop.model.locks.lock import Lock
-from zktop.model.world.children_of_znode import Znode
+from zktop.model.text import Text
+from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
 EXACT, AT_LEAST = "exact", "at-least"
@@ -421,6 +423,19 @@ def test_a_holder_that_is_pushed_back() -> None:
 
     assert words(events) == [("queued", "eve"), ("acquired", "eve"), ("reordered", "alice")]
     assert histories.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
+
+
+def test_a_root_that_vanishes_with_children_was_not_reaped() -> None:
+    """Servers delete only containers without any child."""
+    folder = Family(members={Text("x"): Znode(Text("x"))})
+    histories, later = LockHistories(), lock_of("/a", [], Stat(90, 90, 0))
+    before = lock_of("/a", [], Stat(10, 10, 0), foreign=(Text("x"),), family=folder)
+    note(histories, "/a", None, before, NO_ENSEMBLE, NOW)
+    note(histories, "/a", before, None, NO_ENSEMBLE, NOW + 1)
+    note(histories, "/a", None, later, NO_ENSEMBLE, NOW + 2)
+
+    assert histories.of("/a").generation == 1
+    assert histories.of("/a").reaped_at is None
 
 
 def test_a_child_that_is_understood_later_did_not_come() -> None:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, own, session, watches, world
+from model.builders import NOW, ZK1, kazoo_name, own, session, watches, world
 from model.locks.lock_worlds import world_of
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Children, Node, Stat, Watches, join
+from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, Watches, join
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.not_locks import DOUBTFUL
 from zktop.model.locks.lock import Lock, NotALock
@@ -223,12 +223,80 @@ def test_the_first_watch_between_members_makes_it_a_lock() -> None:
     assert report_of(facts, [table]).paths == ("/app/pool",)
 
 
+def test_a_registry_that_the_user_named_becomes_a_lock_with_the_first_watch() -> None:
+    """Its members were there before: they did not come, and nobody acquired it now."""
+    names = numbered("host-", 3)
+    facts = list(listed("/app/workers", names, [ANN, BOB, ANN]))
+    table = watches(ZK1, {"bob": (f"/app/workers/{names[0]}",)}, at=NOW + 10_000)
+    settings = Settings(roots=(Root(path="/app/workers"),))
+
+    report = report_of(facts, [table], settings=settings)
+    view = report.view("/app/workers")
+
+    assert view is not None
+    assert [member.node for member in view.lock.holders] == names[:1]
+    assert report.events == ()
+
+
+@pytest.mark.parametrize("path", ["/locks", "/app/queue"])
+def test_a_path_that_the_user_named_goes_on_being_no_lock(path: str) -> None:
+    """Folders that come there are no foreign children of a lock."""
+    settings = Settings(roots=(Root(path=path),))
+
+    def folders(*names: str) -> Children:
+        stat = Stat(50, 50, 0, cversion=len(names), num_children=len(names), pzxid=200)
+        zxid = 200 + len(names)
+        return Children(path=Text(path), names=tuple(map(Text, names)), stat=stat, zxid=zxid, at=1)
+
+    rounds = [[folders(*"abc"[:number])] for number in range(4)]
+
+    report = report_of(*rounds, settings=settings)
+    view = report.view(path)
+
+    assert view is not None
+    assert (view.lock.foreign, report.findings, report.events) == ((), (), ())
+
+
 def test_a_table_without_watches_takes_a_guessed_lock_back() -> None:
     """The first table shows that a doubtful queue is none."""
     facts = list(listed("/app/pool", numbered("host-", 3), [ANN, BOB, ANN]))
 
     assert report_of(facts).paths == ("/app/pool",)
     assert report_of(facts, [nothing_watched()]).paths == ()
+
+
+@pytest.mark.parametrize("roots", [(), (Root(path="/app/pool"),)], ids=["found", "named"])
+def test_a_lock_that_is_taken_back_has_no_more_events(roots: tuple[Root, ...]) -> None:
+    """Nobody released it, nobody gave up, and no znode was deleted."""
+    facts = list(listed("/app/pool", numbered("host-", 3), [ANN, BOB, ANN]))
+
+    report = report_of(facts, [nothing_watched()], settings=Settings(roots=roots))
+
+    assert report.events == ()
+
+
+def test_a_lock_that_is_recognised_again_was_not_created_again() -> None:
+    """Its znode was there all the time."""
+    names = numbered("host-", 3)
+    facts = list(listed("/app/pool", names, [ANN, BOB, ANN]))
+    watched = watches(ZK1, {"bob": (f"/app/pool/{names[0]}",)}, at=NOW + 20_000)
+
+    view = report_of(facts, [nothing_watched()], [watched]).view("/app/pool")
+
+    assert view is not None
+    assert view.history.generation == 0
+
+
+def test_a_member_that_leaves_a_lock_that_is_taken_back_has_left_it() -> None:
+    """What remains is an ephemeral znode of another kind."""
+    name = kazoo_name("ann", 0)
+    facts = list(listed("/app/pool", [name, "other"], [ANN, BOB]))
+    gone = Gone(path=Text(f"/app/pool/{name}"), zxid=201, at=NOW + 10_000)
+
+    report = report_of(facts, [gone])
+
+    assert report.paths == ()
+    assert [event.event for event in report.events] == ["released"]
 
 
 def test_the_layouts_in_doubt_are_in_the_catalogue() -> None:

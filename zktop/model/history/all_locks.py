@@ -3,14 +3,14 @@
 It is the only mutable object of the history, used by one thread; what it returns is frozen.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Gone, Millis
+from zktop.model.facts import Millis
 from zktop.model.history.change import ChangeContext, JointDeletions, LockChange, joint_deletions
 from zktop.model.history.derive_events import LockLog
 from zktop.model.history.events import Event
@@ -26,7 +26,7 @@ from zktop.model.history.lock_history import (
 )
 from zktop.model.history.recent_expiries import RecentExpiries
 from zktop.model.history.sessions import SessionHistories
-from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock import Lock, absolute_path
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -48,7 +48,7 @@ class LockHistories:
         self._logs: dict[Text, LockLog] = {}
         self._vanished_roots: dict[Text, RootHistory] = {}
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
-        self._removal_of: Callable[[str], Gone | None] = World().removal_of
+        self._world = World()
         self._unread: set[Text] = set()  # found, not read: a read will show whether they are new
         self._from_zxid = 0
         self._began: Millis = 0
@@ -65,7 +65,7 @@ class LockHistories:
     ) -> list[Event]:
         """Add one look: the locks that changed, and the server tables. Return its events."""
         changes = list(changes)
-        self._removal_of = (world or World()).removal_of
+        self._world = world or World()
         self._now = max(self._now, now_ms)
         self.sessions.look(ensemble)
         self._note_connection(ensemble)
@@ -97,15 +97,16 @@ class LockHistories:
             return []
         at = self._time_of(change, ensemble)
         blind_since = self._blind_since(change)
-        ctx = ChangeContext(at, ensemble, joint, blind_since, self._removal_of)
+        ctx = ChangeContext(at, ensemble, joint, blind_since, self._world.removal_of)
         if change.is_rebuilt:
             gone = self._vanished(LockChange.between(change.path, change.before, None), ctx)
             return gone + self._appeared(LockChange.between(change.path, None, change.after), ctx)
         if change.before is None:
             return self._appeared(change, ctx)
-        if change.after is None:
-            return self._vanished(change, ctx)
-        return self._log_of(change).fold(change, ctx)
+        if self._is_taken_back(change):
+            return self._taken_back(change, ctx)
+        fold = self._vanished if change.after is None else self._log_of(change).fold
+        return fold(change, ctx)
 
     def _time_of(self, change: LockChange, ensemble: Ensemble) -> Millis:
         """When a lock changed: the time of its newest fact if no change is missing."""
@@ -114,7 +115,10 @@ class LockHistories:
         return min(self._now, changed_at(change.after))
 
     def _existed_before(self, change: LockChange) -> bool:
-        """Add a lock and return True if all of it existed before the first look, as usual."""
+        """If all of a lock existed before the first look, add it and return True.
+
+        This is the usual case.
+        """
         lock, path, since = change.after, change.path, self._from_zxid
         if lock is None or lock.stat is None or lock.error is not None:
             return False
@@ -124,6 +128,7 @@ class LockHistories:
         is_old = (max(born) if born else 0) <= since and lock.stat.czxid <= since
         if not is_old or (0 in born and self._now != self._began):
             return False
+        self._logs.pop(path, None)  # it was not recognised at once
         self._first[path] = first_look_of(lock.stat, change.created, born, self._now)
         return True
 
@@ -141,7 +146,7 @@ class LockHistories:
     def _appeared(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
         """Add a lock: at the first look it is old, later it may be new.
 
-        If a look comes after a znode was found and before it was read, the next look decides
+        If a look comes after a znode was found and before it was read, a later look decides
         whether its lock is new.
         """
         lock, path = change.after, change.path
@@ -174,18 +179,49 @@ class LockHistories:
         path, lock, now_ms = change.path, change.before, ctx.now_ms
         log = self._log_of(change)
         events = log.fold(change, ctx)
-        fallen = sum(len(queue.members) for queue in lock.queues) if lock else 0
+        fallen = lock.size if lock else 0
+        is_full = lock is not None and bool(fallen or lock.family.members)
         earlier = log.history(now_ms).generation
         self._vanished_roots[path] = RootHistory(
             earlier + 1,
-            reaped_at=None if fallen else now_ms,
+            reaped_at=None if is_full else now_ms,
             vanished_with=(now_ms, fallen) if fallen else None,
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
             del self._vanished_roots[next(iter(self._vanished_roots))]
-        for kept in (self._first, self._logs):
-            kept.pop(path, None)
+        self._forget(path)
         return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
+
+    def _is_taken_back(self, change: LockChange) -> bool:
+        """Whether a lock is not recognised any more, although its znode is still there."""
+        before, after = change.before, change.after
+        if before is None or before.unrecognised:
+            return False
+        if after is not None:
+            return after.unrecognised
+        known, now = before.family.stat, self._world.family(change.path).stat
+        return known is not None and now is not None and known.czxid == now.czxid
+
+    def _taken_back(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
+        """Forget a lock: only members whose znodes are gone have left it."""
+        gone = {
+            member.node
+            for member in change.deleted
+            if member.node == "." or not self._exists(absolute_path(change.path, member.node))
+        }
+        deleted = tuple(member for member in change.deleted if member.node in gone)
+        lost = tuple(member for member in change.lost if member.node in gone)
+        left = LockChange(change.path, change.before, None, deleted=deleted, lost=lost)
+        events = self._log_of(change).fold(left, ctx)
+        self._forget(change.path)
+        return events
+
+    def _exists(self, path: Text) -> bool:
+        return self._world.node(path) is not None
+
+    def _forget(self, path: Text) -> None:
+        self._first.pop(path, None)
+        self._logs.pop(path, None)
 
     def _log_of(self, change: LockChange) -> LockLog:
         known = self._logs.get(change.path)

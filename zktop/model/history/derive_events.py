@@ -224,6 +224,9 @@ class LockLog:
     def _misses(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         if change.after is None:
             return
+        if change.after.unrecognised:  # any children may come and go there
+            self._counters = RootCounters(change.after.stat)
+            return
         came, went = count_foreign(change)
         creates, deletes = self._counters.after(
             change.after.stat,

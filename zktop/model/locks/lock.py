@@ -164,6 +164,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     stranded: frozenset[Text] = frozenset()  # nodes that failed clients left behind
     warnings: tuple[str, ...] = ()
     error: str | None = None
+    unrecognised: bool = False  # the user named this path, but no lock is recognised there
     blocking: bool = False  # configured: followers of this election wait
     until: Millis | None = None  # when the next lease ends, without any event
     asks_watches: bool = False  # watch tables can change the answer
