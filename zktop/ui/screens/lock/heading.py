@@ -112,9 +112,7 @@ def _held(detail: LockDetail, one: Contender) -> Line:
     if text == "?" or one.since is None:
         return line(("held since: unknown", "unknown"))
     times = times_usual(max(0, now - one.since), detail.view.history.holds)
-    return line(
-        "held ", (text, "strong"), (f" = {times}".replace("= =", "=") if times else "", "warning")
-    )
+    return line("held ", (text, "strong"), (f" {times}" if times else "", "warning"))
 
 
 def _silence(detail: LockDetail, one: Contender) -> Line:

@@ -6,9 +6,9 @@ from typing import Final
 from zktop.model.format import spoken
 from zktop.model.history.duration_samples import Durations
 from zktop.model.history.lock_history import LockHistory
-from zktop.model.locks.lock import Member
+from zktop.model.locks.lock import Lock, Member
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import age, with_spaces
+from zktop.ui.screens.common.format import age, large_count, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line
 
@@ -60,9 +60,9 @@ def _ongoing_line(ongoing: str, ms: int | None, past: Durations) -> Line:
 def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
     """Return a duration as a multiple of the 99th percentile."""
     usual = past.p99
-    if ms is None or not usual or ms <= usual:
+    if ms is None or usual is None or ms <= usual:
         return "", "plain"
-    times = ms // usual
+    times = ms // max(1, usual)
     ink: Ink = "warning" if times >= LONG_FACTOR else "plain"
     return (f"= {with_spaces(times)} x p99" if times > 1 else "> p99"), ink
 
@@ -85,10 +85,18 @@ def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
     queue, now = detail.queue, detail.report.now
     some = queue.members[: queue.holder_count] if holds else queue.members[queue.holder_count :]
     if not some and queue.watchers and not holds:
-        return f"{with_spaces(len(queue.watchers))} watch, since ?", None
+        return f"{large_count(len(queue.watchers), 'client')}, since ?", None
     if not some:
-        return ("free" if holds else "no waiters"), None
+        return _nobody(queue.lock, holds=holds), None
     return _oldest(detail.view.history, some[0], now, holds=holds, is_ascii=detail.is_ascii)
+
+
+def _nobody(lock: Lock, *, holds: bool) -> str:
+    if lock.error is not None:
+        return "?"
+    if not holds:
+        return "no waiters"
+    return "no holder" if lock.obstacles or lock.stranded else "free"
 
 
 def _oldest(
