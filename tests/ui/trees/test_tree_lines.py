@@ -9,7 +9,7 @@ from zktop.model.report import Report
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.styled_text import line, text_of
 from zktop.ui.trees.tree_lines import Branch, WaitTreeLines, write_branches, write_overview
-from zktop.ui.trees.wait_tree import tree_of
+from zktop.ui.trees.wait_tree import MAX_TOPS, tree_of
 from zktop.ui.view_state import Selection
 
 
@@ -113,3 +113,11 @@ def test_a_node_without_owner_is_a_root() -> None:
 def test_says_that_no_client_is_waiting() -> None:
     """An empty drawing would say nothing."""
     assert "No client is waiting" in overview_of(looked(facts(*queue("X")))[-1].report)
+
+
+def test_clients_of_a_large_deadlock_are_counted() -> None:
+    """The first ones are listed."""
+    report = looked(ring_of(*(f"c{at:02}" for at in range(MAX_TOPS + 5))))[-1].report
+    (dead,) = report.deadlocks
+
+    assert "└─ … and 5 more clients" in text(drawn(report, Selection(case=dead.id)))

@@ -1,15 +1,26 @@
 """Who waits for whom as a tree, from the root blocker to the last waiter."""
 
+import pytest
 from model.builders import NOW, session
-from model.findings.cases import ZXID, facts, k
+from model.findings.cases import ZXID, At, curator, facts, k
+from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
 
+from zktop.model.actors import session_of
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.trees.wait_tree import TreeClient, TreeLock, WaitTree, overview, tree_of
+from zktop.ui.trees.wait_tree import (
+    MAX_TOPS,
+    TreeClient,
+    TreeLock,
+    WaitTree,
+    node_of,
+    overview,
+    tree_of,
+)
 from zktop.ui.view_state import Selection
 
 A, B = "/locks/a", "/locks/b"
@@ -157,6 +168,82 @@ def test_a_lock_that_is_not_in_the_report_has_no_tree() -> None:
     assert tree_of(report, Selection(path="/locks/gone")) is None
     assert tree_of(report, Selection(session=session("gone"))) is None
     assert tree_of(report, Selection()) is None
+
+
+def test_the_top_of_a_tree_has_a_limit() -> None:
+    """A knot of thousands would take seconds; the selected client is shown in any case."""
+    report = looked(ring_of(*(f"c{at:02}" for at in range(MAX_TOPS + 5))))[-1].report
+    (dead,) = report.deadlocks
+    last = session_of(dead.actors[-1])
+    whole = tree_of(report, Selection(case=dead.id))
+    around = tree_of(report, Selection(session=last))
+    (blocking,) = overview(report)
+
+    for tree in (whole, around, blocking):
+        assert tree is not None
+        assert (len(tree.tops), tree.hidden) == (MAX_TOPS, 5)
+    assert around is not None
+    assert any(isinstance(top, TreeClient) and top.session == last for top in around.tops)
+
+
+def test_a_deadlock_shows_its_clients_without_a_session_too() -> None:
+    """They are among those that wait for each other."""
+    report = looked(ring_of("ann", "bob"))[-1].report
+    (dead,) = report.deadlocks
+    mixed = replace(dead, actors=(*dead.actors, "owner:zed"))
+    tree = tree_of(replace(report, deadlocks=(mixed,)), Selection(case=dead.id))
+    assert tree is not None
+
+    assert sorted((top.kind, top.name) for top in tree.tops if isinstance(top, TreeClient)) == [
+        ("by-name", "zed"),
+        ("stuck", "ann"),
+        ("stuck", "bob"),
+    ]
+
+
+def test_what_blocks_a_waiter_may_be_no_holder() -> None:
+    """A foreign child without an owner is at the top, and its lock below it."""
+    config = At("00-config", "", czxid=50)
+    report = looked(facts(config, curator("bob", 1), path=A))[-1].report
+    tree = tree_of(report, Selection(session=session("bob")))
+
+    assert tops(tree) == [["00-config in /locks/a", [A, ["bob"]]]]
+
+
+def test_a_foreign_child_of_a_client_is_not_shown_as_a_holder() -> None:
+    """The lock stands alone, with its waiters."""
+    config = At("00-config", "zed", czxid=50)
+    report = looked(facts(config, curator("bob", 1), path=A))[-1].report
+
+    assert tops(tree_of(report, Selection(session=session("bob")))) == [[A, ["bob"]]]
+
+
+def test_a_waiter_that_nobody_blocks_is_shown_in_its_lock() -> None:
+    """For example the stranded node of a client that failed."""
+    gopher = At(f"_c_{'a' * 32}-lock-0000000001", "gopher")
+    heron = At(f"_c_{'b' * 32}-lock-0000000002", "heron")
+    report = looked(facts(At("config", "", czxid=50), gopher, heron, path=A))[-1].report
+
+    assert tops(tree_of(report, Selection(session=session("heron")))) == [
+        [A, ["gopher"], ["heron"]]
+    ]
+
+
+def test_a_client_with_two_places_in_one_lock_is_listed_above() -> None:
+    """It does not refer to the lock that it is in."""
+    report = looked(facts(k("ann", 1), k("bob", 2), k("bob", 3), path=A))[-1].report
+    tree = tree_of(report, Selection(path=A))
+    assert tree is not None
+    (ann,) = tree.tops
+    assert isinstance(ann, TreeClient)
+
+    assert [one.elsewhere for one in ann.locks[0].clients] == ["", "listed above"]
+
+
+@pytest.mark.parametrize("node", ["x", "leases/x", "../a-__lock__/x"])
+def test_the_node_of_an_actor_may_be_in_a_folder_of_its_lock(node: str) -> None:
+    """As in a semaphore, or a read-write lock that has a folder beside it."""
+    assert node_of(f"nobody:{A}/{node}", chain()) == (A, node)
 
 
 def test_readers_that_share_a_lock_are_named_after_it() -> None:

@@ -7,7 +7,7 @@ from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import MODE_WORDS, age, with_spaces
+from zktop.ui.screens.common.format import MODE_WORDS, age, large_count, with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_of_deadlock
 from zktop.ui.styled_text import Line, Run, fitted, line
@@ -88,6 +88,8 @@ class WaitTreeLines:
                 branch = self._top(top, tree)
                 writer.write((Run(" "), *branch.drawn), branch.link)
                 write_branches(writer, branch.below)
+            if tree.hidden:
+                writer.write((Run(" "), *_more_clients(tree.hidden)))
 
     def _deadlock(self, writer: LineWriter, tree: WaitTree) -> None:
         """Write a line for the deadlock, and its clients below it."""
@@ -100,7 +102,8 @@ class WaitTreeLines:
         )
         link = LineLink("findings", Selection(case=dead.id), f"deadlock {dead.id}")
         writer.write((*head, *_blocked(tree.blocker)), link)
-        write_branches(writer, [self._top(one, tree) for one in tree.tops])
+        more = [Branch(_more_clients(tree.hidden))] if tree.hidden else []
+        write_branches(writer, [*(self._top(one, tree) for one in tree.tops), *more])
 
     def _top(self, top: TreeClient | TreeLock, tree: WaitTree) -> Branch:
         if isinstance(top, TreeLock):
@@ -167,6 +170,10 @@ class WaitTreeLines:
 def _hidden(lock: TreeLock, *, has_names: bool) -> Branch:
     names = f" ({lock.names})" if lock.names and has_names else ""
     return Branch(line((f"… and {count(lock.hidden, 'more waiter')}{names}", "dim")))
+
+
+def _more_clients(number: int) -> Line:
+    return line((f"… and {large_count(number, 'more client')}", "dim"))
 
 
 def _blocked(root: RootBlocker | None) -> Line:

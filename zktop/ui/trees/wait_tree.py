@@ -1,7 +1,8 @@
 """The wait tree: root blockers at the top, their locks below them, then the waiters of each lock.
 
 A tree shows one selected item (a lock, session or deadlock), or it is the overview of all root
-blockers. Each session is listed once; its other places refer to the first one.
+blockers. Each session is listed once, unless only a watch shows that it waits; its other places
+refer to the first one.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -23,6 +24,7 @@ from zktop.ui.screens.common.format import frequent_names
 from zktop.ui.view_state import Selection
 
 MAX_ROOTS: Final = 20
+MAX_TOPS: Final = 40  # clients of one root
 MAX_SEARCHED: Final = 500  # waiters of one lock whose own locks are checked
 MAX_NESTED: Final = 6  # waiters of one lock that are shown because others wait for them
 MAX_LISTED: Final = 12  # other waiters of one lock in a tree about one item
@@ -96,6 +98,7 @@ class WaitTree(NamedTuple):
     deadlock: Deadlock | None = None
     blocker: RootBlocker | None = None
     is_overview: bool = False
+    hidden: int = 0  # clients at the top that are not shown
 
 
 def overview(report: Report) -> Iterator[WaitTree]:
@@ -106,17 +109,14 @@ def overview(report: Report) -> Iterator[WaitTree]:
             return
         builder = _TreeBuilder(report, listed=0)
         dead = deadlock_of(root, report)
-        sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
-        if sessions:
-            tops = builder.tops(sessions, "stuck" if dead else "runs")
-        else:
-            tops = tuple(builder.without_session(actor) for actor in root.actors)
+        tops = builder.tops(root.actors, "stuck" if dead else "runs")
         made += builder.made
-        yield WaitTree(tops, dead, root, is_overview=True)
+        hidden = len(root.actors) - len(tops)
+        yield WaitTree(tops, dead, root, is_overview=True, hidden=hidden)
 
 
 def tree_of(report: Report, selected: Selection) -> WaitTree | None:
-    """Return the tree around the selected session, lock or deadlock; None if it is gone."""
+    """Return the tree around a session, lock, deadlock or finding; None if it is gone."""
     dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == selected.case), None)
     record = report.parts.get(Text(selected.path)) if selected.path else None
     if selected.session is not None and selected.session in report.locks_of:
@@ -141,10 +141,15 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
     if dead is not None:
         return _of_deadlock(report, dead, selected, way)
     builder = _TreeBuilder(report, MAX_LISTED, selected, way)
-    if not last.owner:
-        actor = Actors(report.settings).of(report.parts[last.path].lock, last.member)
-        return WaitTree((builder.without_session(actor),))
-    return WaitTree(builder.tops([last.owner], "runs"))
+    if last.owner:
+        (top,) = builder.tops([session_text(last.owner)], "runs")
+        if top.locks or not top.also_waits:
+            return WaitTree((top,))
+        return WaitTree((_TreeBuilder(report, MAX_LISTED, selected, way).lock(last.path, 1),))
+    actor = Actors(report.settings).of(report.parts[last.path].lock, last.member)
+    if session_of(actor) is not None:  # the owner of a foreign child
+        return WaitTree((builder.lock(last.path, 1),))
+    return WaitTree(builder.tops([actor], "runs"))
 
 
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
@@ -158,7 +163,7 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     builder = _TreeBuilder(report, MAX_LISTED, selected)
     for holder in lock.holders[:1]:
         actor = Actors(report.settings).of(lock, holder)
-        return WaitTree((builder.without_session(actor),))
+        return WaitTree(builder.tops([actor], "runs"))
     return WaitTree((builder.lock(lock.path, 1),))
 
 
@@ -166,19 +171,17 @@ def _of_deadlock(
     report: Report, dead: Deadlock, selected: Selection, way: Collection[Session]
 ) -> WaitTree:
     builder = _TreeBuilder(report, MAX_LISTED, selected, way)
-    sessions = [one for actor in dead.actors if (one := session_of(actor)) is not None]
-    if sessions:
-        return WaitTree(builder.tops(sessions, "stuck"), dead)
-    return WaitTree(tuple(builder.without_session(actor) for actor in dead.actors), dead)
+    tops = builder.tops(dead.actors, "stuck")
+    return WaitTree(tops, dead, hidden=len(dead.actors) - len(tops))
 
 
 # Upwards
 
 
 class Step(NamedTuple):
-    """One step up: the first member that a session waits for, and its lock."""
+    """A member with its session and its lock: a step on the way up, or a wait."""
 
-    owner: Session  # 0: no session owns the node
+    owner: Session  # 0: no session owns the node, or it is no request of its owner
     path: Text
     member: Member
 
@@ -193,15 +196,21 @@ def way_up(report: Report, session: Session) -> Iterator[Step]:
     yield Step(session, path, member)
     for _ in range(MAX_CLIMB):
         wait = main_wait(report, at)
-        before = report.parts[wait.path].lock.before(wait.member) if wait else ()
-        if wait is None or not before or before[0].owner in seen:
+        lock = report.parts[wait.path].lock if wait else None
+        before = lock.before(wait.member) if wait and lock else ()
+        if wait is None or lock is None or not before or before[0].owner in seen:
             return
         above = before[0]
-        yield Step(above.owner, wait.path, above)
-        if not above.owner:
+        at = above.owner if _is_request(lock, above) else 0
+        yield Step(at, wait.path, above)
+        if not at:
             return
-        seen.add(above.owner)
-        at = above.owner
+        seen.add(at)
+
+
+def _is_request(lock: Lock, node: Member) -> bool:
+    """False for a foreign child, and for a node that a failed client left behind."""
+    return node.node not in lock.stranded and lock.member(node.node) is not None
 
 
 def main_wait(report: Report, session: Session) -> Step | None:
@@ -246,10 +255,21 @@ class _TreeBuilder:
         self.seen: dict[Session, str] = {}
         self.made = 0
 
-    def tops(self, sessions: Sequence[Session], kind: ClientKind) -> tuple[TreeClient, ...]:
-        for session in sessions:
-            self.seen[session] = "part of the deadlock" if kind == "stuck" else "listed above"
-        return tuple(self._top(session, kind) for session in sessions)
+    def tops(self, actors: Sequence[str], kind: ClientKind) -> tuple[TreeClient, ...]:
+        """Return the first actors, and those on the way to the selected item."""
+        sessions = {actor: session_of(actor) for actor in actors}
+        elsewhere = "part of the deadlock" if kind == "stuck" else "listed above"
+        self.seen = {one: elsewhere for one in sessions.values() if one is not None}
+        selected = self.selected.session
+        shown = sorted(
+            sessions,
+            key=lambda actor: (sessions[actor] != selected, sessions[actor] not in self.way),
+        )[:MAX_TOPS]
+        return tuple(
+            self._without_session(actor, kind) if session is None else self._top(session, kind)
+            for actor, session in sessions.items()
+            if actor in shown
+        )
 
     def _top(self, session: Session, kind: ClientKind) -> TreeClient:
         self.made += 1
@@ -270,14 +290,14 @@ class _TreeBuilder:
         wait = main_wait(self.report, session)
         return (wait.path,) if wait else ()
 
-    def without_session(self, actor: str) -> TreeClient:
+    def _without_session(self, actor: str, kind: ClientKind) -> TreeClient:
         """Return an actor without a session: a node, or a label, and the locks that it holds."""
         self.made += 1
         held = tuple(held_by(actor, self.report))
-        kind = _kind_of(actor)
+        kind = next((one for start, one in _KINDS.items() if actor.startswith(start)), kind)
         name = actor.removeprefix(BY_NAME)
         request = Request(*held[0], "exclusive") if held else None
-        if (found := node_of(actor)) is not None:
+        if (found := node_of(actor, self.report)) is not None:
             path, node = found
             name = absolute_path(path, node) if kind == "hidden" else f"{short(node)} in {path}"
             request = Request(path, node, "exclusive")
@@ -286,7 +306,7 @@ class _TreeBuilder:
         return TreeClient(kind, name, request=request, locks=locks)
 
     def _locks(self, session: Session, depth: int) -> tuple[TreeLock, ...]:
-        """Return the locks of a session that others wait for, and the selected one."""
+        """Return the locks that a session holds and others wait for, and the selected one."""
         if depth > MAX_DEPTH and session not in self.way:
             return ()
         wanted = (
@@ -326,7 +346,9 @@ class _TreeBuilder:
             for at, one in enumerate(waiters[:MAX_SEARCHED])
             if not is_full and one.owner and self._blocks_elsewhere(one.owner, path)
         ]
-        on_the_way = [at for at, one in enumerate(waiters) if one.owner in self.way]
+        on_the_way = [
+            at for at, one in enumerate(waiters if self.way else ()) if one.owner in self.way
+        ]
         is_long_way = len(self.way) > MAX_WIDE_WAY and bool(on_the_way)
         first = range(0 if is_full or is_long_way else min(self.listed, len(waiters)))
         return sorted({*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first})
@@ -352,9 +374,11 @@ class _TreeBuilder:
         made = TreeClient("waits", one.name, session or None, request)
         if not session:
             return made._replace(kind="no-owner")
+        here = f"also waits for {path}, see there"
         if session in self.seen:
-            return made._replace(kind="again", elsewhere=self.seen[session])
-        self.seen[session] = f"also waits for {path}, see there"
+            elsewhere = "listed above" if self.seen[session] == here else self.seen[session]
+            return made._replace(kind="again", elsewhere=elsewhere)
+        self.seen[session] = here
         is_selected = session == self.selected.session
         return made._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 
@@ -370,13 +394,6 @@ class _TreeBuilder:
         return self.report.client_names(session, member.label)
 
 
-def _kind_of(actor: str) -> ClientKind:
-    for start, kind in _KINDS.items():
-        if actor.startswith(start):
-            return kind
-    return "runs"
-
-
 def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
     """Return the deadlock whose clients are this root blocker."""
     if root.core is None:
@@ -387,16 +404,21 @@ def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
     )
 
 
-def node_of(actor: str) -> tuple[Text, Text] | None:
+def node_of(actor: str, report: Report) -> tuple[Text, Text] | None:
     """Return lock and node of an actor that is a node without a session; None for others."""
     if not actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
         return None
-    return split(Text(actor.partition(":")[2]))
+    whole = actor.partition(":")[2]
+    path, node = split(Text(whole))
+    above = path
+    while above not in report.parts and above != "/":  # the node may be in a folder of the lock
+        above = split(above)[0]
+    return (above, Text(whole[len(above) + 1 :])) if above in report.parts else (path, node)
 
 
 def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:
     """Yield the locks that an actor without a session holds, and its node in each."""
-    found = node_of(actor)
+    found = node_of(actor, report)
     if found is not None:
         yield found
         return

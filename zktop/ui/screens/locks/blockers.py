@@ -107,7 +107,7 @@ def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
     if held is None:
         return Blocker.of(root, client, "holds", "plain", LineLink("locks", Selection()))
     path, node = held
-    if node_of(actor) is not None:
+    if node_of(actor, report) is not None:
         client = Text(f"{short(node)} in {path}")
     about = (
         finding for finding in report.findings if path in finding.locks and node in finding.nodes
