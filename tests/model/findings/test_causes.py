@@ -7,6 +7,7 @@ from model.findings.cases import (
     SECOND,
     connected,
     ctx,
+    curator,
     found,
     held,
     history,
@@ -30,6 +31,7 @@ from zktop.model.findings.causes import (
     listings,
 )
 from zktop.model.findings.confirm import SubjectFindings
+from zktop.model.findings.context import waits_of
 from zktop.model.findings.finding import Finding
 from zktop.model.text import Text
 
@@ -124,6 +126,26 @@ def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
     assert causes(far, one("B1", lock="/c"), ahead=ahead)["P6"] == "B1"
     assert causes(far, one("B1", lock="/d"), ahead=ahead)["P6"] is None
     assert causes(far, one("B1", lock="/d"), one("L5", lock="/c"), ahead=ahead)["P6"] is None
+
+
+def test_candidates_of_an_election_wait_for_nobody() -> None:
+    """Unless they block: so no delay of theirs follows from a silent leader."""
+    members = [curator("leader", 0, mode="latch"), curator("alice", 1, mode="latch")]
+    election = ctx(*members).lock
+    blocking = msgspec.structs.replace(election, blocking=True)
+
+    assert election.kind == "election"
+    assert not [*waits_of({election.path: election}, session("alice"), [election.path])]
+    assert [*waits_of({blocking.path: blocking}, session("alice"), [blocking.path])]
+
+
+def test_each_session_is_asked_once_what_it_waits_for() -> None:
+    """A session that holds thousands of locks has thousands of findings."""
+    asked: list[int] = []
+    ahead = WaitsAhead(lambda session: asked.append(session) or iter(()))
+    folded([one("B1", lock="/c"), *many("P6", 9, who="alice")], ahead)
+
+    assert asked == [session("alice")]
 
 
 def test_a_ring_of_waits_ends_the_search() -> None:
@@ -331,3 +353,27 @@ def test_the_age_of_the_finding_that_speaks_for_a_group_is_shown() -> None:
 
     assert ages.advance()
     assert ages.list.findings[0].sentence.startswith("It got older. The same goes for")
+
+
+def test_a_group_has_the_confidence_and_the_advice_of_the_finding_that_speaks_for_it() -> None:
+    """Both may change with what is known, and no line may contradict the evidence."""
+    ages = Ages()
+    ages.say(many("P6", confidence="C1", advice=Text("Ask."))[0])
+    ages.advance()
+    (shown,) = ages.list.findings
+
+    assert shown.confidence == "C1"
+    assert shown.advice == f"Ask. To list all, filter the list of locks by {shown.name}."
+
+
+def test_a_thorough_look_lists_what_is_known_now() -> None:
+    """A list that is under way has the findings of an earlier look."""
+    ages = Ages()
+    for number in range(2 * FINDINGS_PER_STEP):
+        ages.say(one("P6", lock=f"/more/{number}"))
+    assert not ages.list.advance(ages.subjects, WaitsAhead(), 2 * NOW, thorough=False)
+    assert ages.list.is_behind
+    ages.say(one("B1", lock="/new"))
+
+    assert ages.advance()
+    assert ages.list.findings[0].rule == "B1"

@@ -12,6 +12,7 @@ locks below one parent and with the same cause if any, are shown as one.
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from itertools import chain, islice
 from typing import Final, get_args
 
@@ -64,11 +65,13 @@ class ManyAlike(msgspec.Struct, frozen=True):
     others: str  # the end of its sentence
 
     def reworded(self, first: Finding) -> Finding:
-        """The group after its first finding got other words."""
+        """The group in the newest words of its first finding."""
         return replace(
             self.shown,
             sentence=clean(first.sentence + self.others),
+            confidence=first.confidence,
             evidence=first.evidence,
+            advice=clean(f"{first.advice} To list all, filter the list of locks by {first.name}."),
             as_of=first.as_of,
         )
 
@@ -144,6 +147,8 @@ class FindingList:
         To list a thousand of them takes 10 ms, so the pause between two listings grows with them.
         """
         is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
+        if thorough and self._next is not None:  # what is under way has older findings
+            self._next, self.is_changed = None, True
         if self._next is None and is_due and self.is_changed:
             shown = chain.from_iterable(one.shown for one in tuple(subjects.values()))
             self._next = listings(shown, ahead, self._listing)
@@ -174,6 +179,7 @@ def listings(
     """List findings in steps: yield None after each but the last, then the listing."""
     found: dict[str, Finding] = {}
     yield from _in_steps(findings, lambda one: found.update({one.id: one}))
+    ahead = _asking_once(ahead)
     index = _Index({one.rule for one in found.values()})
     yield from _in_steps(found.values(), index.file)
     causes: dict[str, str] = {}
@@ -184,6 +190,14 @@ def listings(
     yield from _in_steps(alike.effects, alike.sort_effect)
     alike.close()
     yield alike.listing()
+
+
+def _asking_once(ahead: WaitsAhead) -> WaitsAhead:
+    """The same answers; thousands of findings ask about the same sessions and locks."""
+    return WaitsAhead(
+        cache(lambda session: tuple(ahead.waits_in(session))),
+        cache(lambda lock: tuple(ahead.held_by(lock))),
+    )
 
 
 def _in_steps(findings: Iterable[Finding], work: Callable[[Finding], None]) -> Iterator[None]:
@@ -396,11 +410,10 @@ class _Kind:
             nodes=tuple(dict.fromkeys(nodes)),
             sessions=tuple(dict.fromkeys((*first.sessions, *self._sessions))),
             locks=locks,
-            sentence=clean(first.sentence + others),
-            advice=clean(f"{first.advice} To list all, filter the list of locks by {first.name}."),
             cause=self.cause,
         )
-        return ManyAlike(first.id, shown, others)
+        group = ManyAlike(first.id, shown, others)
+        return replace(group, shown=group.reworded(first))
 
     def _where(self, locks: Sequence[Text]) -> str:
         where = "in this lock"

@@ -160,10 +160,12 @@ def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
 def waits_of(
     locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
 ) -> Iterator[Text]:
-    """The given locks in which a session waits."""
+    """The given locks in which a session waits; candidates of an election often do not."""
     for path in paths:
         lock = locks.get(path)
-        if lock is not None and any(member.owner == session for member in lock.waiters):
+        if lock is not None and any(
+            member.owner == session and lock.state(member) == "waits" for member in lock.waiters
+        ):
             yield path
 
 
