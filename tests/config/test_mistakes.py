@@ -62,8 +62,9 @@ MISTAKES = [
     ("introspect: of", '1: introspect: expected auto or off, got "of" (did you mean off?)'),
     # impossible values
     ("admin: { port: 0 }", "1: admin.port: must be at least 1, got 0"),
+    ("thresholds: { herd: 0 }", "1: thresholds.herd: must be at least 1, got 0"),
     ("admin: { port: 65536 }", "1: admin.port: must be at most 65535, got 65536"),
-    ("thresholds: { herd: -1 }", "1: thresholds.herd: must be at least 0, got -1"),
+    ("thresholds: { moves: -1 }", "1: thresholds.moves: must be at least 0, got -1"),
     (
         "thresholds:\n  settle: 2x",
         '2: thresholds.settle: expected a duration like 2s, 500ms or 5m, got "2x"',

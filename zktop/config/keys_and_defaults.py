@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from zktop.model.layouts.layout import Layout
 from zktop.model.owner_list import NAME
-from zktop.model.settings import Root, RootPath, Settings, Thresholds
+from zktop.model.settings import Positive, Root, RootPath, Settings, Thresholds
 from zktop.tls import Tls
 
 Timeout = Annotated[
@@ -23,7 +23,6 @@ Login = Annotated[str, Meta(extra={"form": "login", "secret": True})]
 Secret = Annotated[str, Meta(extra={"secret": True})]
 Word = Annotated[str, Meta(extra={"form": "word"})]
 Port = Annotated[int, Meta(ge=1, le=65535)]
-Positive = Annotated[int, Meta(ge=1)]
 OwnerMapping = Annotated[  # a name, and what else is known
     dict[str, Word], Meta(extra={"needs": NAME}, extra_json_schema={"required": [NAME]})
 ]

@@ -50,11 +50,11 @@ def spoken(seconds: float) -> str:
 def span(length_ms: int) -> str:
     """Format a duration for sentences: in whole seconds from one second on.
 
-    >>> span(900), span(4_200), span(379_000), span(90_000_000)
-    ('0.9s', '4s', '6m19s', '1d01h')
+    >>> span(30), span(900), span(4_200), span(379_000), span(90_000_000)
+    ('30ms', '0.9s', '4s', '6m19s', '1d01h')
     """
     seconds = max(length_ms, 0) / 1000
-    return _in_two_units(int(seconds)) if seconds >= 1 else f"{seconds:.1f}s"
+    return _in_two_units(int(seconds)) if seconds >= 1 else spoken(seconds)
 
 
 def _in_two_units(seconds: int) -> str:

@@ -16,6 +16,7 @@ Duration = Annotated[
     int, Meta(extra={"form": "duration"}, extra_json_schema={"format": "zktop-duration"})
 ]
 Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
 Rate = Annotated[float, Meta(ge=0)]
 RootPath = Annotated[str, Meta(extra={"form": "root"})]
 LayoutName = Annotated[str, Meta(extra={"form": "layout"})]
@@ -26,7 +27,7 @@ class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     path: RootPath  # `*` stands for one level, `**` for any depth
     layout: LayoutName | None = None
-    leases: Annotated[int, Meta(ge=1)] | None = None
+    leases: Positive | None = None
     kind: LockKind | None = None
     interop: bool = False  # clients of several libraries are configured to count each other
     blocking: bool = False  # an election whose candidates block until they lead
@@ -41,15 +42,15 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stale_watch: Duration = 60 * SECOND_MS
     queue_long: Count = 1_000
     queue_too_long: Count = 5_000
-    herd: Count = 5
+    herd: Positive = 5
     blast_radius: Count = 5
     sequences_left: Count = 10_000_000
     busy_polls_per_second: Rate = 1.0
     storm_requests_per_second: Rate = 500.0
     moves: Count = 3  # of one session within ten minutes
     convoy: Duration = 60 * SECOND_MS
-    starved_readers: Count = 10
-    starved_retries: Count = 3
+    starved_readers: Positive = 10
+    starved_retries: Positive = 3
 
 
 class Settings(msgspec.Struct, frozen=True, dict=True):

@@ -20,6 +20,7 @@ from model.findings.cases import (
     lacks,
     only,
     path_of,
+    plain,
     sessions,
     usual,
     watching,
@@ -187,6 +188,18 @@ def test_b8_fires_for_a_holder_that_does_nothing_but_ping() -> None:
 def test_b8_is_quiet_when(case: dict[str, object]) -> None:
     """A client that works, or waits in a deadlock, is no zombie."""
     assert not found("B8", zombie(2 * MINUTE, **case))
+
+
+def test_b8_is_quiet_for_a_holder_without_waiters_of_its_own() -> None:
+    """Others wait for another lock below the same parent."""
+    children = plain("alice", 0, "a-"), plain("bob", 1, "b-"), plain("carol", 2, "b-")
+    fields = {"last_operation": Text("PING"), "last_cxid": 1}
+    tables = (connected("alice", at=NOW - MINUTE, **fields), connected("alice", **fields))
+    past = history(holds=usual(10, SECOND), stays=held(children[0], 2 * MINUTE))
+    case = ctx(*children, past=past, tables=tables, sessions=sessions(*tables))
+
+    assert case.waiters
+    assert not found("B8", case)
 
 
 def test_b8_is_blind_without_a_history_of_holds() -> None:

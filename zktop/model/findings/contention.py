@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from zktop.model.facts import Millis
+from zktop.model.facts import MINUTE_MS, Millis
 from zktop.model.findings.context import RECENT_MS, LockContext
 from zktop.model.findings.finding import (
     FOREVER,
@@ -15,7 +15,11 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import count, short, span, waits
 from zktop.model.history.attempts import Attempts, identity_of
+from zktop.model.history.derive_events import MAX_FORMER_MEMBERS
+from zktop.model.history.events import FormerMember
 from zktop.model.locks.lock import Member
+from zktop.model.locks.row_ranges import RowRangeQueue
+from zktop.model.session_ids import session_text
 
 LONG_HOLD_FACTOR = 10  # times the 99th percentile
 BUSY_SHARE = 0.95
@@ -48,7 +52,7 @@ def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
     for holder in ctx.holders:
         granted = ctx.past.granted(holder.node)
         since = granted.at
-        if since is None or ctx.is_tangled(holder):
+        if since is None or not ctx.waiters_for(holder) or ctx.is_tangled(holder):
             continue
         if ctx.now_ms - since <= bound:
             yield LookAgainAt(since + bound + 1)
@@ -68,11 +72,11 @@ def hold_bound(ctx: LockContext) -> int:
 def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> RuleMatch:
     usual, holder = ctx.usual, ctx.name_of(member)
     held = ctx.now_ms - since
-    compared = f", {held // max(1, usual.p99_ms)} times the usual longest" if usual else ""
+    compared = f", {held // max(1, usual.p99_ms)} times the usual longest hold" if usual else ""
     return RuleMatch(
         about=ctx.about(member),
         sentence=f"{holder} has held {ctx.name} for {prefix}{span(held)}{compared}; "
-        f"{waits(len(ctx.waiters))}.",
+        f"{waits(len(ctx.waiters_for(member)))}.",
         confidence="C2" if usual else "C1",
         evidence=(
             (True, f"99 of 100 holds of this lock last {span(usual.p99_ms)} at most")
@@ -99,10 +103,13 @@ def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> 
 def convoy(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock is never free: requests come as fast as they are served, or faster."""
     past, queue = ctx.past, len(ctx.waiters)
-    if queue < ctx.thresholds.herd or ctx.lock.kind == "election":
+    if queue < ctx.thresholds.herd or ctx.lock.kind == "election" or ctx.are_several_locks:
         return
     if past.busy is None or past.waiters_a_minute_ago is None:
-        yield MissingInput("the lock has not been watched for a minute yet", "history")
+        known_at = past.first_look.at + MINUTE_MS if past.first_look else ctx.now_ms + MINUTE_MS
+        if ctx.now_ms < known_at:  # later, it is merely a lock that does not change
+            yield MissingInput("the lock has not been watched for a minute yet", "history")
+            yield LookAgainAt(known_at)
     elif past.busy >= BUSY_SHARE and queue >= past.waiters_a_minute_ago and _moves(ctx):
         yield _convoy(ctx, queue)
 
@@ -115,7 +122,8 @@ def _moves(ctx: LockContext) -> bool:
 
 
 def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
-    past, usual = ctx.past, ctx.usual
+    past = ctx.past
+    usual = ctx.usual if ctx.lock.kind != "read-write" else None  # readers go together
     drain = queue * usual.median_ms // max(1, ctx.lock.leases or 1) if usual else None
     drained = f"; without new ones it would drain in {span(drain)}" if drain else ""
     return RuleMatch(
@@ -125,13 +133,17 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
         f"second{drained}.",
         confidence="C3",
         evidence=(
-            (True, f"it was held {100 * (past.busy or 0):.0f} % of the last minute"),
-            (True, f"a minute ago {waits(past.waiters_a_minute_ago or 0)}"),
+            (True, f"it was held for {100 * (past.busy or 0):.0f} % of the last minute"),
+            (True, f"a minute ago {_waited(past.waiters_a_minute_ago or 0)}"),
             (None, "this is not a batch that ends by itself"),
         ),
         advice="Shorten what is done under the lock, or split it into several locks.",
         patience_ms=ctx.thresholds.convoy,
     )
+
+
+def _waited(number: int) -> str:
+    return count(number, "actor was waiting", "actors were waiting")
 
 
 @Rule(
@@ -145,15 +157,12 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
 )
 def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """Readers that came later keep being served before a waiting writer."""
-    if ctx.lock.kind != "read-write":
-        return
-    bound = ctx.thresholds.starved_readers
+    lock, bound = ctx.lock, _starving_readers(ctx)
+    if lock.kind != "read-write" or any(isinstance(one, RowRangeQueue) for one in lock.queues):
+        return  # of those, readers of other rows are no rivals of a writer
+    left = _former_readers(ctx)
     for writer in ctx.waiters if all(holder.mode == "read" for holder in ctx.holders) else ():
-        later = [
-            gone.ending == "released"
-            for gone in ctx.past.former_members
-            if gone.mode == "read" and gone.czxid > writer.czxid
-        ]
+        later = [gone for gone in left if gone.czxid > writer.czxid]
         age = ctx.age(writer) or 0
         if writer.mode == "read" or len(later) < bound:
             continue
@@ -163,18 +172,37 @@ def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
             yield LookAgainAt(ctx.now_ms + ctx.thresholds.long_hold - age + 1)
 
 
-def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: int) -> RuleMatch:
-    overtaken, is_known = len(later), sum(later) >= ctx.thresholds.starved_readers
+def _starving_readers(ctx: LockContext) -> int:
+    """How many readers are too many: no more than are remembered."""
+    return min(ctx.thresholds.starved_readers, MAX_FORMER_MEMBERS)
+
+
+def _former_readers(ctx: LockContext) -> list[FormerMember]:
+    """The readers that left, without those of present holders: they may have been re-entrant."""
+    present = {holder.owner for holder in ctx.holders}
+    left = ctx.past.former_members
+    return [gone for gone in left if gone.mode == "read" and gone.session not in present]
+
+
+def _starved_writer(
+    ctx: LockContext, writer: Member, later: list[FormerMember], age: int
+) -> RuleMatch:
+    served = sum(gone.ending == "released" for gone in later)
+    is_known = served >= _starving_readers(ctx)
+    at_least = "at least " if len(ctx.past.former_members) >= MAX_FORMER_MEMBERS else ""
+    readers = count(served if is_known else len(later), "reader")
     return RuleMatch(
         about=ctx.about(writer),
         sentence=f"{ctx.name_of(writer)} has waited {span(age)} to write {ctx.name} while "
-        f"{count(overtaken, 'reader')} that came later "
+        f"{at_least}{readers} that came later "
         f"{'were served' if is_known else 'have come and gone'}.",
         confidence="C2" if is_known else "C1",
         severity="warning" if is_known else "info",
-        evidence=(
-            (is_known or None, "these readers queued after it and owned the lock before it"),
-            (None, "they did own it and did not merely cancel"),
+        evidence=((True, "these readers queued after it and owned the lock before it"),)
+        if is_known
+        else (
+            (True, "these readers queued after it and left before it"),
+            (None, "they owned the lock and did not merely cancel"),
         ),
         advice="This lock prefers readers. Use a fair recipe, in which a waiting writer stops "
         "new readers.",
@@ -195,6 +223,8 @@ def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: in
 def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """A contender gives up waiting again and again, and each time starts at the tail."""
     bound = ctx.thresholds.starved_retries
+    if ctx.are_several_locks:
+        return
     tries = {
         identity: tried
         for identity, tried in ctx.past.attempts.items()
@@ -204,7 +234,11 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
         return
 
     present = {identity_of(member) for member in ctx.waiters}
-    recent = {g.label for g in ctx.past.former_members if ctx.now_ms - g.gone_at < RECENT_MS}
+    recent = {
+        gone.label or session_text(gone.session)
+        for gone in ctx.past.former_members
+        if ctx.now_ms - gone.gone_at < RECENT_MS
+    }
     for identity, tried in tries.items():
         if identity in present or identity in recent:
             yield _starved_retrier(ctx, identity, tried)
@@ -215,8 +249,9 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
     after = f", each time after about {span(learned)}" if learned else ""
     return RuleMatch(
         about=ctx.about(key=("retries", identity)),
-        sentence=f"{short(identity)} gave up {ctx.name} {tried.given_up} times in a row{after}, "
-        f"while {count(tried.overtaken, 'later one')} got it.",
+        sentence=f"{short(identity)} gave up waiting for {ctx.name} {tried.given_up} times in a "
+        f"row{after}, while {count(tried.overtaken, 'later request was', 'later requests were')} "
+        "granted.",
         confidence="C2",
         evidence=(
             (True, "none of its requests was granted, and later ones were"),
@@ -241,12 +276,12 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     queue, limits = len(ctx.waiters), ctx.thresholds
     if queue <= limits.queue_long:
         return
-    size = sum(NAME_OVERHEAD_BYTES + len(member.node) for member in ctx.members)
+    size = sum(NAME_OVERHEAD_BYTES + len(member.znode.name.encode()) for member in ctx.members)
     is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT_BYTES // 2
     yield RuleMatch(
         about=ctx.about(key=("crowd",)),
-        sentence=f"{waits(queue)} in {ctx.name}: a listing has {size // 1024} KiB of at most "
-        f"{LISTING_LIMIT_BYTES // 1024} KiB.",
+        sentence=f"{_in_line(ctx, queue)} in {ctx.name}: one listing takes {size // 1024} KiB of "
+        f"the {LISTING_LIMIT_BYTES // 1024} KiB that a client accepts by default.",
         confidence="C4",
         evidence=(
             (
@@ -259,3 +294,9 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
         "lock.",
         severity="warning" if is_too_long else "info",
     )
+
+
+def _in_line(ctx: LockContext, queue: int) -> str:
+    if ctx.lock.kind == "election" and not ctx.lock.blocking:
+        return count(queue, "candidate is in line", "candidates are in line")
+    return waits(queue)

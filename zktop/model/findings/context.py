@@ -19,6 +19,7 @@ from zktop.model.history.sessions import SessionHistories
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
+from zktop.model.locks.shapes import layout_named
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
@@ -248,6 +249,18 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     def waiters(self) -> Sequence[Member]:
         """The members that do not hold the lock."""
         return self.lock.waiters
+
+    @cached_property
+    def are_several_locks(self) -> bool:
+        """Whether the queues are separate locks under one parent."""
+        if len(self.lock.queues) == 1:
+            return False
+        layout = layout_named(self.lock.layout, self.shared.settings.layouts)
+        return layout is not None and layout.grouped
+
+    def waiters_for(self, holder: Member) -> Sequence[Member]:
+        """The members that wait for the lock of this holder."""
+        return self.queue_of[holder.node].waiters if self.are_several_locks else self.waiters
 
     @cached_property
     def place(self) -> dict[Text, int]:

@@ -140,6 +140,8 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
         since, newer = ctx.past.granted(lease.node).at, _returned_since(ctx, lease)
         if since is None or newer < MIN_NEWER_LEASES or not ctx.ensemble.connected(lease.owner):
             continue
+        if not ctx.waiters_for(lease):
+            continue
         held = ctx.now_ms - since
         yield _leak(ctx, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
 
@@ -164,7 +166,7 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
             (False, "the job behind this lease really takes that long"),
         ),
         advice=f"Look in {owner} for a path that takes a lease and never closes it; "
-        f"{waits(len(ctx.waiters))}.",
+        f"{waits(len(ctx.waiters_for(lease)))}.",
         since=ctx.now_ms - held,
     )
 
@@ -213,7 +215,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
         return
     bound = max(VERY_LONG_FACTOR * usual.p99_ms, ctx.thresholds.long_hold)
     for holder in ctx.holders:
-        since = _pings_only_since(ctx, holder)
+        since = _pings_only_since(ctx, holder) if ctx.waiters_for(holder) else None
         if since is None or ctx.is_tangled(holder):
             continue
         if ctx.now_ms - since <= bound:
@@ -239,7 +241,7 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
     return RuleMatch(
         about=ctx.about(holder),
         sentence=f"{owner} holds {ctx.name}, keeps pinging and has made no request for "
-        f"{span(ctx.now_ms - since)}; {waits(len(ctx.waiters))}.",
+        f"{span(ctx.now_ms - since)}; {waits(len(ctx.waiters_for(holder)))}.",
         confidence="C2",
         evidence=(
             (True, "its last operation is a ping, and its request counter does not change"),

@@ -28,7 +28,6 @@ from zktop.model.findings.wakeups import (
 from zktop.model.format import clock, count, several
 from zktop.model.history.events import FormerMember
 from zktop.model.locks.lock import Member
-from zktop.model.locks.shapes import layout_named
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
@@ -216,7 +215,7 @@ def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
         if may_own_beside_readers(ctx, seen):
             yield _beside_readers(ctx, seen.member)
     if len(ctx.lock.queues) > 1:
-        if _are_several_locks(ctx):
+        if ctx.are_several_locks:
             return
         heads = [queue.holders[0] for queue in ctx.lock.queues if queue.holders]
         if _conflict(heads):
@@ -225,12 +224,6 @@ def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     numbers = [member.sequence for member in ctx.holders if member.sequence is not None]
     if len(set(numbers)) < len(numbers) and _conflict(list(ctx.holders)):
         yield _dual(ctx, list(ctx.holders))
-
-
-def _are_several_locks(ctx: LockContext) -> bool:
-    """Whether the queues are separate locks under one parent."""
-    layout = layout_named(ctx.lock.layout, ctx.shared.settings.layouts)
-    return layout is not None and layout.grouped
 
 
 def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
