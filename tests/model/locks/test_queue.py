@@ -62,8 +62,7 @@ def names_of(layout: Layout, number: int) -> st.SearchStrategy[str]:
     pattern = layout.pattern.replace("{SEQ}", re.escape(sequence_text(number)))
     pattern = pattern.replace("(?P<id>.+?)", r"(?P<id>[a-z0-9_.]{1,12})")
     pattern = pattern.replace("(?P<name>.+?[-_]?)", r"(?P<name>[a-z]{1,8}[-_])")
-    # A dash before ten digits may be the name's or the number's, so there is none.
-    pattern = pattern.replace("(?P<name>.*?)", r"(?P<name>[a-z]{1,8}_)")
+    pattern = pattern.replace("(?P<name>.*?[-_]?)", r"(?P<name>[a-z]{1,8}[-_])")
     for macro in ("{H32}", "{U36}"):
         pattern = pattern.replace(macro, MACROS[macro])
     return st.from_regex(re.compile(pattern, re.ASCII), fullmatch=True)

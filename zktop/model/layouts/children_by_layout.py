@@ -3,7 +3,7 @@
 If several clients could have written a name, owners, siblings and the path decide.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
@@ -33,8 +33,19 @@ class SortedChildren(msgspec.Struct, frozen=True, gc=False):
         """Treat the children of one layout as unmatched."""
         self.rest.extend(place.znode for place in self.matches.pop(layout))
 
+    def keep(self, layout: str, is_right: Callable[[ParsedChild], bool]) -> None:
+        """Treat the children of one layout that are not right as unmatched."""
+        kept = []
+        for place in self.matches.pop(layout):
+            if is_right(place):
+                kept.append(place)
+            else:
+                self.rest.append(place.znode)
+        if kept:
+            self.matches[layout] = kept
+
     def move(self, source: str, target: Layout) -> None:
-        """Move the children of one layout to another; those it does not match are unmatched."""
+        """Move the children of one layout to another; those that it cannot read are unmatched."""
         self.layouts[target.name] = target
         for place in self.matches.pop(source):
             name = parse_name(target, place.znode.name)
@@ -52,6 +63,7 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
     (['plain-lock'], ['config'])
     """
     known = tuple(layouts)
+    strict = _STRICT if known is BY_NAME else ()  # own layouts may match any name
     result = SortedChildren({}, {}, [])
     guess: Layout | None = None
     for znode in znodes:
@@ -63,7 +75,7 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
             result.matches[layout.name] = []
             result.layouts[layout.name] = layout
         result.matches[layout.name].append(ParsedChild(znode, name))
-        guess = layout if layout.name in _STRICT else None
+        guess = layout if layout.name in strict else None
     return result
 
 
@@ -88,8 +100,8 @@ def _first(
 _DIGITS: Final = 9
 _WITHOUT_SEQUENCE: Final = ("leader_election-0",)
 
-# Layouts whose names no earlier layout can match.
-_STRICT = frozenset(
+# Layouts whose names no earlier built-in layout can match.
+_STRICT: Final = frozenset(
     layout.name
     for layout in BY_NAME
     if not layout.guessed and ".+" not in layout.pattern and layout.name != "zk-writelock-java"
@@ -155,12 +167,7 @@ def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
 
 def _probes(site: LockSite, by_layout: SortedChildren) -> None:
     """Treat nodes that old versions of Spring left behind as unmatched."""
-    places = by_layout.matches["curator-custom"]
-    leaked = [place for place in places if is_probe(place.znode.name, site.family)]
-    places[:] = [place for place in places if place not in leaked]
-    by_layout.rest.extend(place.znode for place in leaked)
-    if not places:
-        del by_layout.matches["curator-custom"]
+    by_layout.keep("curator-custom", lambda p: not is_probe(p.znode.name, site.family))
 
 
 def is_probe(name: str, siblings: Family) -> bool:

@@ -59,7 +59,7 @@ CURATOR: Final = (
 # Last of the layouts with `_c_`: it also matches every other Curator name.
 CURATOR_CUSTOM: Final = Layout(
     name="curator-custom",
-    pattern=_PREFIX + "(?P<name>.*?){SEQ}$",
+    pattern=_PREFIX + "(?P<name>.*?[-_]?){SEQ}$",  # the dash is the name's if it can be
     order="text",
     sights=(_after("{NAME}"),),
     id_is="token",

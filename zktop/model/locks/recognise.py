@@ -1,9 +1,10 @@
 """Decides which lock layout a root follows, or what it is if it is not a lock.
 
-The decision is about a root as a whole, never about a single child. The shape of the root comes
-first, then names used by only one library, then owners and data, then short names, and guesses
-last; a guess is dropped if another match is more certain. Groups, barriers, queues and reference
-counts look like locks, but they are not.
+The decision is about a root as a whole, never about a single child. A layout in the config comes
+first, then the shape of the root, then names: those of one library before short ones, and guesses
+last; a guess is dropped if another match is more certain. Owners and data decide only if no child
+contends by its name. Groups, barriers, queues and reference counts look like locks, but they are
+not.
 """
 
 import ipaddress
@@ -21,7 +22,7 @@ from zktop.model.layouts.children_by_layout import (
     is_probe,
     sort_by_layout,
 )
-from zktop.model.layouts.layout import MACROS, Layout
+from zktop.model.layouts.layout import LARGEST, MACROS, Layout
 from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.layouts.not_locks import REGISTRY, check_registry
 from zktop.model.layouts.precedence import BY_NAME
@@ -169,14 +170,8 @@ def is_left_over(layout: Layout, znode: Znode) -> bool:
 
 def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
     """Treat leftover nodes as foreign; they still block their successors."""
-    layout, places = by_layout.layouts[name], by_layout.matches.get(name, [])
-    left = [p for p in places if is_left_over(layout, p.znode) and p.name.sequence is not None]
-    if not left:
-        return
-    by_layout.rest.extend(place.znode for place in left)
-    by_layout.matches[name] = [place for place in places if place not in left]
-    if not by_layout.matches[name]:
-        del by_layout.matches[name]
+    layout = by_layout.layouts[name]
+    by_layout.keep(name, lambda p: p.name.sequence is None or not is_left_over(layout, p.znode))
 
 
 _SHARED_NAMES: Final = frozenset(
@@ -198,31 +193,35 @@ def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
     if not layout.guessed:
         return any(place.znode.stat is None or place.znode.stat.owner for place in places)
     ours = [place for place in places if place.znode.stat and place.znode.stat.owner]
-    if layout.grouped and not _is_queue(site, ours):
+    if not ours or (layout.grouped and not _is_queue(site, ours)):
         return False
-    by_layout.rest.extend(place.znode for place in places if place not in ours)
-    places[:] = ours
-    return bool(ours)
+    by_layout.keep(name, lambda place: bool(place.znode.stat and place.znode.stat.owner))
+    return True
 
 
 def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
-    """Return whether the parent's counter made these numbers, and they contend for a lock."""
+    """Return whether the parent's counter made these numbers, and they contend for a lock.
+
+    The counter has 31 bits, and is as old as the listing.
+    """
     stat = site.family.stat
     following = stat.next_sequence if stat and stat.cversion else None
     if following is not None:
-        after = following & 0xFFFF_FFFF
-        numbers = [place.name.sequence or 0 for place in places]
-        if any(number & 0xFFFF_FFFF >= after for number in numbers):
+        listed = [
+            p for p in places if p.znode.stat and p.znode.stat.czxid <= site.family.listed_at
+        ]
+        if any((place.name.sequence or 0) & LARGEST >= following for place in listed):
             return False
     groups = [place.name.group for place in places]
     return len(groups) > len(set(groups)) or is_lockish(site.path)
 
 
 def _drop_guesses(by_layout: SortedChildren) -> None:
-    sure = [name for name in by_layout.matches if not by_layout.layouts[name].guessed]
-    for name in [n for n in by_layout.matches if by_layout.layouts[n].guessed]:
-        if sure or len(by_layout.matches) > 1:
-            by_layout.give_up(name)
+    """Drop all guesses if a match is sure, else all but the first by name."""
+    guesses = sorted(name for name in by_layout.matches if by_layout.layouts[name].guessed)
+    is_sure = len(guesses) < len(by_layout.matches)
+    for name in guesses if is_sure else guesses[1:]:
+        by_layout.give_up(name)
 
 
 def _without_contenders(site: LockSite, previous: str | None, found: Recognised) -> Recognised:
@@ -268,14 +267,17 @@ _MAYBE_ELECTIONS: Final = frozenset(
     ("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence")
 )
 _ELECTION_SAMPLE = 4
+# Not a leaderboard, electronics or a selection; but `ordersElection` is one.
+_ELECTION: Final = re.compile(
+    r"(?i:leader(?!board))|(?:(?<![sS])(?i:elect)|Elect)(?![rR])", re.ASCII
+)
 
 
 def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
     """Detect an election by its path; candidates of Curator have an id, not an address."""
     if layout.name not in _MAYBE_ELECTIONS:
         return False
-    lower = path.lower()
-    if "leader" not in lower and "elect" not in lower:
+    if not _ELECTION.search(path):
         return False
     members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
     return layout.name != "curator-mutex" or not any(map(_is_address, members))
