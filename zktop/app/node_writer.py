@@ -25,9 +25,9 @@ from kazoo.protocol.states import ZnodeStat
 from zktop.demo_types import ClientSettings
 from zktop.errors import NoConnectionError, NotFreedError
 from zktop.model.facts import Session, Stat, join, split
+from zktop.model.layouts.owner_labels import REVOKE
 from zktop.model.session_ids import session_id, session_text
 
-REVOKE: Final = b"__REVOKE__"  # Curator's Revoker writes this
 PROBE: Final = "zktop-free-"  # created and deleted within one transaction: no client sees it
 MAX_TRIES: Final = 20  # while other clients join the queue
 _LOST: Final = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)

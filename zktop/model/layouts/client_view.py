@@ -16,7 +16,9 @@ NameRanker = Callable[[str], Rank | None]  # None: the name is not counted
 
 FAILS: Final[Rank] = (9,)  # the client cannot read the name and gives up
 
-BY_NUMBER: Final = r"(-\d{9}|\d{10})$"  # a key: the number that a server appended
+# A key: the number that a server appended. Of ten digits, the dash before them is a minus sign
+# only at the start, behind a separator, or if the number is too large without it.
+BY_NUMBER: Final = r"(-\d{9}|(?<![^_-])-[12]\d{9}|-2147483648|\d{10})$"
 
 _UNREAD: Final[dict[str, Rank | None]] = {
     "ignored": None,

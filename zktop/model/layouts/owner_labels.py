@@ -22,10 +22,11 @@ from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 _SPACE = 0x20
 MAX_JSON_BYTES = 65_536  # a larger document is not an owner label
 
-REVOKED: Final = frozenset((b"__REVOKE__", b"unlock"))  # data that asks the owner to release
+REVOKE: Final = b"__REVOKE__"  # what Curator's Revoker writes
+REVOKED: Final = frozenset((REVOKE, b"unlock"))  # data that asks the owner to release
 
 _CONSTANTS: Final = {
-    b"lock", b"0", b"1", b"unlock", b"__REVOKE__", b"ACQUIRED", b"\x12\x34", b"UP",
+    b"lock", b"0", b"1", b"unlock", REVOKE, b"ACQUIRED", b"\x12\x34", b"UP",
     b"application_id=Unknown",
 }  # fmt: skip
 # Compiled on first use, because few labels need them.

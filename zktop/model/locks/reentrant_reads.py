@@ -9,23 +9,24 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from zktop.model.layouts.owner_labels import REVOKE
 from zktop.model.locks.lock import Member, WatchLookup
 from zktop.model.text import Text
 
 
 class Reentry(msgspec.Struct, frozen=True, gc=False):
-    """Members that hold out of order, warnings, and whether watch tables can change them."""
+    """Members that hold despite others before them, and warnings about that."""
 
     exempt: frozenset[Text] = frozenset()
     warnings: tuple[str, ...] = ()
-    asks_watches: bool = False
+    asks_watches: bool = False  # watch tables can change the answer
 
 
 NO_REENTRY = Reentry()
 
 
 def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry:
-    """Find the reads that the write lock of their own session covers."""
+    """Find the reads that hold because their own session holds the write lock."""
     writer = _holding_writer(members)
     if writer is None:
         return NO_REENTRY
@@ -33,7 +34,8 @@ def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry
     inherited = {m.node for m in twins} | {writer.node} if len(twins) > 1 else set()
     later = [m for m in members if m.mode == "read" and m.sequence != writer.sequence]
     own = [m for m in later if m.owner and m.owner == writer.owner]
-    reentrant = [m for m in own if not watching(m.owner, writer.node)]
+    is_revocable = _is_revocable(writer)
+    reentrant = [m for m in own if is_revocable or not watching(m.owner, writer.node)]
     warnings = ["probable-reentrant-read"] if reentrant else []
     if _is_downgrade(members, writer, watching):
         warnings.append("possible-lost-downgrade")
@@ -48,6 +50,14 @@ def _holding_writer(members: Sequence[Member]) -> Member | None:
         return None
     same = (m for m in _sharing_first_number(members) if m.sequence == front.sequence)
     return next((m for m in same if m.mode != "read"), None)
+
+
+def _is_revocable(writer: Member) -> bool:
+    """Return whether the client of a writer watches its own node, so that no watch shows a wait.
+
+    Curator writes no data into the node of a lock that others may ask for, else an address.
+    """
+    return writer.layout == "curator-rw" and writer.znode.data in (b"", REVOKE)
 
 
 def _sharing_first_number(members: Sequence[Member]) -> Iterator[Member]:
