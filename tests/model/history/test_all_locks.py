@@ -20,7 +20,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.lock_history import NO_HISTORY
-from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
@@ -677,3 +677,129 @@ def test_the_same_looks_give_the_same_history() -> None:
 
     assert all_events() == all_events()
     assert len(all_events()) == 15
+
+
+@pytest.mark.parametrize("last", ["bob", "carol"])
+def test_a_waiter_had_no_chance_while_one_before_it_stayed(last: str) -> None:
+    """Alice holds; Bob and Carol give up in one look, although Carol's predecessor left."""
+    root = Root()
+    root.create("alice")
+    watcher = Watcher(root)
+    waiters = {name: root.create(name) for name in ("bob", "carol")}
+    watcher.look(1_000)
+    for one in waiters.values():
+        root.delete(one)
+
+    events = {event.owner: event for event in watcher.look(1_000)}
+
+    assert (events[last].event, events[last].why) == ("abandoned", None)
+
+
+def left_together(before: Lock, stays: Member) -> dict[str | None, str | None]:
+    """What is said of each waiter if all members but one leave in one look."""
+    histories, after = LockHistories(), lock_of("/a", [stays])
+    note(histories, "/a", None, before, NO_ENSEMBLE, NOW)
+    events = note(histories, "/a", before, after, NO_ENSEMBLE, NOW + 1)
+    return {event.owner: event.why for event in events if event.event == "abandoned"}
+
+
+def test_a_reader_may_have_held_while_another_reader_stayed() -> None:
+    """Readers wait only for writers."""
+    writer, *readers = (member(name, place, 20 + place) for place, name in enumerate("wrs"))
+    readers = [msgspec.structs.replace(one, mode="read") for one in readers]
+    before = lock_of("/a", [writer, *readers], kind="read-write")
+
+    assert "may have held" in (left_together(before, readers[0])["s"] or "")
+
+
+def test_a_waiter_may_have_held_a_lease_while_another_stayed() -> None:
+    """One of two leases was given back."""
+    one, two, last = (member(name, place, 20 + place) for place, name in enumerate("abc"))
+    lock = lock_of("/a", [one, two, last], kind="semaphore", leases=2)
+    before = msgspec.structs.replace(lock, leases=2)
+
+    assert "may have held" in (left_together(before, two)["c"] or "")
+
+
+def unread(one: Member) -> Member:
+    """A member that was listed and not read."""
+    return msgspec.structs.replace(one, named=None, znode=Znode(one.node))
+
+
+def test_the_success_of_a_client_counts_when_it_becomes_known() -> None:
+    """Bob gives up twice, then he gets the lock before zktop has read his node."""
+    root = Root()
+    holder = root.create("alice")
+    watcher = Watcher(root)
+    for _ in range(2):
+        bob = root.create("bob")
+        watcher.look(100)
+        root.delete(bob)
+        watcher.look(100)
+    root.delete(holder)
+    bob = root.create("bob")
+    root.members[bob.node] = unread(bob)
+    watcher.look(100)
+    root.members[bob.node] = bob
+    watcher.look(100)
+
+    assert watcher.histories.of(root.path).attempts["bob"].given_up == 0
+
+
+def test_clients_that_were_never_read_are_not_one_that_gives_up_again_and_again() -> None:
+    """Two nodes come and go before they are read; nobody knows whose they were."""
+    root = Root()
+    root.create("alice")
+    watcher = Watcher(root)
+    for _ in range(2):
+        one = root.create("bob")
+        root.members[one.node] = unread(one)
+        watcher.look(100)
+        root.delete(one)
+        watcher.look(100)
+
+    assert watcher.histories.of(root.path).attempts == {}
+
+
+def test_a_member_that_was_read_and_is_unread_now_is_another() -> None:
+    """Its znode was deleted and created again."""
+    alice = member("alice", 0, 20)
+    change = LockChange.between("/a", lock_of("/a", [alice]), lock_of("/a", [unread(alice)]))
+
+    assert (len(change.created), len(change.deleted)) == (1, 1)
+
+
+def test_a_member_that_an_acl_hides_is_the_same() -> None:
+    """It was read before."""
+    alice = member("alice", 0, 20)
+    hidden = msgspec.structs.replace(alice, znode=Znode(alice.node, hidden=True))
+    change = LockChange.between("/a", lock_of("/a", [alice]), lock_of("/a", [hidden]))
+
+    assert (change.created, change.deleted) == ((), ())
+
+
+def test_a_newcomer_that_was_not_read_may_be_the_last_change() -> None:
+    """Then the transaction of the deletion is unknown."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root)
+    root.delete(alice)
+    bob = root.create("bob")
+    root.members[bob.node] = unread(bob)
+
+    released = watcher.look(1_000)[0]
+
+    assert (released.event, released.zxid) == ("released", None)
+
+
+@pytest.mark.parametrize(("blocking", "blocked_ms"), [(False, 0), (True, 1_000)])
+def test_candidates_wait_in_an_election_that_blocks(*, blocking: bool, blocked_ms: int) -> None:
+    """So the user says in the config."""
+    members = [member("alice", 0, 20), member("bob", 1, 21)]
+    histories = LockHistories()
+    first = lock_of("/a", members, kind="election", blocking=blocking)
+    again = lock_of("/a", members, kind="election", blocking=blocking)
+    note(histories, "/a", None, first, NO_ENSEMBLE, NOW)
+    note(histories, "/a", first, again, NO_ENSEMBLE, NOW)
+
+    assert histories.of("/a", NOW + 1_000).blocked_ms == blocked_ms

@@ -1,7 +1,7 @@
 """The difference between two looks at one lock, and counts for statistics."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from operator import attrgetter, lt
 
 import msgspec
@@ -131,7 +131,7 @@ def deletion_zxid(change: LockChange) -> int | None:
     if changed is None or not change.deleted:
         return None
     earlier = before.stat.pzxid if before and before.stat else None
-    is_last = all(member.czxid < changed for member in change.created)
+    is_last = all(0 < member.czxid < changed for member in change.created)
     are_direct = all("/" not in member.node for member in change.deleted)
     return changed if (earlier is None or earlier < changed) and is_last and are_direct else None
 
@@ -173,9 +173,14 @@ def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
     return members if is_sorted else tuple(sorted(members, key=_arrival))
 
 
-def _is_same(one: Member, other: Member) -> bool:
-    """Whether two members of one name may be one znode."""
-    return one.czxid == other.czxid or not (one.czxid and other.czxid)
+def _is_same(before: Member, after: Member) -> bool:
+    """Whether two members of one name may be one znode.
+
+    What was read is forgotten if the znode was deleted, or if an ACL hides it.
+    """
+    if before.czxid and not after.czxid:
+        return after.znode.hidden
+    return before.czxid in (0, after.czxid)
 
 
 def _split(
@@ -195,9 +200,17 @@ def _arrival(member: Member) -> tuple[int, int, Text]:
 
 def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
     """Whether a waiter that left may have held the lock between the two looks."""
-    queue = _queue_with(change.before, member)
-    before = queue.blocked_by(member) if queue else ()
-    return bool(before) and all(one.node in deleted for one in before)
+    lock, queue = change.before, _queue_with(change.before, member)
+    if lock is None or queue is None or not queue.count_before(member):
+        return False
+    if len(deleted) == lock.size:
+        return True
+    others = queue.before(member)
+    if member.mode == "read":
+        others = [one for one in others if one.mode != "read"]
+    room = (lock.leases or 1) if lock.kind == "semaphore" else 1
+    stayed = (one for one in others if one.node not in deleted)
+    return next(islice(stayed, room - 1, None), None) is None
 
 
 def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
@@ -212,8 +225,9 @@ def count_waiting(lock: Lock | None) -> int:
 
 
 def count_blocked(lock: Lock | None) -> int:
-    """The number of waiters that the lock stops; candidates of an election go on working."""
-    return 0 if lock is None or lock.kind == "election" else count_waiting(lock)
+    """The number of waiters that the lock stops; candidates of an election usually go on."""
+    is_blocked = lock is not None and (lock.kind != "election" or lock.blocking)
+    return count_waiting(lock) if is_blocked else 0
 
 
 def is_held(lock: Lock | None) -> bool:

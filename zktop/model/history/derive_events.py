@@ -42,7 +42,7 @@ from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
 MAX_FORMER_MEMBERS: Final = 32
-UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
+UNCLEAR: Final = Text("what kept it waiting left in the same look, so it may have held in between")
 
 
 class LockLog:
@@ -74,6 +74,7 @@ class LockLog:
             ctx = replace(ctx, now_ms=self._at)
         self._pass_time(ctx.now_ms)
         self._newest = None
+        self._identify(change)
         zxid = _deleted_at(change, ctx) if len(change.deleted) == 1 else None
         places = self._gates.after(change)
         since = {node: self._since(place, holds=False) for node, place in places.items()}
@@ -185,7 +186,7 @@ class LockLog:
     def _count(self, member: Member, gone: FormerMember, *, is_clear: bool) -> None:
         if gone.ending == "released" and gone.held:
             self._holds.add(gone.held.ms, is_exact=gone.held.bound == "exact")
-        if gone.ending == "abandoned" and gone.waited and is_clear:
+        if gone.ending == "abandoned" and gone.waited and is_clear and member.czxid:
             self._attempts.gave_up(member, gone.waited.ms)
 
     def _arrivals(
@@ -207,11 +208,19 @@ class LockLog:
             since = self._since(member, holds=False)
             waited = _span(since, ctx)
             self._waits.add(waited.ms, is_exact=waited.bound == "exact")
-            self._attempts.acquired(member)
+            if member.czxid:  # else it counts as soon as its client is known
+                self._attempts.acquired(member)
             stays[member.node] = Stay(since, _now(ctx))
             cause = (member.czxid or None) if member.node in fresh else zxid
             yield replace(_event("acquired", change, ctx, member, cause), waited=waited)
         self._stays = self._stays.with_changes(stays)
+
+    def _identify(self, change: LockChange) -> None:
+        """Count the success of holders whose clients have only now become known."""
+        for member in change.read:
+            stay = self._stays.get(member.node)
+            if stay is not None and stay.granted is not None:
+                self._attempts.acquired(member)
 
     def _losses(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
