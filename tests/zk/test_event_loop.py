@@ -58,6 +58,17 @@ def test_a_batch_ends_although_more_jobs_wait(trace: Trace) -> None:
     assert trace.called == ["end of batch", 1, "end of batch"]
 
 
+def test_a_timer_that_is_due_waits_for_one_batch(trace: Trace) -> None:
+    """Though every batch ends after its first job, and more are waiting."""
+    trace.loop.after(0.0, trace.called.append, "timer")
+    for number in range(2):
+        trace.loop.post(time.sleep, 2 * LONGEST_BATCH_S)
+        trace.loop.post(trace.called.append, number)
+
+    assert trace.run()
+    assert trace.called == ["timer", "end of batch"]
+
+
 def test_a_timer_ends_the_wait(trace: Trace) -> None:
     """Timers run when they are due, whatever their order."""
     trace.loop.after(0.02, trace.called.append, 2)

@@ -53,6 +53,8 @@ class EventLoop:
         while job is not None:
             self._call(job)
             job = self._next() if time.monotonic() < end else None
+        if (due := self._due()) is not None:  # else it would wait while jobs queue up
+            self._call(due)
         self._call((self._after_batch, ()))
         return not self._jobs.empty()
 

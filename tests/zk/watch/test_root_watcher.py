@@ -151,6 +151,34 @@ def test_data_that_changes_is_read_again(
         live.until(lambda world: (node := world.node(path)) and node.data == b"4")
 
 
+def test_the_listing_of_a_lock_has_its_newest_version(
+    zookeeper: RunningServer, client: KazooClient, root: str, way: Way
+) -> None:
+    """Though a change of its data adds no child."""
+    path = f"{root}/sem"
+    client.create(path, b"3")
+    with observing(zookeeper.address, path, audit_every=600.0, **way) as live:
+        newest = client.set(path, b"4").mzxid
+        live.until(lambda world: (stat := world.family(path).stat) and stat.mzxid == newest, 15)
+
+
+def test_a_deleted_lock_is_not_listed_again(
+    zookeeper: RunningServer, client: KazooClient, root: str, way: Way
+) -> None:
+    """Nothing is left of it, however many locks come and go."""
+    path = f"{root}/lock"
+    client.create(path)
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
+        batch = client.transaction()
+        batch.create(f"{path}/m-0000000000")
+        batch.delete(f"{path}/m-0000000000")
+        batch.delete(path)
+        batch.commit()
+        live.until_fact(lambda fact: isinstance(fact, Gone) and fact.path == path)
+
+        assert path not in live.source._watcher.unconfirmed
+
+
 def test_ten_thousand_children_are_read(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:

@@ -184,6 +184,8 @@ class RootWatcher:
             if folder is not None:
                 folder.names.add(name)
                 self._touch(folder)
+        elif path in self.tree.folders:
+            self._touch(self.tree.folders[path])  # its listing has the Stat from before
         if folder is not None or path == root.base:
             self._unread.add(path, root)
         elif not (self.tree.pending(parent) or parent in self._unread):
@@ -192,6 +194,7 @@ class RootWatcher:
     def _on_deleted(self, path: str, bound: int, at: Millis) -> None:
         self._emit(Gone(zxid=bound, at=at, path=Text(path)))
         self._unread.forget(path)
+        self.unconfirmed.forget(path)
         self.tree.forget(path)
         parent, name = split(path)
         folder = self.tree.folders.get(parent)
