@@ -33,6 +33,8 @@ WRONG = [
     "{ name: x, pattern: '^(?P<mode>[rw])-{SEQ}$', modes: { r: read } }",
     "{ name: x, pattern: '^job-{SEQ}$', modes: { r: read } }",
     "{ name: x, pattern: '^job-({SEQ}$' }",
+    "{ name: x, pattern: '(?u)^job-{SEQ}$' }",
+    "{ name: x, pattern: '^job-{SEQ}$', unseen: '^x-{SEK}$' }",
 ]
 
 
@@ -58,7 +60,8 @@ def test_a_layout_that_cannot_work_is_refused(tmp_path: Path, layout: str) -> No
         config_of(file)
 
     (said,) = str(refusal.value).splitlines()
-    assert said.startswith((f"{file}:3: layouts[0].pattern: ", f"{file}:3: layouts[0].modes: "))
+    keys = ("pattern", "modes", "unseen")
+    assert said.startswith(tuple(f"{file}:3: layouts[0].{key}: " for key in keys))
 
 
 def test_all_mistakes_of_a_layout_are_listed(tmp_path: Path) -> None:

@@ -199,13 +199,16 @@ MISTAKES = [
     ),
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', watch: first-writer }]",
-        "1: layouts[0].watch: first-writer needs a mode that reads",
+        (
+            "1: layouts[0].watch: first-writer needs a read-write lock: "
+            "a mode that reads, or that kind"
+        ),
     ),
     (
         "layouts: [{ name: 'our jobs', pattern: 'a{SEQ}' }]",
         (
-            "1: layouts[0].name: may only have letters, digits, dots and dashes, "
-            "because --layout takes it"
+            "1: layouts[0].name: must begin with a letter, digit or _, and have only these, "
+            "dots and dashes, because --layout takes it"
         ),
     ),
     (

@@ -30,6 +30,9 @@ def layout_mistakes(layout: Layout) -> Mistakes:
     yield from _name_mistakes(layout)
     broken = {key: _pattern_error(getattr(layout, key)) for key in ("pattern", "unseen")}
     yield from ((key, what) for key, what in broken.items() if what is not None)
+    if broken["unseen"] is None:
+        macros = _unknown_macros(layout.unseen, tuple(MACROS))
+        yield from (("unseen", what) for what in macros)
     if broken["pattern"] is None:
         wrong = [*_unknown_words(layout)]
         yield from wrong or _group_mistakes(layout)
@@ -60,14 +63,15 @@ def _pattern_error(pattern: str) -> str | None:
     try:
         with warnings.catch_warnings(action="ignore"):  # about syntax that may change
             compiled_pattern(pattern)  # only to check it
-    except (re.error, OverflowError, RecursionError) as error:
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
         return f"is not a regular expression: {error}"
     return None
 
 
 def _name_mistakes(layout: Layout) -> Mistakes:
     if not re.fullmatch(r"\w[\w.-]*", layout.name):
-        yield "name", "may only have letters, digits, dots and dashes, because --layout takes it"
+        allowed = "must begin with a letter, digit or _, and have only these, dots and dashes"
+        yield "name", f"{allowed}, because --layout takes it"
 
 
 def _unknown_words(layout: Layout) -> Mistakes:
@@ -115,6 +119,6 @@ def _mode_words(pattern: str) -> Iterator[str]:
 def _read_mode_mistakes(layout: Layout) -> Mistakes:
     is_read_write = layout.means == "read-write"
     if layout.watch == "first-writer" and not is_read_write:
-        yield "watch", "first-writer needs a mode that reads"
+        yield "watch", "first-writer needs a read-write lock: a mode that reads, or that kind"
     if is_read_write and layout.modes and "read" not in layout.modes.values():
         yield "kind", "read-write needs a mode that reads"
