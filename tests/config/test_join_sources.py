@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from zktop.app.ui_settings import state_folder
+from zktop.config.files import default_file, theme_names
 from zktop.config.join_sources import EffectiveConfig, cluster_configs, effective_config
 from zktop.config.keys_and_defaults import Config, SaslSection
 from zktop.config.mistakes import ConfigError
@@ -115,6 +117,56 @@ clusters: { prod: { hosts: "prod:1", tls: { key: prod.key }, sasl: { username: y
     assert found.sasl == SaslSection(username="you", password="s3cret")
 
 
+@pytest.mark.parametrize("cluster", [None, "prod"])
+def test_an_option_completes_a_section_of_the_file(cluster: str | None) -> None:
+    """A key needs a certificate, and a user name needs a password, but not in the same place."""
+    sections = "tls: { key: a.key }, sasl: { username: me }"
+    file = f"clusters: {{ prod: {{ hosts: 'prod:1', {sections} }} }}" if cluster else sections
+    found = joined(
+        typed("tls.cert", "a.pem"),
+        typed("sasl.password", "s3cret"),
+        file=file if cluster else f"{{ {sections} }}",
+        cluster=cluster,
+    ).config
+
+    assert found.tls == Tls(cert="a.pem", key="a.key")
+    assert found.sasl == SaslSection(username="me", password="s3cret")
+
+
+def test_an_option_may_leave_a_section_incomplete() -> None:
+    """That is a mistake in the file."""
+    with pytest.raises(ConfigError, match=r"config.yaml:1: tls.key: needs a certificate"):
+        joined(typed("tls.ca", "ca.pem"), file="tls: { key: a.key }")
+
+
+def test_an_option_completes_its_own_cluster() -> None:
+    """Another one has to be complete in the file."""
+    file = (
+        "clusters: { prod: { hosts: 'prod:1', tls: { key: a.key } }, test: { hosts: 'test:1' } }"
+    )
+    found = clusters_of(file, typed("tls.cert", "a.pem"), cluster="prod")
+
+    assert {name: one.tls for name, one in found.items()} == {
+        "prod": Tls(cert="a.pem", key="a.key"),
+        "test": None,
+    }
+
+
+def test_the_inner_of_two_files_wins() -> None:
+    """As with the other options."""
+    inner, outer = (Overrides(file=typed("config", name)) for name in ("inner", "outer"))
+
+    assert inner.over(outer).file == inner.file
+
+
+def test_a_file_of_the_environment_yields_to_the_outer_command() -> None:
+    """It is the same environment for both."""
+    inner = Overrides(file=environ("config", "inner"))
+    outer = Overrides(file=typed("config", "outer"))
+
+    assert inner.over(outer).file == outer.file
+
+
 def test_lists_are_replaced() -> None:
     """Roots on the command line replace those of the file."""
     found = joined(typed("roots", "/a", "/b/**", is_list=True))
@@ -168,6 +220,34 @@ def test_an_unknown_cluster_names_the_nearest() -> None:
     """Among the clusters of the file."""
     with pytest.raises(ConfigError, match=r'there is no cluster "prd" \(did you mean prod\?\)'):
         joined(cluster="prd")
+
+
+@pytest.mark.parametrize("file", ["clusters: {}", "hosts: a:1"])
+def test_a_file_without_clusters_has_none_to_name(file: str) -> None:
+    """An empty mapping is none either."""
+    with pytest.raises(ConfigError, match='no cluster "prd"; a config file must define it'):
+        joined(cluster="prd", file=file)
+
+
+def test_a_user_without_a_home_has_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs with any user id."""
+
+    def homeless(_path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", homeless)
+
+    assert default_file({}) is None
+    assert theme_names({})
+    assert state_folder({}) == Path("/.local/state/zktop")
+
+
+def test_a_folder_that_may_not_be_searched_has_no_file() -> None:
+    """Nor has one with too long a name."""
+    nowhere = {"XDG_CONFIG_HOME": "x" * 5_000}
+
+    assert default_file(nowhere) is None
+    assert theme_names(nowhere)
 
 
 def test_the_users_own_file_is_found(in_folder: Path) -> None:
@@ -294,8 +374,12 @@ def test_without_clusters_there_is_nothing_to_switch_to() -> None:
     assert clusters_of("hosts: a:1\n") == {}
 
 
-def clusters_of(file: str, *settings: Override) -> dict[str, Config]:
+def clusters_of(file: str, *settings: Override, cluster: str | None = None) -> dict[str, Config]:
     """The configs of the clusters that a file names."""
     Path("config.yaml").write_text(file, encoding="utf-8")
-    asked = Overrides(file=typed("config", "config.yaml"), settings=settings)
+    asked = Overrides(
+        file=typed("config", "config.yaml"),
+        cluster=None if cluster is None else typed("cluster", cluster),
+        settings=settings,
+    )
     return cluster_configs(asked, {"XDG_CONFIG_HOME": "nowhere"})

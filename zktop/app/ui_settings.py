@@ -15,6 +15,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 from zktop.app.alerts.finding_command import FindingCommand
 from zktop.app.clipboard import copy_by_program
 from zktop.app.run_program import run_program
+from zktop.config.files import home
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.keys_and_defaults import CommandSection, Config, UiSection
 from zktop.config.mistakes import ConfigError, ConfigMistake
@@ -149,7 +150,7 @@ def _between(file: ThemeFile) -> str:
 
 def state_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder for the UI's log."""
-    base = environment.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
+    base = environment.get("XDG_STATE_HOME") or home() / ".local/state"
     return Path(base) / "zktop"
 
 

@@ -70,11 +70,18 @@ def keys_of(struct: type) -> dict[str, KnownKey]:
 class ConfigReader:
     """Reads config trees; collects the mistakes, and where each value was written."""
 
-    def __init__(self, forms: dict[str, Form], checks: dict[type, Check]) -> None:
+    def __init__(
+        self,
+        forms: dict[str, Form],
+        checks: dict[type, Check],
+        unchecked: frozenset[str] = frozenset(),
+    ) -> None:
+        """Prepare to check values of some types, but not those of the keys in `unchecked`."""
         self.mistakes: list[ConfigMistake] = []
         self.origins: dict[str, ValueOrigin] = {}
         self._forms = forms
         self._checks = checks
+        self._unchecked = unchecked
 
     def read(self, kind: inspect.Type, tree: ConfigNode, key: str = "") -> object:
         """Convert a tree to a value of this type, or WRONG."""
@@ -173,8 +180,9 @@ class ConfigReader:
             self._wrong(tree, key, f"the key {name} is missing")
         is_wrong = bool(missing) or _any_wrong(values.values())
         value = RightParts(struct, values) if is_wrong else struct(**values)
+        check = _no_check if key in self._unchecked else self._checks.get(struct, _no_check)
         with suppress(WrongPartError):
-            for name, what in self._checks.get(struct, _no_check)(value):
+            for name, what in check(value):
                 inner = inner_key(key, name) if name else key
                 origin = self.origins.get(inner, tree.origin)
                 self.mistakes.append(ConfigMistake(origin, inner, what))

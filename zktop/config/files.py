@@ -1,6 +1,6 @@
 """The files with settings: the user's config and the themes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from zktop.config.keys_and_defaults import UiSection
@@ -34,14 +34,14 @@ def file_tree(name: str) -> MapNode:
 
 def config_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder of the user's own config and themes."""
-    base = environment.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+    base = environment.get("XDG_CONFIG_HOME") or home() / ".config"
     return Path(base) / "zktop"
 
 
 def default_file(environment: Mapping[str, str]) -> Override | None:
     """Return the user's own config file, if there is one."""
     file = _default_path(environment)
-    return Override("config", (str(file),), DEFAULT) if file.is_file() else None
+    return Override("config", (str(file),), DEFAULT) if _found(file.is_file) else None
 
 
 def config_file(named: str | None, overrides: Overrides, environment: Mapping[str, str]) -> Path:
@@ -67,9 +67,25 @@ def theme_files(environment: Mapping[str, str]) -> dict[str, Path]:
     return {
         file.stem: file
         for folder in folders
-        if folder.is_dir()
+        if _found(folder.is_dir)
         for file in sorted(folder.glob("*.yaml"))
     }
+
+
+def home() -> Path:
+    """Return the home of the user; the root folder for one without a home, as in containers."""
+    try:
+        return Path("~").expanduser()
+    except RuntimeError:
+        return Path("/")
+
+
+def _found(is_there: Callable[[], bool]) -> bool:
+    """Return False also for what is in a folder that may not be searched."""
+    try:
+        return is_there()
+    except OSError:
+        return False
 
 
 def _default_path(environment: Mapping[str, str]) -> Path:

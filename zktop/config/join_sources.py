@@ -19,6 +19,7 @@ from zktop.config.files import default_file, file_tree, theme_names
 from zktop.config.keys_and_defaults import Config, ConnectionSection
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import (
+    COMPLETED,
     Override,
     Overrides,
     cluster_tree,
@@ -82,7 +83,7 @@ def effective_config(
     """Join all sources; ConfigError lists every mistake in any of them."""
     file = overrides.file or default_file(environment)
     written = file_tree(file.texts[-1]) if file else EMPTY
-    return _joined(overrides, environment, file, written)
+    return _joined(overrides, environment, file, written, _completed_keys(overrides))
 
 
 def cluster_configs(
@@ -90,24 +91,36 @@ def cluster_configs(
 ) -> dict[str, Config]:
     """Return the config of each cluster that the file names.
 
-    Connection settings from outside the file are left out: they are for the ensemble that zktop
-    starts with, and its credentials must not be sent to another one.
+    Connection settings from outside the file are for the ensemble that zktop starts with. For
+    others they are left out, because its credentials must not be sent to another one.
     """
     file = overrides.file or default_file(environment)
     written = file_tree(file.texts[-1]) if file else EMPTY
     clusters = written.get("clusters")
     names = clusters.pairs if isinstance(clusters, MapNode) else ()
     others = tuple(setting for setting in overrides.settings if setting.section not in _CONNECTION)
-    asked = replace(overrides, settings=others)
+    first = overrides.cluster.texts[-1] if overrides.cluster is not None else None
     return {
         name.text: _joined(
-            replace(asked, cluster=Override("cluster", (name.text,), name.origin)),
+            replace(
+                overrides,
+                cluster=Override("cluster", (name.text,), name.origin),
+                settings=overrides.settings if name.text == first else others,
+            ),
             environment,
             file,
             written,
+            _completed_keys(overrides),
         ).config
         for name, _ in names
     }
+
+
+def _completed_keys(overrides: Overrides) -> frozenset[str]:
+    """Return the keys of sections to which options add: checked only when they are joined."""
+    sections = COMPLETED & {setting.section for setting in overrides.settings}
+    cluster = f"clusters.{overrides.cluster.texts[-1]}" if overrides.cluster is not None else ""
+    return sections | {inner_key(cluster, section) for section in sections}
 
 
 def _joined(
@@ -115,7 +128,9 @@ def _joined(
     environment: Environment[str, str],
     file: Override | None,
     written: MapNode,
+    completed: frozenset[str] = frozenset(),
 ) -> EffectiveConfig:
+    """Join the sources; sections that are `completed` by options are not checked alone."""
     written = with_inherited(written)
     mistakes = list(_duplicate_layouts(written))
     layouts = layout_roots(overrides.layouts, mistakes) if overrides.layouts else ()
@@ -123,12 +138,12 @@ def _joined(
     from_environment = [setting.tree for setting in overrides.settings if not setting.is_typed]
     typed = [setting.tree for setting in overrides.settings if setting.is_typed]
     check = _Check(written, environment)
-    check.read(written)
+    check.read(written, unchecked=completed)
     for part in (with_layouts(EMPTY, layouts), *from_environment, *typed):
         check.read(part, is_whole=False)  # a missing key may be in another part
     check.raise_mistakes(mistakes)
     joined = reduce(merge, (*from_environment, cluster, *typed), written)
-    config = check.read(with_layouts(joined, layouts))
+    config = check.read(with_layouts(joined, layouts), unchecked=completed - COMPLETED)
     check.raise_mistakes([])
     assert isinstance(config, Config)  # noqa: S101  without mistakes nothing is WRONG
     return EffectiveConfig(config, file, overrides.cluster, check.origins)
@@ -161,8 +176,10 @@ class _Check:
         self.mistakes: list[ConfigMistake] = []
         self.origins: dict[str, ValueOrigin] = {}
 
-    def read(self, tree: MapNode, *, is_whole: bool = True) -> object:
-        reader = ConfigReader(self.forms, self.checks if is_whole else {})
+    def read(
+        self, tree: MapNode, *, is_whole: bool = True, unchecked: frozenset[str] = frozenset()
+    ) -> object:
+        reader = ConfigReader(self.forms, self.checks if is_whole else {}, unchecked)
         config = reader.read_struct(Config, tree)
         self.mistakes += reader.mistakes
         self.origins = reader.origins

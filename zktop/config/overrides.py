@@ -19,7 +19,7 @@ from zktop.config.tree import (
 )
 
 COMMAND_LINE = "command line"
-_COMPLETED = ("sasl", "tls")  # checked as a whole: a key needs a certificate
+COMPLETED = frozenset({"sasl", "tls"})  # checked as a whole: a key needs a certificate
 
 
 class Override(msgspec.Struct, frozen=True):
@@ -62,8 +62,8 @@ class Overrides(msgspec.Struct, frozen=True):
     settings: tuple[Override, ...] = ()  # the last one for a key wins
 
     def over(self, other: "Overrides") -> "Overrides":
-        """Join with the options of the outer command; both override the environment."""
-        files = [file for file in (other.file, self.file) if file]
+        """Join with the options of the outer command: these win, and both beat the environment."""
+        files = [file for file in (self.file, other.file) if file]
         return Overrides(
             max(files, key=lambda file: file.is_typed, default=None),
             self.cluster or other.cluster,
@@ -104,11 +104,11 @@ def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
 
 
 def with_inherited(written: MapNode) -> MapNode:
-    """Complete the login and the TLS settings of clusters by those above them in the file."""
+    """Add to the login and the TLS settings of each cluster what only those above them have."""
     clusters = written.get("clusters")
     if not isinstance(clusters, MapNode):
         return written
-    above = MapNode(tuple(one for one in written.pairs if one[0].text in _COMPLETED), DEFAULT)
+    above = MapNode(tuple(one for one in written.pairs if one[0].text in COMPLETED), DEFAULT)
     pairs = tuple((name, _completed(cluster, above)) for name, cluster in clusters.pairs)
     completed = MapNode(pairs, clusters.origin)
     return MapNode(
@@ -117,7 +117,7 @@ def with_inherited(written: MapNode) -> MapNode:
 
 
 def _completed(tree: ConfigNode, above: MapNode) -> ConfigNode:
-    """Add what is missing in the mappings inside a mapping, and keep what is given twice."""
+    """Add what only `above` has to the mappings in a mapping; what is given twice stays so."""
     if not isinstance(tree, MapNode):
         return tree
     pairs: list[tuple[TextNode, ConfigNode]] = []
@@ -134,7 +134,7 @@ def cluster_tree(option: Override, written: MapNode, mistakes: list[ConfigMistak
     """Return the settings of the cluster that `--cluster` names."""
     name = option.texts[-1]
     clusters = written.get("clusters")
-    if not isinstance(clusters, MapNode):
+    if not isinstance(clusters, MapNode) or not clusters.pairs:
         what = f"there is no cluster {quoted(name)}; a config file must define it"
         mistakes.append(ConfigMistake(option.origin, "", what))
         return EMPTY
