@@ -323,7 +323,9 @@ def test_a_root_that_an_acl_hides_is_named(
         client.close()
 
     assert code == 4
-    assert err.startswith(f"zktop may not list {root}/secret (root {root}/secret/*): 2 children")
+    assert err.startswith(
+        f"zktop is not allowed to list {root}/secret (root {root}/secret/*): 2 children"
+    )
 
 
 @pytest.mark.parametrize("command", ["snapshot", "check"])

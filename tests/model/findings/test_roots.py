@@ -43,10 +43,10 @@ CHANGES = {
     "R7": lambda at: {"past": history(vanished_with=(at, 3))},
 }
 SENTENCES = {
-    "R2": "was deleted and created again at 00:16:39Z.",
-    "R3": "vanished while it was empty at 00:16:39Z.",
-    "R5": f"The ACL of {PATH} was changed at 00:16:39Z.",
-    "R7": "vanished together with 3 nodes in its queue at 00:16:39Z.",
+    "R2": "was deleted and created again (seen at 00:16:39Z).",
+    "R3": "vanished while it was empty (seen at 00:16:39Z).",
+    "R5": f"The ACL of {PATH} was changed (seen at 00:16:39Z).",
+    "R7": "vanished together with 3 nodes in its queue (seen at 00:16:39Z).",
 }
 
 
@@ -161,7 +161,7 @@ def gone(path: str) -> Gone:
         (
             "/lock/x/*",
             ("app", "locks"),
-            "/lock does not exist (yet) (root /lock/x/*). Did you mean /locks/x/*?",
+            "/lock/x does not exist (yet) (root /lock/x/*). Did you mean /locks/x/*?",
         ),
     ],
 )
@@ -186,6 +186,13 @@ def test_r8_fires_once_for_each_missing_root() -> None:
     assert len(found("R8", asked("/a", "/locks/**", "/b/*", facts=facts))) == 2
 
 
+def test_r8_suggests_nothing_of_thousands_of_names() -> None:
+    """To compare them all takes longer than a look may."""
+    names = ("locks", *(f"name-{number}" for number in range(1_000)))
+
+    assert only("R8", asked("/lock", facts=[top(*names)])).sentence.endswith("(yet).")
+
+
 @pytest.mark.parametrize(
     "facts",
     [
@@ -201,6 +208,13 @@ def test_r8_is_quiet_where(facts: list[AnyFact]) -> None:
     assert not found("R8", asked("/locks/**", facts=[*facts, gone("/zktop-demo")]))
 
 
+def test_r8_is_quiet_for_a_root_that_was_created_with_those_above_it() -> None:
+    """Only the root is watched, so an earlier look at what is above it may be outdated."""
+    made = Node(path=Text("/a/b"), stat=replace(STAT, czxid=10), zxid=10, at=NOW)
+
+    assert not found("R8", asked("/a/b/**", facts=[top("locks"), gone("/a/b"), made]))
+
+
 def denied(*more: AnyFact, root: str = "/locks/**") -> EnsembleContext:
     """A root whose children may not be listed."""
     refusal = Denied(path=Text("/locks"), what="list", zxid=9, at=NOW)
@@ -212,7 +226,7 @@ def test_r9_fires_for_a_root_that_may_not_be_listed() -> None:
     stat = Node(path=Text("/locks"), stat=STAT, zxid=9, at=NOW)
 
     assert only("R9", denied(stat)).sentence == (
-        "zktop may not list /locks (root /locks/**): 12 children are hidden. "
+        "zktop is not allowed to list /locks (root /locks/**): 12 children are hidden. "
         "The servers' tables show nothing below it."
     )
 
@@ -223,9 +237,24 @@ def test_r9_fires_with_what_the_tables_show_all_the_same() -> None:
     dumped = replace(expiry(ZK1, {}), ephemerals={7: (Text("/locks/a/1"), Text("/locks/b/1"))})
 
     assert only("R9", denied(watched, dumped)).sentence == (
-        "zktop may not list /locks (root /locks/**): all its children are hidden. "
+        "zktop is not allowed to list /locks (root /locks/**): all its children are hidden. "
         "Watch tables and dumps show 3 paths of 3 sessions below it."
     )
+
+
+def test_r9_counts_no_watches_of_zktop() -> None:
+    """It watches below a root that it may not list."""
+    case = denied(watches(ZK1, {"zktop": ("/locks/a",), "bob": ("/other",)}))
+
+    assert "tables show nothing below it" in only("R9", case).sentence
+
+
+def test_r9_fires_for_the_whole_tree() -> None:
+    """What is below `/` begins with one slash."""
+    refusal = Denied(path=Text("/"), what="list", zxid=9, at=NOW)
+    case = asked("/**", facts=[refusal, watches(ZK1, {"bob": ("/locks/a",)})])
+
+    assert "show 1 path of 1 session below it" in only("R9", case).sentence
 
 
 def test_r9_is_quiet_for_a_root_that_may_be_listed() -> None:
@@ -256,12 +285,11 @@ def parent_of(number: int, *, queued: int = 2, data: bytes = b"", used: int = 1)
     return World().after(*facts)
 
 
-def leaks(known: World) -> list[Finding]:
+def leaks(known: World, *roots: str) -> list[Finding]:
     """The findings about leaking folders."""
-    report = Examiner().look(known, TODAY)
-    later = Examiner()
-    later.look(known, TODAY)
-    report = later.look(known, TODAY + MINUTE)
+    examiner = Examiner(Settings(roots=tuple(map(Root, roots))))
+    examiner.look(known, TODAY)
+    report = examiner.look(known, TODAY + MINUTE)
     return [finding for finding in report.findings if finding.rule == "R10"]
 
 
@@ -270,19 +298,24 @@ def test_r10_fires_for_folders_that_no_client_deletes() -> None:
     (finding,) = leaks(parent_of(4_000))
 
     assert finding.sentence == (
-        "/locks has 4,000 lock folders, about 3,960 of them empty, and about 97 more each day. "
-        "Its listing has 58 kB; at this rate it exceeds the 1 MB that clients accept by default "
-        "(jute.maxbuffer) about 2026-08-26."
+        "/locks has about 4,000 lock folders, about 3,960 of them empty, and about 97 more each "
+        "day. Its listing takes 58 kB; at this rate it exceeds the 1 MB that Java clients from "
+        "3.6 on accept by default (jute.maxbuffer) around 2026-08-26."
     )
     assert finding.severity == "info"
     assert finding.advice.startswith("kazoo never deletes the folder of a lock")
+
+
+def test_r10_fires_for_a_root_that_was_named_exactly() -> None:
+    """It is shown as a lock, and has none."""
+    assert leaks(parent_of(2_000, used=0), "/locks")
 
 
 def test_r10_warns_if_the_listing_will_soon_be_too_large() -> None:
     """Half of it is reached, or the day is near."""
     folders = LockFolders(Text("/locks"), 60_000, 59_000, 3_000, 900_000, "curator-lock")
     for one, ending in (
-        (folders, "(jute.maxbuffer) about 1970-01-04."),
+        (folders, "(jute.maxbuffer) around 1970-01-04."),
         (replace(folders, per_day=0, listing_bytes=1_200_000), "by default (jute.maxbuffer)."),
     ):
         finding = only("R10", EnsembleContext(shared=shared_context(), folders=(one,)))

@@ -99,7 +99,7 @@ def test_a_missing_root_is_reported_until_it_appears(
         client.create(f"{root}/lock")
         live.until(lambda world: not list(missing_roots(world, settings)))
 
-    assert (missing.absent, missing.meant) == (f"{root}/lock", f"{root}/locks/*")
+    assert (missing.base, missing.meant) == (f"{root}/lock", f"{root}/locks/*")
 
 
 def test_subfolders_of_a_lock_are_opened(

@@ -74,8 +74,8 @@ def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
         about=ctx.about(*hidden, key=("acl",)),
         sentence=f"The ACL of {ctx.name} does not let zktop list its children."
         if ctx.lock.error is not None
-        else f"{count(len(hidden), 'member')} of {ctx.name} cannot be read: their owners are "
-        "known only if a server's dump lists them.",
+        else f"{count(len(hidden), 'member')} of {ctx.name} cannot be read: zktop knows an owner "
+        "only if a server's dump lists it.",
         confidence="C4",
         evidence=((True, "the server refused: no READ permission"),),
         advice="Give zktop an identity that may read the locks (--auth).",
@@ -124,7 +124,7 @@ def deleted_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
         f"{ctx.name} vanished together with {count(members, 'node')} in its queue",
         "A wave of session expiries, or a recursive delete: look at the servers' logs.",
         "C3",
-        ((True, "a node with children cannot be deleted: they went first, all at once"),),
+        ((None, "a node with children cannot be deleted: they went first"),),
     )
 
 
@@ -136,7 +136,7 @@ def _recently(
     confidence: Confidence,
     evidence: tuple[Reason, ...],
 ) -> Iterator[RuleResult]:
-    """Report a change for as long as it may have effects."""
+    """Report a change for as long as it may have effects; it is known when zktop saw it."""
     if at is None or ctx.now_ms - at > SHOWN_MS:
         return
     yield LookAgainAt(at + SHOWN_MS + 1)
@@ -145,7 +145,7 @@ def _recently(
         yield LookAgainAt(at + WARNING_MS + 1)
     yield RuleMatch(
         about=ctx.about(key=(what, at)),
-        sentence=f"{what} at {clock(at)}.",
+        sentence=f"{what} (seen at {clock(at)}).",
         confidence=confidence,
         evidence=evidence,
         advice=advice,
@@ -158,16 +158,16 @@ def _recently(
 def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A root that was asked for does not exist, so zktop sees no locks there."""
     for root in missing_roots(ctx.world, ctx.shared.settings):
-        path = short(root.absent)
-        where = "" if root.root == root.absent else f" (root {short(root.root)})"
+        path = short(root.base)
+        where = "" if root.root == root.base else f" (root {short(root.root)})"
         meant = f" Did you mean {short(root.meant)}?" if root.meant else ""
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
             sentence=f"{path} does not exist (yet){where}.{meant}",
             confidence="C4",
-            evidence=((True, f"the ensemble has no znode {path}"),),
-            advice="Check --root, or the roots of the config. zktop keeps watching: its locks "
-            "show up as soon as it exists.",
+            evidence=((True, f"no znode has the path {path}"),),
+            advice="Check --root, or the roots of the config. zktop keeps watching: locks there "
+            "show up as soon as the path exists.",
         )
 
 
@@ -177,7 +177,7 @@ def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
     for root in denied_roots(ctx.world, ctx.shared.settings):
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
-            sentence=f"zktop may not list {short(root.base)} (root {short(root.root)}): "
+            sentence=f"zktop is not allowed to list {short(root.base)} (root {short(root.root)}): "
             f"{_hidden(root)} hidden. {_shown_elsewhere(root, ctx.shared.ensemble)}",
             confidence="C4",
             evidence=((True, "the server refused: no READ permission"),),
@@ -192,13 +192,17 @@ def _hidden(root: DeniedRoot) -> str:
 
 
 def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
-    """Count what the servers' tables show below a root, as its ACL does not apply to them."""
-    below = f"{root.base}/"
+    """Count what the servers' tables show below a root, as its ACL does not apply to them.
+
+    Zktop's own watches are no sign of locks.
+    """
+    below = f"{root.base.rstrip('/')}/"
     found = [
         (path, session)
         for table in ensemble.tables
         for rows in ((table.watches.rows if table.watches else {}), table.expiry.ephemerals or {})
         for session, paths in rows.items()
+        if session != ensemble.own
         for path in paths
         if path.startswith(below)
     ]
@@ -209,7 +213,7 @@ def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
     return f"Watch tables and dumps show {paths} of {sessions} below it."
 
 
-JUTE_MAXBUFFER: Final = 1 << 20  # the default, in bytes: clients refuse a larger answer
+JUTE_MAXBUFFER: Final = 1 << 20  # in bytes, of Java clients from 3.6 on; older ones took 4 MB
 LARGE_SHARE: Final = 0.5  # of it
 SOON_MS: Final = 30 * DAY_MS
 MOST_MS: Final = 3_650 * DAY_MS  # a later date says nothing
@@ -229,7 +233,7 @@ def leaking_folders(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Lock folders are created and not deleted: their parent grows until it cannot be listed.
 
     Most of at least 1,000 folders are empty. A warning if the listing reaches half of
-    jute.maxbuffer's default, or will be too large within 30 days.
+    jute.maxbuffer's default in Java clients, or will be too large within 30 days.
     """
     for folders in ctx.folders:
         yield _leak(folders, ctx.now_ms)
@@ -240,17 +244,17 @@ def _leak(folders: LockFolders, now: Millis) -> RuleMatch:
     is_soon = full_at is not None and full_at - now <= SOON_MS
     return RuleMatch(
         about=FindingSubject(key=("folders", folders.parent)),
-        sentence=f"{short(folders.parent)} has {folders.number:,} lock folders, about "
+        sentence=f"{short(folders.parent)} has about {folders.number:,} lock folders, about "
         f"{min(folders.empty, folders.number):,} of them empty{_growth(folders)}. Its listing "
-        f"has {size / 1024:,.0f} kB{_end(folders, full_at, now)}.",
+        f"takes {size / 1024:,.0f} kB{_end(folders, full_at, now)}.",
         confidence="C3",
         severity="warning" if is_soon or size >= LARGE_SHARE * JUTE_MAXBUFFER else None,
         evidence=(
-            (True, "a sample of them is empty, and not ephemeral"),
+            (True, "most of a sample of them are empty and persistent"),
             (None, "no client keeps one for later on purpose"),
         ),
         advice=f"{_cure(folders)} Until then a job may delete empty ones; a client that queues at "
-        "this moment gets NoNode, and must create the folder again.",
+        "that moment gets NoNode, and must create the folder again.",
     )
 
 
@@ -259,13 +263,13 @@ def _growth(folders: LockFolders) -> str:
 
 
 def _end(folders: LockFolders, full_at: Millis | None, now: Millis) -> str:
-    limit = "the 1 MB that clients accept by default (jute.maxbuffer)"
+    limit = "the 1 MB that Java clients from 3.6 on accept by default (jute.maxbuffer)"
     if folders.listing_bytes >= JUTE_MAXBUFFER:
         return f", more than {limit}"
     if full_at is None or full_at - now > MOST_MS:
         return ""
     day = datetime.fromtimestamp(full_at / SECOND_MS, UTC).date()
-    return f"; at this rate it exceeds {limit} about {day}"
+    return f"; at this rate it exceeds {limit} around {day}"
 
 
 def _cure(folders: LockFolders) -> str:

@@ -86,7 +86,8 @@ def _leaking(
 ) -> Iterator[LockFolders]:
     for parent in parents:
         family = world.families[parent]
-        if family.listed and parent not in locks:
+        lock = locks.get(parent)  # a root that was named exactly has one even without members
+        if family.listed and (lock is None or not lock.size):
             found = _folders(parent, family, world, locks, now)
             if found is not None:
                 yield found

@@ -1,6 +1,8 @@
 """The roots that the user named: whether they exist and may be listed."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -10,12 +12,14 @@ from zktop.model.text import Text, nearest
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY
 from zktop.model.world.world import World
 
+MAX_SIBLINGS: Final = 1_000  # to compare a name with all of them takes 20 ms
+
 
 class MissingRoot(msgspec.Struct, frozen=True, gc=False):
     """A root that does not exist."""
 
     root: str
-    absent: Text  # the first znode of its path that does not exist
+    base: Text
     meant: str | None  # the root, corrected to a similar name that exists
 
 
@@ -34,9 +38,10 @@ def named_roots(settings: Settings) -> Sequence[Root]:
 
 def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
     for root in named_roots(settings):
-        absent = _first_absent(base_of(root.path), world)
+        base = base_of(root.path)
+        absent = _first_absent(base, world)
         if absent is not None:
-            yield MissingRoot(root.path, absent, _corrected(root.path, absent, world))
+            yield MissingRoot(root.path, base, _corrected(root.path, absent, world))
 
 
 def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
@@ -61,7 +66,13 @@ def base_of(root: str) -> Text:
 
 
 def _first_absent(base: Text, world: World) -> Text | None:
-    """Find the first znode of a path that is known not to exist."""
+    """Find the first znode of a path that was seen not to exist; None if the last one exists.
+
+    Only the last one is watched: those above it may have been created since.
+    """
+    parent, name = split(base)
+    if name in world.family(parent).members:
+        return None
     path = Text("/")
     for part in filter(None, base.split("/")):
         above, path = world.family(path), join(path, part)
@@ -73,5 +84,11 @@ def _first_absent(base: Text, world: World) -> Text | None:
 def _corrected(root: str, absent: Text, world: World) -> str | None:
     """Replace the absent name with its most similar sibling; None if none is similar."""
     parent, name = split(absent)
-    alike = nearest(name, sorted(world.family(parent).members))
+    siblings = world.family(parent).members
+    alike = _alike(name, tuple(sorted(siblings))) if len(siblings) <= MAX_SIBLINGS else None
     return None if alike is None else join(parent, alike) + root[len(absent) :]
+
+
+@lru_cache(maxsize=32)  # the same at nearly every look
+def _alike(name: Text, siblings: tuple[Text, ...]) -> str | None:
+    return nearest(name, siblings)
