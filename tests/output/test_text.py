@@ -161,6 +161,7 @@ def test_ten_quiet_locks_are_ten_lines() -> None:
 def test_expired_sessions_are_listed_newest_first() -> None:
     """What each freed, who got it and when, and the queues that it left."""
     freed = FreedLockJson(lock="/a", next="bob", next_session="0x2", after_s=1.5)
+    unknown = FreedLockJson(lock="/c", next=None, next_session=None, after_s=2.0)
     first = ExpiredSessionJson(
         at="1970-01-01T00:17:20.000Z",
         session="0x1",
@@ -173,7 +174,7 @@ def test_expired_sessions_are_listed_newest_first() -> None:
         first,
         at="1970-01-01T00:17:30.000Z",
         owner=None,
-        freed=[FreedLockJson(lock="/a", next=None, next_session=None, after_s=None)],
+        freed=[FreedLockJson(lock="/a", next=None, next_session=None, after_s=None), unknown],
         left=[],
     )
     text = "\n".join(
@@ -187,7 +188,7 @@ def test_expired_sessions_are_listed_newest_first() -> None:
     assert (
         """
 2 sessions expired
-  00:17:30Z  0x1: freed /a
+  00:17:30Z  0x1: freed /a, freed /c, which an unknown client got 2.0s later
   00:17:20Z  alice: freed /a, which bob got 1.5s later, left the queue of /b"""
         in text
     )

@@ -256,10 +256,11 @@ def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
 
 
 def _freed(freed: FreedLockJson) -> str:
-    if freed.next_session is None:
+    if freed.after_s is None:
         return f"freed {freed.lock}"
+    client = freed.next or freed.next_session or "an unknown client"
     after = f"{spoken(freed.after_s)} later" if freed.after_s else "at once"
-    return f"freed {freed.lock}, which {freed.next or freed.next_session} got {after}"
+    return f"freed {freed.lock}, which {client} got {after}"
 
 
 def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:

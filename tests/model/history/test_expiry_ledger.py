@@ -53,6 +53,17 @@ def test_the_first_client_that_acquires_it_got_it() -> None:
     )
 
 
+def test_a_client_that_was_not_read_yet_got_it() -> None:
+    """The one that gets it from that client is not the next one."""
+    ledger, sessions = ExpiryLedger(), SessionHistories()
+    ledger.look([event("expired", "alice", "/a", held=HELD)], sessions)
+    unknown = Event(at=140, event="acquired", lock=Text("/a"))
+    ledger.look([unknown], sessions)
+    ledger.look([event("acquired", "eve", "/a", 400)], sessions)
+
+    assert ledger.entries[0].freed == (FreedLock(Text("/a"), None, None, 40),)
+
+
 def test_the_last_200_are_kept() -> None:
     """So that months of expiries take no memory."""
     ledger, sessions = ExpiryLedger(), SessionHistories()

@@ -104,6 +104,7 @@ def test_expired_sessions_are_listed_newest_first() -> None:
     freed = (
         FreedLock(Text("/locks/stock"), Text("bob"), session("bob"), 2_000),
         FreedLock(Text("/locks/orders")),
+        FreedLock(Text("/locks/shelf"), None, None, 1_000),
     )
     first = ExpiredSession(NOW, session("ann"), Text("ann"), Text("10.0.0.1:4711"), freed)
     second = ExpiredSession(after(5), session("cid"), None, None, left=(Text("/locks/mail"),))
@@ -117,6 +118,7 @@ def test_expired_sessions_are_listed_newest_first() -> None:
     assert lines[5:] == [
         "  freed /locks/stock: bob got it 2s later",
         "  freed /locks/orders: nobody has got it yet",
+        "  freed /locks/shelf: an unknown client got it 1s later",
     ]
 
 

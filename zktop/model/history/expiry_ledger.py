@@ -1,7 +1,7 @@
 """Expired sessions: the locks they freed, who acquired those next, and the queues they left."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -20,8 +20,8 @@ class FreedLock(msgspec.Struct, frozen=True):
 
     lock: Text
     next: Text | None = None  # its label
-    next_session: Session | None = None  # None: nobody has got it yet
-    after_ms: Millis | None = None  # from the expiry until then
+    next_session: Session | None = None  # None: zktop had not read its node
+    after_ms: Millis | None = None  # from the expiry until then; None: nobody has got it yet
 
 
 class ExpiredSession(msgspec.Struct, frozen=True):
@@ -45,45 +45,50 @@ class ExpiryLedger:
     def look(self, events: Iterable[Event], sessions: SessionHistories) -> None:
         """Add the sessions that expired, and note who acquired the locks that they held."""
         events = [*events]
+        expired: dict[Session, list[Event]] = {}
         for one in events:
             if one.event == "expired" and one.session:
-                self._expired(one, sessions)
+                expired.setdefault(one.session, []).append(one)
+        for session, its in expired.items():
+            self._expired(session, its, sessions)
+        if expired:
+            self._note_free()
+        first: dict[Text, Event] = {}
         for one in events if self._free else ():
             if one.event == "acquired" and one.lock in self._free:
-                self._acquired(one)
+                first.setdefault(one.lock, one)
+        if first:
+            self._acquired(first)
+            self._note_free()
 
     @property
     def entries(self) -> tuple[ExpiredSession, ...]:
         return tuple(self._kept)
 
-    def _expired(self, event: Event, sessions: SessionHistories) -> None:
-        session = event.session or 0
+    def _expired(self, session: Session, events: list[Event], sessions: SessionHistories) -> None:
         place = next((i for i, one in enumerate(self._kept) if one.session == session), None)
         if place is None:
             client = sessions.last_place(session)[1]
-            self._kept.append(ExpiredSession(event.at, session, event.owner, client))
+            self._kept.append(ExpiredSession(events[0].at, session, events[0].owner, client))
             place = len(self._kept) - 1
         known = self._kept[place]
-        if event.held is not None:
-            known = replace(known, freed=(*known.freed, FreedLock(event.lock)))
-        else:
-            known = replace(known, left=(*known.left, event.lock))
-        self._kept[place] = known
-        self._note_free()
+        freed = [FreedLock(one.lock) for one in events if one.held is not None]
+        left = [one.lock for one in events if one.held is None]
+        self._kept[place] = replace(known, freed=(*known.freed, *freed), left=(*known.left, *left))
 
-    def _acquired(self, event: Event) -> None:
+    def _acquired(self, first: Mapping[Text, Event]) -> None:
+        """Note who got the freed locks, from the first acquisition of each lock."""
         for place, one in enumerate(self._kept):
-            freed = tuple(_given(freed, event, one.at) for freed in one.freed)
+            freed = tuple(_given(freed, first.get(freed.lock), one.at) for freed in one.freed)
             if freed != one.freed:
                 self._kept[place] = replace(one, freed=freed)
-        self._note_free()
 
     def _note_free(self) -> None:
         freed = (freed for one in self._kept for freed in one.freed)
-        self._free = frozenset(one.lock for one in freed if one.next_session is None)
+        self._free = frozenset(one.lock for one in freed if one.after_ms is None)
 
 
-def _given(freed: FreedLock, event: Event, since: Millis) -> FreedLock:
-    if freed.lock != event.lock or freed.next_session:
+def _given(freed: FreedLock, event: Event | None, since: Millis) -> FreedLock:
+    if event is None or freed.after_ms is not None:
         return freed
     return FreedLock(freed.lock, event.owner, event.session, max(0, event.at - since))

@@ -304,10 +304,10 @@ def _expiry_row(one: ExpiredSessionJson, day: str) -> tuple[Cell, ...]:
 
 
 def _next(one: FreedLockJson) -> str:
-    name = one.next or one.next_session
-    if name is None:
+    if one.after_s is None:
         return "none yet"
-    return name if one.after_s is None else f"{name} after {spoken(one.after_s)}"
+    name = one.next or one.next_session or "an unknown client"
+    return f"{name} after {spoken(one.after_s)}"
 
 
 def _figures(one: FiguresJson) -> tuple[Cell, ...]:

@@ -85,10 +85,11 @@ def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line
 
 
 def _next(freed: FreedLock) -> str:
-    if freed.next_session is None:
+    if freed.after_ms is None:
         return "nobody has got it yet"
-    name = freed.next or session_name(freed.next_session)
-    return f"{name} got it" + ("" if freed.after_ms is None else f" {span(freed.after_ms)} later")
+    session = freed.next_session
+    name = freed.next or (session_name(session) if session else "an unknown client")
+    return f"{name} got it {span(freed.after_ms)} later"
 
 
 def _summary(accounts: Accounts, *, is_packed: bool) -> str:
