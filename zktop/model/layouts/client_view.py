@@ -84,6 +84,11 @@ def ranker_of(view: ClientView, group: str = "") -> NameRanker:
     return rank
 
 
+def depends_on_group(view: ClientView) -> bool:
+    """Return whether a name ranks differently for locks with different names in one folder."""
+    return view.counts == "own" or "{NAME}" in view.counts + view.key
+
+
 @lru_cache(maxsize=512)
 def bars_of(view: ClientView) -> Callable[[str], object] | None:
     """Return a function that matches the names readers wait for; None if those are writers."""

@@ -13,9 +13,9 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.layouts.client_view import views_of
+from zktop.model.layouts.client_view import depends_on_group, views_of
 from zktop.model.layouts.layout import ClientView, Layout, parse_name
-from zktop.model.locks.client_order import has_two_orders, rank_in
+from zktop.model.locks.client_order import ClientOrder, has_two_orders, rank_in
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
@@ -124,6 +124,24 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
                 if name is not None:
                     by_group[name.group].append(child)
         return self._by_group[layout.name].get(group, ())
+
+    def order(
+        self, layout: Layout, view: ClientView, group: str, *, for_readers: bool
+    ) -> ClientOrder:
+        """Return the order in which clients see the children; groups share it if they can."""
+        if not depends_on_group(view):
+            group = ""
+        key = layout.name, view, group, for_readers
+        if key not in self._orders:
+            seen = self.seen(layout, view, group)
+            self._orders[key] = ClientOrder(
+                layout, view, seen, group=group, for_readers=for_readers
+            )
+        return self._orders[key]
+
+    @cached_property
+    def _orders(self) -> dict[tuple[str, ClientView, str, bool], ClientOrder]:
+        return {}
 
     @cached_property
     def _by_group(self) -> dict[str, defaultdict[str, list[Member]]]:

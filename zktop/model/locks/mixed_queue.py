@@ -69,7 +69,6 @@ class MixedQueue(QueueDefaults):
         options = group.options
         self.leases, self.exempt, self.remarks = options.leases, options.exempt, options.remarks
         self.oddities, self.folder, self._group = oddities, folder, group.name
-        self._orders: dict[tuple[ClientView, bool], ClientOrder] = {}
         self.proofs: dict[Text, ViewProof] = dict(self._proofs())
         self._members = {member.node: member for member in self.members}
         self._decisions = {member.node: self._decide(member) for member in self.members}
@@ -202,16 +201,7 @@ class MixedQueue(QueueDefaults):
 
     def _order(self, view: ClientView, member: Member) -> ClientOrder:
         for_readers = self.rule == "read-write" and member.mode == "read"
-        key = view, for_readers
-        if key not in self._orders:
-            self._orders[key] = ClientOrder(
-                self.layout,
-                view,
-                self.folder.seen(self.layout, view, self._group),
-                group=self._group,
-                for_readers=for_readers,
-            )
-        return self._orders[key]
+        return self.folder.order(self.layout, view, self._group, for_readers=for_readers)
 
     def _has_met(self, member: Member, child: Member) -> bool:
         """Return whether the client has listed a child whose name it cannot read."""
