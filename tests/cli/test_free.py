@@ -119,7 +119,7 @@ def test_a_node_without_a_session_is_deleted(free: Zktop, client: KazooClient, l
     [
         (("--node", "lock-0000000001", "--yes"), "it belongs to bob, session 0x"),
         (("--node", "lock-0000000005", "--yes"), "There is no node"),
-        (("--revoke", "--yes"), "is not revoked. No client holds it."),
+        (("--revoke", "--yes"), "was asked. No client holds it."),
     ],
     ids=["a live session", "none", "nobody to ask"],
 )

@@ -6,7 +6,7 @@ from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, pa
 from model.layouts.vectors import all_vectors, facts_of, now_of, settings_of
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Node, Stat
+from zktop.model.facts import AnyFact, Denied, Node, Stat
 from zktop.model.freeing.commands import ZkCli
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import FreePlan, free_plan
@@ -147,6 +147,54 @@ def test_a_request_is_refused(case: tuple[Report, LockView], why: str) -> None:
 
     assert isinstance(refused, str)
     assert why in refused
+
+
+def test_a_request_with_data_that_may_not_be_read_is_refused() -> None:
+    """Unknown data are not empty."""
+    stat = Stat(101, 101, NOW - MINUTE, owner=session("ann"), data_length=8)
+    unread = Node(path=Text(path_of(ANN)), stat=stat, data=None, zxid=2_000_000, at=NOW)
+    known = facts(At(ANN.name, "ann", czxid=101), curator("bob", 2))
+    bare = [fact for fact in known if fact.path != path_of(ANN)]
+    rows = watches(ZK1, {"ann": (path_of(ANN),)})
+
+    assert "it is not revocable" in str(request_to_release(*looked(*bare, unread, rows)))
+
+
+def test_a_request_that_all_of_five_holders_refuse_counts_them() -> None:
+    """The first three with their reasons."""
+    readers = [curator(f"reader-{number}", number, "READ") for number in range(5)]
+    refused = str(request_to_release(*looked(*facts(*readers))))
+
+    assert refused.startswith(f"No holder of {PATH} was asked. reader-0: it is not revocable")
+    assert refused.endswith(" and 2 more.")
+
+
+LEASE = At("_c_d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01-lease-0000000000", "", age_ms=2 * MINUTE)
+
+
+def semaphore(*leases: At) -> list[AnyFact]:
+    """A semaphore of Curator with these leases."""
+    folder = Text(f"{PATH}/leases")
+    return [*facts(At("leases", ""), At("locks", "")), *facts(*leases, path=folder)]
+
+
+def test_a_lease_without_a_session_is_deleted() -> None:
+    """Clients of semaphores hold by nodes of their sessions alone."""
+    node = f"leases/{LEASE.name}"
+    other = curator("bob", 1, mode="lease")
+
+    assert isinstance(deletion(*looked(*semaphore(LEASE, other)), node), Deed)
+
+
+def test_a_node_in_a_folder_that_an_acl_hides_may_be_there() -> None:
+    """No listing shows that there is none."""
+    hidden = Denied(path=Text(f"{PATH}/leases"), what="list", zxid=2_000_000, at=NOW)
+    refused = deletion(*looked(*facts(At("leases", ""), At("locks", "")), hidden), "leases/x")
+
+    assert refused == (
+        f"zktop cannot tell whether {PATH}/leases/x is there: the ACL of its parent forbids "
+        "listing."
+    )
 
 
 def test_every_known_layout() -> None:

@@ -1,10 +1,10 @@
 """What `zktop free` is asked to do itself, once the newest report shows that it is safe."""
 
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.facts import Stat
+from zktop.model.facts import Stat, split
 from zktop.model.format import several
 from zktop.model.freeing.refusals import (
     ask_refusal,
@@ -15,8 +15,8 @@ from zktop.model.freeing.refusals import (
 from zktop.model.locks.lock import absolute_path
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
-
-MAX_REASONS: Final = 3
+from zktop.model.world.children_of_znode import NO_FAMILY
+from zktop.model.world.world import World
 
 
 class Deed(Struct, frozen=True):
@@ -42,12 +42,19 @@ def deletion(report: Report, view: LockView, node: str) -> Deed | str:
     if member is None and lock.error is not None:
         return unreadable_sentence(lock.path, lock.error)
     if member is None:
-        is_there = report.world.node(path) is not None
-        return f"{path} blocks no client." if is_there else f"There is no node {path}."
+        return _not_in_the_way(report.world, path)
     refusal = delete_refusal(report, lock, member)
     if refusal or member.znode.stat is None:
         return f"{path} is not deleted: {refusal}."
     return Deed("delete-node", lock.path, ((path, member.znode.stat),))
+
+
+def _not_in_the_way(world: World, path: Text) -> str:
+    if world.node(path) is not None:
+        return f"{path} blocks no client."
+    if world.families.get(split(path)[0], NO_FAMILY).denied:
+        return f"zktop cannot tell whether {path} is there: the ACL of its parent forbids listing."
+    return f"There is no node {path}."
 
 
 def request_to_release(report: Report, view: LockView) -> Deed | str:
@@ -68,5 +75,5 @@ def request_to_release(report: Report, view: LockView) -> Deed | str:
         return unreadable_sentence(lock.path, lock.error)
     if targets:
         return Deed("ask-to-release", lock.path, tuple(targets), tuple(clients))
-    told = [f"{name}: {reason}" for name, reason in list(reasons.items())[:MAX_REASONS]]
-    return f"{lock.path} is not revoked. {several(told) or 'No client holds it'}."
+    told = [f"{name}: {reason}" for name, reason in reasons.items()]
+    return f"No holder of {lock.path} was asked. {several(told) or 'No client holds it'}."

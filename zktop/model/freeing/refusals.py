@@ -1,4 +1,4 @@
-"""Where `zktop free` refuses to act: neither of its two ways would be safe, or of use."""
+"""Why `zktop free` refuses to delete a node, or to ask a holder: it is unsafe, or useless."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -40,26 +40,38 @@ def _owned(report: Report, member: Member) -> str:
     session = f"session {session_text(member.owner)}"
     named = session if name == session_text(member.owner) else f"{name}, {session}"
     if report.ensemble.alive(member.owner, member.czxid) is False:
-        return f"it belongs to {named}; servers that disagree about a session need a restart"
-    return f"it belongs to {named}, which would go on as if it held the lock"
+        return (
+            f"it belongs to {named}, which no server lists: restart the server that has the node"
+        )
+    return f"it belongs to {named}, whose client would go on as if it held the lock"
 
 
 def _in_use(report: Report, lock: Lock, member: Member) -> str | None:
     """Why a client may still rely on a node without a session: what is below, design, age."""
     if member.znode.stat and (number := member.znode.stat.num_children):
         return f"it has {count(number, 'child', 'children')}"
-    is_contender = lock.member(member.node) is not None
-    if is_contender and (
-        lock.kind == "lease"
-        or "persistent-contender" not in lock.warnings
-        or _lasts(layout_named(member.layout, report.settings.layouts))
-    ):
+    if lock.member(member.node) is not None and _may_last(report, lock, member):
         return f"clients of {member.layout} hold by nodes without a session: one may be at work"
     age = report.now - (member.ctime or report.now)
     patience = report.settings.thresholds.orphan
     if age <= patience:
-        return f"it is only {span(age)} old: its client may be at work until {span(patience)}"
+        return (
+            f"it is only {span(age)} old: zktop waits for {span(patience)}, as its client may be "
+            "at work"
+        )
     return None
+
+
+def _may_last(report: Report, lock: Lock, member: Member) -> bool:
+    """Whether clients may hold this lock by nodes without a session.
+
+    Those of semaphores never do, and no warning is about their leases.
+    """
+    return (
+        lock.kind == "lease"
+        or (lock.kind != "semaphore" and "persistent-contender" not in lock.warnings)
+        or _lasts(layout_named(member.layout, report.settings.layouts))
+    )
 
 
 def _lasts(layout: Layout | None) -> bool:
@@ -80,7 +92,8 @@ def ask_refusal(view: LockView, member: Member) -> str | None:
         return "only Curator's mutex and read/write lock can be asked"
     if member.znode.data in REVOKED:
         return "it has been asked already, and decides itself when to release"
-    if member.znode.data:
+    stat = member.znode.stat
+    if member.znode.data or (stat and stat.data_length):  # zktop may not be allowed to read it
         return "it is not revocable: Curator writes empty data into the nodes of revocable locks"
     path = absolute_path(view.lock.path, member.node)
     watched = view.watch_check.ensemble.watched(member.owner)
