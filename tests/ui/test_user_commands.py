@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from model.builders import NOW
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from ui.example_states import deadlock_frames
 from ui.fake_feed import app_of, frames, settled
@@ -66,6 +67,13 @@ def test_a_value_stays_one_word() -> None:
     assert command.filled({"path": "/a; rm -rf ~", "node": ""}) == ("cat", "/a; rm -rf ~")
 
 
+def test_a_value_that_looks_like_a_field_stays_as_it_is() -> None:
+    """A znode may be named so."""
+    command = UserCommand("f5", "Show", ("cat", "{path}/{node}"), "lock")
+
+    assert command.filled({"path": "/a/{node}", "node": "{path}"}) == ("cat", "/a/{node}/{path}")
+
+
 def test_without_the_value_nothing_runs() -> None:
     """`ssh` without a host would do something else."""
     with pytest.raises(ValueError, match="the host is not known here"):
@@ -90,6 +98,33 @@ def test_a_command_on_a_deadlock_is_about_the_client_to_stop() -> None:
     assert f"{values['host']}:{values['port']}" == way.client
     assert values["session"] == way.actor
     assert values["path"] in dead.locks
+
+
+def test_a_deadlock_without_a_way_out_is_selected_nevertheless() -> None:
+    """The message then names the field that is not known."""
+    (dead,) = DEADLOCK.report.deadlocks
+    stuck = replace(DEADLOCK.report, deadlocks=(replace(dead, ways_out=()),))
+    values = values_for("deadlock", Selection(case=dead.id), stuck)
+
+    assert values is not None
+    with pytest.raises(ValueError, match="the host is not known here"):
+        SESSION.filled(values)
+
+
+def test_a_client_without_a_session_has_a_lock() -> None:
+    """Where it is the one to stop."""
+    (dead,) = DEADLOCK.report.deadlocks
+    (way, *_), (step, *others) = dead.ways_out, dead.steps
+    named = replace(
+        dead,
+        ways_out=(replace(way, actor="owner:zed"),),
+        steps=(replace(step, actor="owner:zed"), *others),
+    )
+    report = replace(DEADLOCK.report, deadlocks=(named,))
+    values = values_for("deadlock", Selection(case=dead.id), report)
+
+    assert values is not None
+    assert (values["session"], values["path"]) == ("", step.waits.lock)
 
 
 async def test_enter_runs_what_was_shown() -> None:

@@ -1,6 +1,8 @@
 """The user's own commands: their words with the selection filled in."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, Literal, NamedTuple
 
 from zktop.model.actors import session_of
@@ -17,6 +19,7 @@ FIELDS: Final[Mapping[CommandSubject, tuple[str, ...]]] = {
     "session": ("session", "host", "port", *LOCK_FIELDS),
     "deadlock": ("session", "host", "port", *LOCK_FIELDS),
 }
+_FIELD: Final = re.compile(r"\{(\w+)\}")
 RunProgram = Callable[[Sequence[str], Callable[[str], None]], Awaitable[str]]
 """Runs a command, hands over each line of its output, and returns how it ended."""
 
@@ -38,15 +41,18 @@ class UserCommand(NamedTuple):
         """
         made = []
         for word in self.words:
-            text = word
-            for field, value in values.items():
-                if not value and f"{{{field}}}" in word:
-                    raise ValueError(f"the {field} is not known here")
-                text = text.replace(f"{{{field}}}", value)
+            text = _FIELD.sub(partial(_value, values), word)
             if text.startswith("-") and not word.startswith("-"):
                 raise ValueError(f"{text!r} would be read as an option")
             made.append(text)
         return tuple(made)
+
+
+def _value(values: Mapping[str, str], found: re.Match[str]) -> str:
+    value = values.get(found[1], found[0])
+    if not value:
+        raise ValueError(f"the {found[1]} is not known here")
+    return value
 
 
 def command_actions(commands: Sequence[UserCommand]) -> tuple[Action, ...]:
@@ -66,7 +72,7 @@ def command_actions(commands: Sequence[UserCommand]) -> tuple[Action, ...]:
 def values_for(
     on: CommandSubject, selection: Selection, report: Report
 ) -> Mapping[str, str] | None:
-    """Return the values of all fields; None if nothing of that kind is selected."""
+    """Return the values of all fields, "" if unknown; None if nothing of the kind is selected."""
     if on == "lock":
         return _of_lock(selection.path, selection.node) if selection.path else None
     if on == "session":
@@ -74,26 +80,23 @@ def values_for(
     dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == selection.case), None)
     if dead is None and len(report.deadlocks) == 1:
         dead = report.deadlocks[0]
-    if dead is None or not dead.ways_out:
+    if dead is None:
         return None
-    actor = dead.ways_out[0].actor
-    step = next((one for one in dead.steps if one.actor == actor), None)
-    session = session_of(actor)
-    if step is None or session is None:
-        return None
-    place = Selection(path=step.waits.lock, node=step.waits.node)
-    return _of_session(session, place, report)
+    actor = dead.ways_out[0].actor if dead.ways_out else ""
+    waits = next((one.waits for one in dead.steps if one.actor == actor), None)
+    place = Selection(path=waits.lock, node=waits.node) if waits else Selection()
+    return _of_session(session_of(actor), place, report)
 
 
 def _of_lock(path: str | None, node: str | None) -> dict[str, str]:
     return {"path": path or "", "node": node or ""}
 
 
-def _of_session(session: Session, selection: Selection, report: Report) -> dict[str, str]:
-    presence = report.ensemble.presence(session)
+def _of_session(session: Session | None, selection: Selection, report: Report) -> dict[str, str]:
+    presence = None if session is None else report.ensemble.presence(session)
     host, _, port = (presence.client if presence else "").rpartition(":")
     return {
-        "session": session_text(session),
+        "session": "" if session is None else session_text(session),
         "host": host.strip("[]"),
         "port": port,
         **_of_lock(selection.path, selection.node),
