@@ -1,10 +1,11 @@
 """One cluster as the UI keeps it."""
 
+import pytest
 from model.builders import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import FakeFeed, frames
 
-from zktop.ui.interfaces import OpenCluster
+from zktop.ui.interfaces import FeedState, OpenCluster, Status
 from zktop.ui.visit import Visit
 
 
@@ -30,3 +31,23 @@ def test_the_first_locks_are_on_the_tape_until_all_are_read() -> None:
 
     assert visit.tape.last is not None
     assert visit.tape.last.report is some.report
+
+
+@pytest.mark.parametrize(
+    ("words", "never"),
+    [
+        (["connecting"], False),
+        (["connecting", "failed"], True),
+        (["connecting", "failed", "connecting"], True),
+        (["connecting", "failed", "connecting", "reading"], False),
+    ],
+)
+def test_it_knows_whether_all_attempts_to_connect_have_failed(
+    words: list[FeedState], *, never: bool
+) -> None:
+    """Also during the next attempt."""
+    visit = Visit(1, OpenCluster(FakeFeed()), lambda: None, "locks")
+    for word in words:
+        visit.keep(Status(word))
+
+    assert visit.was_never_connected is never

@@ -37,6 +37,7 @@ class Visit:
         self.playback = Playback(is_live=feed.is_live, at=at)
         tries = "Connecting to" if feed.is_live else "Opening"
         self.status = Status("connecting", f"{tries} {feed.name} ...")
+        self._has_failed = False  # the last attempt to connect that has ended
         self.notifier = Notifier()
         self.inbox = Inbox(wake, waits=not feed.is_live)
         self.page = page  # the one to show while this cluster is on display
@@ -72,7 +73,7 @@ class Visit:
     @property
     def was_never_connected(self) -> bool:
         """True if all connection attempts so far have failed."""
-        return self.feed.is_live and self.tape.last is None and self.status.word == "failed"
+        return self.feed.is_live and self.tape.last is None and self._has_failed
 
     def _begin_past(self) -> None:
         self.tape = Tape(None if self.feed.is_live else REPLAY)
@@ -89,6 +90,8 @@ class Visit:
                 self.acknowledged = self.acknowledged.after(news.report)
         elif isinstance(news, Status):
             self.status = news
+            if news.word != "connecting":
+                self._has_failed = news.word == "failed"
             self.playback.is_all_read |= news.is_end
         elif news.ends_recording:
             self.recording = ""
