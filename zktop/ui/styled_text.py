@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
+from zktop.model.format import middle
 from zktop.ui.inks import Ink
 
 
@@ -72,6 +73,18 @@ def fitted(drawn: Line, width: int) -> Line:
     if width > 0:
         kept.append(Run("…", kept[-1].ink if kept else "plain"))
     return tuple(kept)
+
+
+def cut_middle(name: str, width: int) -> str:
+    """Cut the middle of a name that takes more cells than this, as `middle` does.
+
+    >>> cut_middle("short", 5), cut_middle("a-very-long-name", 9), cut_middle("漢字漢字漢字", 7)
+    ('short', 'a-ver…ame', '漢字…字')
+    """
+    room = min(len(name), width)
+    while cell_len(cut := middle(name, room)) > width and room > 1:
+        room -= 1
+    return cut
 
 
 def merged(drawn: Line) -> Line:

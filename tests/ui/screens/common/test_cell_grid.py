@@ -19,6 +19,15 @@ def test_wide_characters_take_two_cells() -> None:
     assert [width_of(one) for one in grid.lines()] == [8]
 
 
+def test_a_combining_character_takes_no_cell() -> None:
+    """It joins the character before it, and what was behind it stays."""
+    grid = CellGrid(4, 1)
+    grid.write(0, 0, "abcd")
+    grid.write(0, 0, "e\u0301")
+
+    assert drawn(grid) == ["e\u0301bcd"]
+
+
 def test_cells_outside_are_left_out() -> None:
     """No error, and no longer line."""
     grid = CellGrid(4, 2)

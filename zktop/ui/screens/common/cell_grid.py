@@ -41,7 +41,10 @@ class CellGrid:
         at = x
         for character in text:
             cells = cell_len(character)
-            self._put(Point(at, y), character if cells else "", ink)
+            if not cells:  # it combines with the one before it
+                self._append(Point(at - 1, y), character)
+                continue
+            self._put(Point(at, y), character, ink)
             for more in range(1, cells):
                 self._put(Point(at + more, y), "", ink)
             at += cells
@@ -79,8 +82,16 @@ class CellGrid:
         return (merged(tuple(row)) for row in self._rows)
 
     def _put(self, at: Point, text: str, ink: Ink) -> None:
-        if 0 <= at.x < self.width and 0 <= at.y < self.height:
+        if self._has(at):
             self._rows[at.y][at.x] = Run(text, ink)
+
+    def _append(self, at: Point, text: str) -> None:
+        if self._has(at):
+            before = self._rows[at.y][at.x]
+            self._rows[at.y][at.x] = before._replace(text=before.text + text)
+
+    def _has(self, at: Point) -> bool:
+        return 0 <= at.x < self.width and 0 <= at.y < self.height
 
 
 def _sign(number: int) -> int:

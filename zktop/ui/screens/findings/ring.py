@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 
 from zktop.model.facts import Millis
-from zktop.model.format import clock, middle
+from zktop.model.format import clock
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.cell_grid import HARD, SOFT, CellGrid, Point
 from zktop.ui.screens.common.format import MODE_WORDS
 from zktop.ui.screens.common.lock_status import pill
-from zktop.ui.styled_text import Line, Run, line
+from zktop.ui.styled_text import Line, Run, cut_middle, line
 
 MIN_DRAWN: Final = 2  # clients
 MAX_DRAWN: Final = 6  # clients; a longer ring is a list
@@ -37,7 +37,7 @@ class RingClient(NamedTuple):
 
 
 def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
-    """Sort steps so that each one waits for the actor of the next."""
+    """Sort steps so that each waits for the actor of the next, if they form one ring."""
     waiting = {step.actor: step for step in steps}
     ring, at = [steps[0]], steps[0].blocker
     while at in waiting and at != steps[0].actor and len(ring) < len(steps):
@@ -152,11 +152,11 @@ class _Drawing:
         self.grid.box(x, y, self.box_width, self.box_height)
         room = inner - 2 - (0 if self.is_pair else CORNER_CELLS)
         ink: Ink = pill(self.ink) if client.is_chosen else "strong"
-        self.grid.write(x + 2, y, f" {middle(client.name, room)} ", ink)
+        self.grid.write(x + 2, y, f" {cut_middle(client.name, room)} ", ink)
         if self.box_height > 3:  # noqa: PLR2004  there is a line for addresses
-            self.grid.write(x + 2, y + 1, middle(client.address, inner), "address")
+            self.grid.write(x + 2, y + 1, cut_middle(client.address, inner), "address")
         held: Ink = "dim" if client.has == QUEUES else "holds"
-        self.grid.write(x + 2, y + self.box_height - 2, middle(client.has, inner), held)
+        self.grid.write(x + 2, y + self.box_height - 2, cut_middle(client.has, inner), held)
 
     def _arrow(self, client: RingClient, start: Point, end: Point) -> None:
         ink: Ink = self.ink if client.closes else "waits"
@@ -176,7 +176,7 @@ class _Drawing:
         begin, last = self.box_width + 1, self.box_width + self.gap - 2
         points = [Point(begin, y), Point(last, y)]
         self.grid.arrow(points if goes_right else points[::-1], ink, strokes)
-        text = middle(wants, self.gap - 2)
+        text = cut_middle(wants, self.gap - 2)
         x = self.box_width + (self.gap - cell_len(text)) // 2
         self.grid.write(x, y + 1 if is_back else y - 1, text, ink)
 
@@ -184,7 +184,7 @@ class _Drawing:
         """Draw an arrow down the right column, or up the left one."""
         x = start.x + self.box_width - CORNER_CELLS
         room = (self.box_width + self.gap - 6) // 2
-        text = middle(wants, room)
+        text = cut_middle(wants, room)
         if end.y > start.y:
             low = start.y + self.box_height - 1
             self.grid.arrow([Point(x, low), Point(x, end.y)], ink, strokes)
@@ -203,14 +203,14 @@ class _Drawing:
             x, y = start.x + width - CORNER_CELLS, end.y + 1
             low = start.y + height - 1
             points = [Point(x, low), Point(x, y), Point(end.x + width + 1, y)]
-            text = middle(wants, x - end.x - width - 3)
+            text = cut_middle(wants, x - end.x - width - 3)
             self.grid.arrow(points, ink, strokes)
             self.grid.write(x, low, "┬", ink)
             self.grid.write(x - 1 - cell_len(text), end.y, text, ink)
         else:
             x, y = CORNER_CELLS - 1, start.y + 1
             low = end.y + height - 1
-            text = middle(wants, start.x - x - 3)
+            text = cut_middle(wants, start.x - x - 3)
             self.grid.arrow([Point(start.x - 2, y), Point(x, y), Point(x, low)], ink, strokes)
             self.grid.write(x + 2, start.y, text, ink)
 
