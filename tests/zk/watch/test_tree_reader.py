@@ -4,8 +4,9 @@ from zk.read.test_requests_in_flight import _reader
 
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
 from zktop.zk.read.requests_in_flight import Answer
+from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader
-from zktop.zk.watch.watched_roots import WatchedRoots
+from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
 
 STAT = Stat(1, 1, 0)
 ANSWER = Answer(None, None, 7, 8)
@@ -33,6 +34,22 @@ def test_long_data_is_cut() -> None:
     assert [fact.data for fact in facts if isinstance(fact, NodeBatch)] == [
         (b"x" * MAX_DATA_BYTES,)
     ]
+
+
+def test_a_root_that_was_dropped_leaves_its_znodes_to_the_next_one() -> None:
+    """Its listing was under way; it covers nothing any more."""
+    roots = WatchedRoots()
+    dropped, live = (
+        WatchedRoot(RootPattern(path), recursive=True, flood_per_s=9) for path in ("/**", "/*")
+    )
+    dropped.patterns.clear()
+    roots.add(live)
+    tree = TreeReader(_reader(), [].append, watch_budget=0, roots=roots)
+    for root in (dropped, live):
+        tree._take_listing(root, "/a", (), STAT, ANSWER)
+
+    assert not dropped.covers_child("/a", "/a/b")
+    assert tree.folders["/a"].root is live
 
 
 def test_a_recreated_child_is_a_fact_of_its_own() -> None:

@@ -251,8 +251,9 @@ class TreeReader:
             zxid = self._clock.present((join(path, name) for name in names), zxid)
         self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
         self.denied.pop(path, None)
-        folder = self.folders.get(path) or ListedZnode(path, root)
-        self.folders[path] = folder
+        folder = self.folders.setdefault(path, ListedZnode(path, root))
+        if folder.root not in self._roots:  # dropped while its listing was under way
+            folder.root = root
         known = folder.relisted(names)
         fresh = self._new_names(folder, names, known, found) if known else names
         folder.stat, folder.deletions = found, 0

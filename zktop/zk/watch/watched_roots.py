@@ -15,7 +15,7 @@ class WatchedRoot:
 
     def __init__(self, pattern: RootPattern, *, recursive: bool, flood_per_s: int) -> None:
         self.base = pattern.base
-        self.patterns = [pattern]
+        self.patterns = [pattern]  # none once they are dropped
         self.recursive = recursive  # one persistent watch, not one for each listed znode
         self.polled = False  # after a flood, or beyond the watch budget
         self.events = 0  # since the last flood check
@@ -37,8 +37,7 @@ class WatchedRoot:
 
     def covers_child(self, parent: str, path: str) -> bool:
         """True if one of its roots covers this child of a listed znode."""
-        first, *others = self.patterns
-        if not others and first.covers_children(parent):
+        if len(self.patterns) == 1 and self.patterns[0].covers_children(parent):
             return True
         return self.covers(path)
 
