@@ -305,6 +305,30 @@ def test_a_command_that_fails_is_a_sentence() -> None:
     ]
 
 
+def test_a_command_that_dies_is_a_sentence() -> None:
+    """A signal leaves no exit code."""
+    assert finished(FindingCommand("sh -c 'kill -TERM $$'")) == ["sh was ended by signal 15."]
+
+
+def test_the_command_runs_in_a_locale_without_the_letters_of_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gets them in UTF-8."""
+
+    def ascii_only(value: str | bytes) -> bytes:
+        return value if isinstance(value, bytes) else value.encode("ascii")
+
+    out = tmp_path / "out"
+    monkeypatch.setattr("os.fsencode", ascii_only)
+    said = finished(
+        FindingCommand(f"sh -c 'printenv ZKTOP_SENTENCE > {out}'"),
+        red("a", sentence="Jörg wartet"),
+    )
+
+    assert said == []
+    assert out.read_text("utf-8") == "Jörg wartet\n"
+
+
 def test_a_command_that_never_ends_is_ended() -> None:
     """Its child processes are ended, too."""
     command = FindingCommand("sh -c 'sleep 60 & sleep 60'", timeout_s=0.2)
@@ -321,3 +345,6 @@ def test_a_running_command_ends_with_the_ui() -> None:
     command.close()
 
     assert process.wait(10) == -9
+    while command._running:
+        pass
+    assert said == []

@@ -32,6 +32,7 @@ class FindingCommand:
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
+        self._is_closed = False
 
     def call(self, finding: Finding, cluster: str, complain: Callable[[str], None]) -> None:
         name = self._words[0]
@@ -54,16 +55,20 @@ class FindingCommand:
 
     def close(self) -> None:
         with self._lock:
+            self._is_closed = True
             for process in self._running:
                 _kill(process)
 
     def _start(self, finding: Finding, cluster: str) -> "subprocess.Popen[bytes]":
+        # As bytes, since the locale may have no such letters.
+        variables = {SENTENCE: finding.sentence.encode(), CLUSTER: cluster.encode()}
+        environment: dict[str, str | bytes] = {**os.environ, **variables}
         return subprocess.Popen(  # noqa: S603  no shell; the words are the user's own
             self._words,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, SENTENCE: finding.sentence, CLUSTER: cluster},
+            env=environment,
             start_new_session=True,  # so that its children can be killed with it
         )
 
@@ -80,6 +85,8 @@ class FindingCommand:
         else:
             if process.returncode > 0:
                 complain(f"{name} failed with exit code {process.returncode}.")
+            elif process.returncode < 0 and not self._is_closed:
+                complain(f"{name} was ended by signal {-process.returncode}.")
         finally:
             with self._lock:
                 self._running.discard(process)
