@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 from kazoo.client import KazooClient
+from msgspec.structs import replace
 from servers import sandbox_server
 
 from zktop.app import look_pace
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import QUIET_S
+from zktop.cli.snapshot import first_report
+from zktop.model.report import Report
 from zktop.model.settings import Settings
+from zktop.model.text import Text
 from zktop.output.snapshot import snapshot
 from zktop.zk import Access, Plan, parse_hosts
 
@@ -81,6 +85,38 @@ def test_another_thread_can_ask_for_a_look(run: LiveRun, monkeypatch: pytest.Mon
     next(reports)
 
     assert time.monotonic() - begin < 30
+
+
+def test_the_last_look_is_thorough(run: LiveRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if one that is not began just before the end."""
+    looks: list[bool] = []
+
+    def slow(*, thorough: bool) -> None:
+        looks.append(thorough)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(run, "look", slow)
+
+    assert len(list(run.reports(0.01))) == len(looks)
+    assert looks[-1]
+
+
+def test_a_first_report_that_waited_for_a_listing_is_thorough(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The looks before it are not."""
+    looks: list[bool] = []
+    look = run.look
+
+    def suspicious(*, thorough: bool = True) -> Report:
+        looks.append(thorough)
+        return replace(look(thorough=thorough), relist=(Text("/a"),) if len(looks) == 1 else ())
+
+    monkeypatch.setattr(run, "look", suspicious)
+    first_report(run)
+
+    assert len(looks) > 1
+    assert looks[-1]
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="there is no jq")

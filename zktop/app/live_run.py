@@ -25,7 +25,7 @@ from zktop.model.world.world import World
 from zktop.zk import Access, Plan, Source
 from zktop.zk.event_loop import WhileWaiting
 
-GATHER_S = 0.01  # while a look is not due: to wake up for each event would cost as much again
+GATHER_S = 0.01  # between two wake-ups before a look is due: one for each event doubles the cost
 RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
@@ -100,7 +100,7 @@ class LiveRun:
     # The first reading
 
     def read(self) -> bool:
-        """Wait for the first complete reading and the first tables; False after a time-out.
+        """Wait for the first complete reading, then the tables; False if the reading times out.
 
         Raises NoConnectionError if the connection is lost and does not come back in time.
         """
@@ -116,7 +116,7 @@ class LiveRun:
         return True
 
     def reading(self) -> Iterator[str]:
-        """Wait for the first complete reading; yield how far it is."""
+        """Wait for the first complete reading; yield its progress."""
         with no_collections():
             while not self._source.run_until_read(0.1):
                 self._fold()
@@ -147,13 +147,15 @@ class LiveRun:
     def reports(self, seconds: float | None = None) -> Iterator[Report]:
         """Yield a report after every change, and at least once a second; the last is thorough."""
         end = float("inf") if seconds is None else time.monotonic() + seconds
-        yield self.look(thorough=end <= time.monotonic())
-        while time.monotonic() < end:
+        is_last = time.monotonic() >= end
+        yield self.look(thorough=is_last)
+        while not is_last:
             self._wait(end)
-            yield self.look(thorough=time.monotonic() >= end)
+            is_last = time.monotonic() >= end
+            yield self.look(thorough=is_last)
 
     def keep_tables_new(self, is_needed: Callable[[], bool]) -> None:
-        """Read the servers' tables more often at rest, while this returns True."""
+        """While this returns True, read the servers' tables as often even if nothing changes."""
         self._source.shows_tables = is_needed
 
     def wake(self) -> None:
@@ -195,7 +197,7 @@ class LiveRun:
                     time.sleep(GATHER_S)
 
     def _fold(self) -> None:
-        """Fold new facts into the world, because unfolded they take twice the memory."""
+        """Fold new facts into the world; unfolded, they take twice the memory."""
         facts = self._source.take()
         facts += self._owners.changes() if self._owners else []
         if facts:
@@ -214,7 +216,7 @@ class LiveRun:
             self._source.relist(due)
 
     def _count_cost(self) -> Cost:
-        """Count what watching costs the ensemble, in all and per second."""
+        """Count what watching costs the ensemble, in total and per second."""
         now = time.monotonic()
         elapsed_s = now - self._cost_at
         if self._cost is None:

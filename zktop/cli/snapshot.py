@@ -75,9 +75,9 @@ def first_report(run: LiveRun) -> Report:
     report = run.look()
     if report.relist:
         for later in run.reports(CONFIRM_S):
-            report = later
-            if not report.relist:
+            if not later.relist:
                 break
+        report = run.look()  # leaves no examination overdue
     return report
 
 
