@@ -196,3 +196,29 @@ def test_quiet_is_unknown_without_a_count_of_requests_and_with_old_tables() -> N
 
     assert (now, sessions.quiet_ms(ALICE)) == (40_000, None)
     assert seen(table(0), table(30_000)).quiet_ms(ALICE) is None
+
+
+def test_a_reset_of_the_counters_hides_requests() -> None:
+    """The session may have asked between the last table and the reset."""
+    sessions = seen(table(0, last_cxid=7), table(20_000), table(30_000))
+
+    assert sessions.idle_since(ALICE) == NOW + 20_000
+
+
+def test_a_new_connection_to_the_same_server_may_have_asked_as_often() -> None:
+    """Clients count from 0 again."""
+    sessions = seen(
+        table(0, last_cxid=7, established=1), table(20_000, last_cxid=7, established=2)
+    )
+
+    assert sessions.idle_since(ALICE) == NOW + 20_000
+
+
+def test_sessions_in_the_newest_table_of_another_server_are_kept() -> None:
+    """A small table says nothing about them, however late it comes."""
+    many = (Connection(one, Text("c")) for one in range(1, 2 * SPARE_RECORDS))
+    sessions = seen(
+        connections(ZK1, row("alice"), *many, at=NOW), connections(ZK2, at=NOW + HOUR_MS)
+    )
+
+    assert sessions.last_place(ALICE)[0] == ZK1

@@ -160,7 +160,7 @@ def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
         sentence=f"{ctx.name} was silent for {span(gap)} of its {span(timeout)}: one longer "
         f"pause away from losing {count(len(ctx.held), 'lock')}.",
         confidence="C2",
-        evidence=((True, "that is the longest silence its server has seen within the hour"),),
+        evidence=((True, "that is the longest silence its server has seen within two hours"),),
         advice="Give it a longer session timeout, or find out what pauses it.",
     )
 

@@ -22,7 +22,7 @@ class SessionActivity(msgspec.Struct, frozen=True, gc=False):
 
     ms: int
     received: int  # packets from the client
-    requests: int  # client transaction ids: everything but pings
+    requests: int  # client transaction ids: neither pings nor renewed watches
     notifications: int  # watches that fired
 
 
@@ -65,7 +65,7 @@ class SessionHistories:
                 if self._learn(tables.server, row, table.at, ensemble)
             ]
             self.idle = self.idle.with_changes(dict.fromkeys(asked, table.at))
-            self._forget(len(table.rows or ()))
+            self._forget()
 
     def idle_since(self, session: Session) -> Millis | None:
         """The time of the first table since which it has sent only pings."""
@@ -92,8 +92,8 @@ class SessionHistories:
     def quiet_ms(self, session: Session) -> int | None:
         """How long its tables have shown only pings.
 
-        This counts from the first to the last table of one connection, by `lcxid`: servers number
-        only requests, so pings and renewed watches do not change it.
+        This counts from the first to the last table of one connection, by `lcxid`. Only requests
+        change it: pings and renewed watches have negative ids.
         """
         known, since = self._records.get(session), self.idle_since(session)
         if known is None or since is None or self._now - known.at > FRESH_MS:
@@ -101,7 +101,10 @@ class SessionHistories:
         return known.at - max((since, *known.moves))
 
     def step(self, session: Session) -> SessionActivity | None:
-        """Its activity between its last two tables; None after a move or a reset."""
+        """Its activity between its last two tables.
+
+        None before its second table, and after a move or a reset.
+        """
         known = self._records.get(session)
         before = known.before if known else None
         if known is None or before is None:
@@ -130,7 +133,7 @@ class SessionHistories:
         return (known.server, known.row.client) if known else (None, None)
 
     def longest_gap(self, session: Session) -> int | None:
-        """The longest time without a packet within the last hour."""
+        """The longest time without a packet within this hour and the one before."""
         known = self._records.get(session)
         if known is None:
             return None
@@ -152,7 +155,8 @@ class SessionHistories:
             return _store_row(known, row, at, server)
         return False
 
-    def _forget(self, listed: int) -> None:
+    def _forget(self) -> None:
+        listed = sum(len(table.rows or ()) for table in self._tables.values())
         if len(self._records) > 2 * listed + SPARE_RECORDS:
             late = self._now - KEPT_MS
             kept = {one: known for one, known in self._records.items() if known.at >= late}
@@ -174,10 +178,15 @@ def _continue(known: _Record, row: Connection, at: Millis) -> bool:
 
 
 def _store_row(known: _Record, row: Connection, at: Millis, server: Text) -> bool:
-    """Store the newest row; return whether it may show a new request."""
-    if row.received != known.row.received or server != known.server:
+    """Store the newest row; return whether it may show a new request.
+
+    A new connection and a reset of the counters hide what was requested before them.
+    """
+    last = known.row
+    if row.received != last.received or server != known.server:
         known.heard_at = at
-    has_asked = row.last_cxid != known.row.last_cxid or server != known.server
+    is_new = (server, row.established) != (known.server, last.established)
+    has_asked = row.last_cxid != last.last_cxid or is_new
     if has_asked:
         known.last_active = known.at
     if at - known.gap_from >= HOUR_MS:
@@ -187,4 +196,5 @@ def _store_row(known: _Record, row: Connection, at: Millis, server: Text) -> boo
         silent = quiet
     known.gap = silent if gap is None or silent > gap else gap
     known.server, known.row, known.at = server, row, at
-    return has_asked and row.last_cxid is not None
+    is_known = row.last_cxid is not None or last.last_cxid is not None
+    return has_asked and is_known
