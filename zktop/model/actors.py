@@ -9,18 +9,16 @@ common `host` merges several sessions.
 import re
 
 from zktop.model.facts import Session
-from zktop.model.locks.lock import Lock, Member
-from zktop.model.locks.shapes import LAYOUTS
+from zktop.model.locks.lock import FOREIGN, Lock, Member
+from zktop.model.locks.shapes import layout_named
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 
 # Prefixes of actors that are not sessions.
 UNOWNED = "nobody:"  # a node that no session will ever remove
 STRANDED = "stranded:"  # a node that a failed client left; only the end of its session removes it
-UNKNOWN = "unknown:"  # a node that zktop may not read
-BY_NAME = "owner:"  # known by label alone: the locks of this layout are persistent on purpose
-
-_PERSISTENT_LAYOUTS = frozenset(layout.name for layout in LAYOUTS if layout.persistent)
+UNKNOWN = "unknown:"  # a node that zktop has not read, or may not read
+BY_NAME = "owner:"  # known by label alone: the nodes of this layout are persistent on purpose
 
 
 class Actors:
@@ -28,6 +26,7 @@ class Actors:
 
     def __init__(self, settings: Settings) -> None:
         pattern = settings.identity_pattern
+        self._layouts = settings.layouts
         self._pattern = re.compile(pattern) if pattern and settings.identity == "owner" else None
 
     @property
@@ -49,8 +48,10 @@ class Actors:
 
     def _without_session(self, lock: Lock, member: Member) -> str:
         """The actor of a node without a session: persistent on purpose, or an orphan."""
-        if member.label and (lock.kind == "lease" or lock.layout in _PERSISTENT_LAYOUTS):
-            return f"{BY_NAME}{member.label}"
+        if member.label and member.layout != FOREIGN:
+            layout = layout_named(member.layout, self._layouts)
+            if lock.kind == "lease" or (layout is not None and layout.persistent):
+                return f"{BY_NAME}{member.label}"
         return f"{UNOWNED}{lock.path}/{member.node}"
 
     def named(self, label: str | None) -> str | None:
@@ -60,7 +61,7 @@ class Actors:
         found = self._pattern.search(label)
         if found is None:
             return None
-        return found[1] if self._pattern.groups and found[1] else found[0]
+        return (self._pattern.groups and found[1]) or found[0] or None
 
 
 def session_of(actor: str) -> Session | None:
