@@ -13,10 +13,13 @@ from model.semaphores import (
     reports,
 )
 from output.metrics.scrapes import INCIDENT, of_recording
+from output.stories import facts, settings
 
 from zktop.app.replay import Replay
 from zktop.model.accounting.ledger import Ledger
+from zktop.model.examiner import Examiner
 from zktop.model.history.events import Elapsed
+from zktop.model.world.world import World
 
 LATER = (10, [])
 QUEUE = "X x: A B C"
@@ -79,6 +82,22 @@ def test_nothing_is_charged_without_a_connection() -> None:
     assert charged(found) == {"A": (14, 14)}
     assert found.unseen_ms == 3_000
     assert found.is_lower_bound
+
+
+def test_nothing_is_charged_until_now_while_the_connection_is_lost() -> None:
+    """Whoever asks twice counts no time twice."""
+    begin, lost = facts(QUEUE), own(state="suspended", at=NOW + 2_000)
+    examiner, ledger = Examiner(settings(QUEUE)), Ledger()
+    known = World().after(*begin)
+    ledger.look(examiner.look(known, NOW))
+    known = known.after(lost)
+    ledger.look(examiner.look(known, NOW + 2_000))
+    early = ledger.accounts(NOW + 5_000)
+    ledger.look(examiner.look(known.after(own(at=NOW + 6_000)), NOW + 6_000))
+    late = ledger.accounts(NOW + 7_000)
+
+    assert (early.blocked_ms, early.unseen_ms) == (4_000, 3_000)
+    assert (late.blocked_ms, late.unseen_ms) == (6_000, 4_000)
 
 
 def test_a_deadlock_counts_for_its_clients_locks_and_class() -> None:

@@ -8,7 +8,7 @@ from zktop.model.accounting.spread import Spread
 from zktop.model.facts import Millis
 from zktop.model.text import Text
 
-NO_HOLDER: Final = "no holder"  # the actor of waits that nothing visible causes
+NO_HOLDER: Final = "no holder"  # is charged with waits for locks that nobody visibly holds
 
 
 class Charge(msgspec.Struct, frozen=True, gc=False):
@@ -40,8 +40,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     waits: Spread  # until the lock was acquired; lower bounds if it was not
     holds: Spread
     given_up: int  # waits that ended without the lock
-    waiting: int  # clients that still wait at the end
-    holding: int  # ... and hold
+    waiting: int  # requests that still wait at the end
+    holding: int  # nodes that still hold at the end
     deadlocks: int
     expiries: int  # nodes that were removed with an expired session
 
@@ -54,7 +54,7 @@ class LockAccount(msgspec.Struct, frozen=True, kw_only=True):
     blocked_ms: Millis  # waiters x time
     seen: int  # contenders that came
     missed: int  # contenders that only the counters of the lock's znode show
-    charged: tuple[tuple[str, Charge], ...]  # the actors that cost most, and what
+    charged: tuple[tuple[str, Charge], ...]  # the actors that cost most, each with its charge
     figures: Figures
 
 
@@ -66,7 +66,7 @@ class ActorAccount(msgspec.Struct, frozen=True, kw_only=True):
     client: Text  # its address; empty if unknown
     charge: Charge
     waited_ms: Millis
-    worst_lock: Text | None  # where it cost most
+    worst_lock: Text | None  # the lock in which others waited longest for it
     figures: Figures
 
 

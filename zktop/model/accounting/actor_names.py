@@ -14,7 +14,7 @@ from zktop.model.text import Text, clean
 _NODES: Final = {
     UNOWNED: "node without owner",
     STRANDED: "stranded node",
-    UNKNOWN: "unreadable node",
+    UNKNOWN: "unread node",
 }
 
 

@@ -123,6 +123,7 @@ class Ledger:
         report = self._report
         if until is None:
             until = report.now if report else self._since
+        self._note_unseen(until)
         self._charges.settle(until)
         if report is not None:
             self._add_unfinished(report, until)
@@ -145,10 +146,16 @@ class Ledger:
         """Charge nothing for times without a connection: what clients did is unknown."""
         if report.ensemble.link not in CONNECTED_STATES:
             self._lost_at = report.now if self._lost_at is None else self._lost_at
-        elif self._lost_at is not None:
-            self._unseen_ms += self._charges.elapsed(self._lost_at, report.now)
-            self._charges.unseen(self._lost_at, report.now)
+        else:
+            self._note_unseen(report.now)
             self._lost_at = None
+
+    def _note_unseen(self, until: Millis) -> None:
+        """While the connection is lost, nothing was seen until this time."""
+        if self._lost_at is not None and until > self._lost_at:
+            self._unseen_ms += self._charges.elapsed(self._lost_at, until)
+            self._charges.unseen(self._lost_at, until)
+            self._lost_at = until
 
     def _add(self, event: Event, before: Report) -> None:
         """Add an event; a client that leaves keeps the name that it had before."""
