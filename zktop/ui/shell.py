@@ -134,7 +134,7 @@ class Shell(NavigationApp):
             self.set_timer(self.settings.leave_after_s, self.leave)
 
     def leave(self) -> None:
-        """Exit; the exit code says whether zktop ever connected."""
+        """Exit; the exit code says whether all attempts to connect have failed."""
         never = all(visit.was_never_connected for visit in self.visits.values())
         self.exit(return_code=NO_CONNECTION if never else 0)
 

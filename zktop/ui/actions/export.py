@@ -15,7 +15,7 @@ from zktop.ui.view_state import TimeRange
 
 MAX_QUOTED_CHARS: Final = 60  # of the copied text
 LEAD_MS: Final = 60_000  # before a clip: evidence for the verdicts at its start
-REPLAY_HINT: Final = ". Open it with `zktop replay`; it includes the minute before."
+REPLAY_HINT: Final = ". Open it with `zktop replay`; it includes up to a minute before."
 
 
 class ExportActions(Shell):

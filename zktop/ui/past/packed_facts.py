@@ -1,8 +1,8 @@
 """Packs facts, and the events that they caused, in pieces of limited size.
 
-The facts of ten thousand locks are many times larger as values or as text than packed. So they are
-never there as a whole: a piece is made, encoded and compressed before the next one. Of a server's
-large tables, only the rows that changed since the step before are packed.
+Unpacked, the facts of ten thousand locks are many times larger. So they are never all in memory at
+once: a piece is made, encoded and compressed before the next one. Of the watches and ephemeral
+nodes of sessions, only rows that changed since the step before are packed.
 """
 
 import lzma

@@ -128,7 +128,7 @@ def test_the_frame_is_red_if_the_worst_alert_is_confirmed(
     ("when", "blind_spots", "said"),
     [
         ("now", 0, "No problems found"),
-        ("now", 3, "No problems found · 3 checks had no data (3)"),
+        ("now", 3, "No problems found · 3 checks had no data: see screen 3"),
         ("then", 0, "No problems were known at that time."),
     ],
 )

@@ -325,6 +325,6 @@ def no_problems(report: Report, *, is_now: bool) -> Line:
         blind = len({one.rule for one in report.blind})
         return line(
             (" ✓ No problems found", "good"),
-            (f" · {count(blind, 'check')} had no data (3)", "unknown"),
+            (f" · {count(blind, 'check')} had no data: see screen 3", "unknown"),
         )
     return line((" ✓ No problems found", "good"))

@@ -1,7 +1,7 @@
 """The time span in view on the timeline: its columns, its zoom, and its axis.
 
 The span stays in place while the cursor moves inside it, so that strips never move during a click
-or a drag. The newest moment, when it is on display, is at the right edge.
+or a drag. While the newest moment is followed, it is at the right edge.
 """
 
 from typing import Final, NamedTuple
@@ -57,7 +57,10 @@ class TimeWindow(NamedTuple):
 def window_around(
     at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int
 ) -> TimeWindow:
-    """Return the span around a moment, but never beyond the newest one."""
+    """Return the span around a moment, within the tape.
+
+    It ends after the newest moment only if the tape is shorter than the span.
+    """
     start = min(
         _last_start(newest, column_ms, columns), at - at % column_ms - column_ms * columns // 2
     )
