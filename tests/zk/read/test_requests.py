@@ -86,3 +86,10 @@ def test_names_are_decoded(names: list[str]) -> None:
 
     assert found == tuple(names)
     assert read == requests.decode_stat((stat, 0))
+
+
+def test_a_container_has_no_owner() -> None:
+    """ClickHouse Keeper writes a number that is no session; its container is a folder."""
+    stat = requests.STAT.pack(1, 1, 0, 0, 0, 0, 1 << 63, 0, 0, 1)
+
+    assert requests.decode_stat((stat, 0)).owner == 0

@@ -273,9 +273,4 @@ def _end(folders: LockFolders, full_at: Millis | None, now: Millis) -> str:
 
 
 def _cure(folders: LockFolders) -> str:
-    if folders.containers:
-        return (
-            "They are containers, which the leader deletes when they are empty: its log says why "
-            "it does not (znode.container.checkIntervalMs, znode.container.maxPerMinute)."
-        )
     return next(cure for letters, cure in CURES.items() if folders.layout.startswith(letters))

@@ -24,7 +24,6 @@ MIN_SHARE = 0.8  # of the sample that must be lock folders
 WEEK_MS: Millis = 7 * DAY_MS
 LISTING_BYTES = 88  # of an answer without names: header, count, Stat
 NAME_BYTES = 4  # the length before each name
-CONTAINER_OWNER = 1 << 63
 
 
 class LockFolders(msgspec.Struct, frozen=True):
@@ -36,7 +35,6 @@ class LockFolders(msgspec.Struct, frozen=True):
     per_day: int  # those of the last week that still exist, divided by its days; 0: unknown
     listing_bytes: int
     layout: str  # of one of the locks; empty if none is in use
-    containers: bool = False
 
     def full_at(self, now: Millis, limit: int) -> Millis | None:
         """When the listing reaches a size, if the parent goes on growing."""
@@ -121,7 +119,6 @@ def _folders(
         per_day=round(_per_day([stat.ctime for stat in stats], now) * scale),
         listing_bytes=LISTING_BYTES + sum(NAME_BYTES + len(name.encode()) for name in names),
         layout=locks[used].layout if used else "",
-        containers=any(stat.owner == CONTAINER_OWNER for stat in stats),
     )
 
 
@@ -131,7 +128,7 @@ def _newest_stat(znode: Znode, children: Family) -> Stat | None:
 
 def _is_empty_folder(znode: Znode, stat: Stat) -> bool:
     """Whether clients once queued in it, or it has no data: it is no record of an application."""
-    is_persistent = stat.owner in (0, CONTAINER_OWNER)
+    is_persistent = not stat.owner
     is_folder = is_persistent and bool(unnumbered_names([znode.name])) and not stat.num_children
     return is_folder and bool(stat.cversion or not stat.data_length)
 

@@ -31,6 +31,7 @@ Names = tuple[str, ...]
 
 _INT = struct.Struct("!i")
 STAT: Final = struct.Struct("!qqq8xiiiQiiq")  # without mtime
+_CONTAINER: Final = 1 << 63  # no session: Keeper tells it of containers, ZooKeeper does not
 _HEADER = struct.Struct("!iBi")
 ITEM: Final = struct.Struct("!iBii")  # header, and the first number of the body
 _EVENT = struct.Struct("!ii")
@@ -216,6 +217,8 @@ def stat_at(answer: bytes, offset: int) -> Stat:
     czxid, mzxid, c, v, cv, av, o, dl, n, pzxid = STAT.unpack_from(answer, offset)
     if czxid == mzxid == pzxid:
         mzxid = pzxid = czxid
+    if o == _CONTAINER:
+        o = 0
     return Stat(czxid, mzxid, c, v, cv, av, o, dl, n, pzxid)
 
 
