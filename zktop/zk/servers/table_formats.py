@@ -58,8 +58,10 @@ class UnreadableError(RefusedError):
 
 def unreadable(word: str, line: str | None = None) -> UnreadableError:
     """The error for an answer that does not fit at this line; without one, its end is missing."""
-    where = "it is cut off" if line is None else f"at {line[:_SHOWN]!r}"
-    return UnreadableError(f"{word}: this answer cannot be read, {where}")
+    why = (
+        f"this line does not fit: {line[:_SHOWN]!r}" if line is not None else "its end is missing"
+    )
+    return UnreadableError(f"{word}: this answer cannot be read: {why}")
 
 
 def mode_of(srvr: str) -> str | None:
