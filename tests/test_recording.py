@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Children, Gone, Link, Node, NodeBatch, Stat, Watches
-from zktop.model.text import Text
+from zktop.model.text import Text, decode
 from zktop.model.world.world import World
 from zktop.recording import (
     MAX_DATA_BYTES,
@@ -237,6 +237,16 @@ def test_redacted_data_is_short(data: bytes) -> None:
 
     assert isinstance(kept, Node)
     assert len(kept.data or b"") <= MAX_DATA_BYTES
+
+
+def test_redacted_text_ends_with_a_whole_character() -> None:
+    """Some characters have several bytes."""
+    kept = redacted(
+        Node(path=Text("/a"), stat=stat(1), data=b"x" + "ß".encode() * 300, zxid=1, at=1)
+    )
+
+    assert isinstance(kept, Node)
+    assert "\ufffd" not in decode(kept.data or b"")
 
 
 def test_nothing_read_is_an_honest_file() -> None:

@@ -397,7 +397,8 @@ def without_payload(data: bytes) -> bytes:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
-        return label(data.split(b"\n", 1)[0]).encode()[:MAX_DATA_BYTES]
+        first = label(data.split(b"\n", 1)[0]).encode()[:MAX_DATA_BYTES]
+        return first.decode("utf-8", "ignore").encode()  # no half of a character
     if not isinstance(content, dict):
         return b""
     short = {

@@ -36,6 +36,18 @@ def test_dot_shows_the_ring_and_leaves_quiet_locks_out() -> None:
     ]
 
 
+def test_the_ring_is_red_whatever_an_actor_is() -> None:
+    """With `actors.identity: owner` an actor is a name, and the drawing still shows sessions."""
+    (ring,) = AB_BA.deadlocks
+    named = [msgspec.structs.replace(step, actor=step.name) for step in ring.steps]
+    by_owner = msgspec.structs.replace(
+        AB_BA, deadlocks=[msgspec.structs.replace(ring, steps=named)]
+    )
+
+    assert list(dot(by_owner)) == list(dot(AB_BA))
+    assert list(mermaid(by_owner)) == list(mermaid(AB_BA))
+
+
 def test_mermaid_shows_the_same() -> None:
     """Each node has an id, and the ring is in a class of its own."""
     assert list(mermaid(AB_BA)) == [

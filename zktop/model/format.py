@@ -11,6 +11,8 @@ from zktop.model.text import Text, clean
 
 MINUTE, HOUR, DAY = 60, 3600, 86400  # seconds
 MAX_NAME_LENGTH = 80
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
+_END_LENGTH = 2 * MAX_NAME_LENGTH
 _MAX_LISTED = 3
 _UUID = r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}"
 
@@ -18,10 +20,11 @@ _UUID = r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}"
 def iso(at: Millis) -> str:
     """Format a time as ISO-8601 in UTC.
 
-    >>> iso(1769860800123)
-    '2026-01-31T12:00:00.123Z'
+    >>> iso(1769860800123), iso(1 << 62)
+    ('2026-01-31T12:00:00.123Z', '9999-12-31T23:59:59.999Z')
     """
-    moment = datetime.fromtimestamp(at / 1000, UTC)
+    at = max(_FIRST_MS, min(at, _LAST_MS))  # any client can write any time into its data
+    moment = datetime.fromtimestamp(at // 1000, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
 
 
@@ -72,8 +75,12 @@ def short(name: str) -> Text:
 
     >>> short("_c_d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01-lock-0000000041")
     '_c_d8e1…-lock-0000000041'
+    >>> short("x" * 400 + "-lock-0000000041")[-20:]
+    'xxxx-lock-0000000041'
     """
-    text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name[: 4 * MAX_NAME_LENGTH]))
+    if len(name) > 2 * _END_LENGTH:  # any more of it takes time and is not shown
+        name = f"{name[:_END_LENGTH]}…{name[-_END_LENGTH:]}"
+    text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name))
     return middle(text, MAX_NAME_LENGTH)
 
 
@@ -138,15 +145,17 @@ def session_name(session: Session) -> str:
     return session_text(session) if session else "no session"
 
 
-# A part of a path is variable if it is an id (hex, a number) or ends in one.
-_ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"
+# A part of a path is variable if it is an id (an address, hex, a number) or ends in one.
+_IPV6 = r"(?<![0-9A-Za-z])(?=[a-f:]*\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![0-9A-Za-z])"
+_HEX = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}"
+_ID = rf"(?:{_IPV6}|{_HEX}|\d+)"
 
 
 def fold_name(name: str) -> str:
     """Replace the ids in a label by `*`.
 
-    >>> fold_name("worker-17@10.0.0.3"), fold_name("worker-a")
-    ('worker-*@*', 'worker-a')
+    >>> fold_name("worker-17@10.0.0.3"), fold_name("worker-a"), fold_name("[fd00::1f:a]:9")
+    ('worker-*@*', 'worker-a', '[*]:*')
     """
     return re.sub(r"\*(?:[.:-]\*)+", "*", re.sub(_ID, "*", name))
 

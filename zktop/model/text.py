@@ -57,12 +57,12 @@ def decode(data: bytes) -> Text:
 
 
 def label(data: bytes) -> Text:
-    """The beginning of a znode's data as one short line.
+    r"""The beginning of a znode's data as one short line.
 
-    >>> label(b"x" * 1_000_000) == "x" * 255 + "…"
-    True
+    >>> label(b"worker-3\n"), label(b"x" * 1_000_000) == "x" * 255 + "…"
+    ('worker-3', True)
     """
-    text = decode(data[: 4 * MAX_LABEL_LENGTH]).strip()
+    text = clean(data[: 4 * MAX_LABEL_LENGTH].decode("utf-8", "replace").strip())
     if len(text) > MAX_LABEL_LENGTH:
         text = text[: MAX_LABEL_LENGTH - 1] + "…"
     return Text(text)

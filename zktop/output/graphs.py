@@ -23,11 +23,11 @@ class GraphEdge(NamedTuple):
 
 def edges(snapshot: SnapshotJson) -> Iterator[GraphEdge]:
     """Yield the edges of all locks with waiters."""
-    deadlocked = {
-        (step.actor, lock)
+    deadlocked = {  # by place: an actor may have several sessions
+        (place.lock, place.node)
         for deadlock in snapshot.deadlocks
         for step in deadlock.steps
-        for lock in (step.waits.lock, *(held.lock for held in step.holds))
+        for place in (step.waits, *step.holds)
     }
     for lock in snapshot.locks:
         if lock.waiters:
@@ -84,7 +84,7 @@ def _edges_of(lock: LockJson, deadlocked: set[tuple[str, str]]) -> Iterator[Grap
             lock.path,
             label=f"{contender.state} {contender.mode}",
             holds=contender.state == "holds",
-            is_deadlocked=(actor, lock.path) in deadlocked,
+            is_deadlocked=(lock.path, contender.node) in deadlocked,
         )
 
 

@@ -57,3 +57,11 @@ def test_a_long_queue_names_holders_and_the_nearest() -> None:
 
     assert last.blocked_by == (kazoo_name("w0", 0), before.node)
     assert last.ahead == MAX_BLOCKERS + 2
+
+
+def test_the_first_waiter_of_a_semaphore_without_a_lease_waits_for_nobody() -> None:
+    """It writes into its node when it has one; until then another one may be marked before it."""
+    names = [f"semaphore-{number:010d}" for number in range(3)]
+    made = lock_in(world_of(names, data=(b"", b"ACQUIRED", b"")))
+
+    assert [nodes(made.blocked_by(member)) for member in made.members] == [[], [], [names[1]]]

@@ -54,6 +54,21 @@ def metrics(scrape: Scrape) -> set[str]:
     return {name.partition("{")[0] for name in scrape}
 
 
+def test_an_empty_semaphore_of_curator_has_no_sequence_numbers() -> None:
+    """Its leases are numbered in a folder of their own."""
+    path, names = Text("/locks/sem"), (Text("leases"), Text("locks"))
+    stat = Stat(10, 10, 0, cversion=2, num_children=2, pzxid=12)
+    top = Children(path=path, names=names, stat=stat, zxid=100, at=NOW)
+    empty = [
+        Children(path=join(path, name), names=(), stat=Stat(11, 11, 0), zxid=100, at=NOW)
+        for name in names
+    ]
+    metrics = last((LATER, [own(), top, *empty]), judged_by=LOCKS)
+
+    assert by_label(metrics, "zktop_locks", "root")
+    assert not by_label(metrics, "zktop_sequence_remaining", "lock")
+
+
 def test_locks_and_their_clients_are_counted_by_root_and_state() -> None:
     """The roots are those of the config."""
     metrics = last((LATER, facts(BUSY)), judged_by=settings(BUSY))

@@ -288,6 +288,8 @@ class RankedQueue(QueueDefaults):
 
     def _pool_before(self, ahead: int) -> tuple[Member, ...]:
         """Return all holders for the first waiter, and the previous waiter for the others."""
+        if not ahead:  # it is first, and merely has not written yet that it holds
+            return ()
         if (
             self.counted is self.members
             and self.find(self.counted[ahead - 1].node) in self.holders

@@ -14,6 +14,7 @@ import msgspec
 from zktop.model.accounting.member_counts import ChangedLocks, member_counts
 from zktop.model.layouts.layout import LARGEST
 from zktop.model.locks.lock import Lock, MemberState
+from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.report import LockView, Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -128,7 +129,8 @@ def _numbers_left(lock: Lock) -> int | None:
         if member.sequence is not None and "/" not in member.node
     ]
     following = lock.stat.next_sequence if lock.stat else None
-    if following is None or (lock.size and not numbers):
+    has_unnumbered_leases = any(isinstance(queue, LeasePool) for queue in lock.queues)
+    if following is None or (lock.size and not numbers) or has_unnumbered_leases:
         return None
     if min(numbers, default=0) < 0:
         return 0
