@@ -595,16 +595,21 @@ def test_earlier_arrivals_do_not_overtake() -> None:
     assert watcher.histories.of(root.path).attempts["bob"].overtaken == 0
 
 
+def bob_gives_up_twice(watcher: Watcher) -> None:
+    """Each time after 400 ms."""
+    for _ in range(2):
+        bob = watcher.root.create("bob")
+        watcher.look(100)
+        watcher.root.delete(bob)
+        watcher.look(400)
+
+
 def test_success_ends_the_row_of_retries() -> None:
     """Its learned time-out stays."""
     root = Root()
     holder = root.create("alice")
     watcher = Watcher(root)
-    for _ in range(2):
-        bob = root.create("bob")
-        watcher.look(100)
-        root.delete(bob)
-        watcher.look(400)
+    bob_gives_up_twice(watcher)
     root.create("bob")
     root.delete(holder)
     watcher.look(100)
@@ -731,11 +736,7 @@ def test_the_success_of_a_client_counts_when_it_becomes_known() -> None:
     root = Root()
     holder = root.create("alice")
     watcher = Watcher(root)
-    for _ in range(2):
-        bob = root.create("bob")
-        watcher.look(100)
-        root.delete(bob)
-        watcher.look(100)
+    bob_gives_up_twice(watcher)
     root.delete(holder)
     bob = root.create("bob")
     root.members[bob.node] = unread(bob)
