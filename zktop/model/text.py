@@ -64,8 +64,8 @@ def label(data: bytes) -> Text:
     """
     text = clean(data[: 4 * MAX_LABEL_LENGTH].decode("utf-8", "replace").strip())
     if len(text) > MAX_LABEL_LENGTH:
-        text = text[: MAX_LABEL_LENGTH - 1] + "…"
-    return Text(text)
+        text = Text(text[: MAX_LABEL_LENGTH - 1] + "…")
+    return text
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
