@@ -161,7 +161,7 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
         f"{newer} newer ones meanwhile: it was probably never closed.",
         confidence="C2",
         evidence=(
-            (True, f"held for more than {VERY_LONG_FACTOR} times the usual longest"),
+            (True, f"held for more than {VERY_LONG_FACTOR} times the usual longest hold"),
             (True, "its session is connected, and uses the same pool"),
             (False, "the job behind this lease really takes that long"),
         ),
