@@ -269,6 +269,24 @@ def test_an_unlistable_lock_is_denied_until_the_acl_opens(
         live.until(lambda world: names(world, f"{root}/l") == {"m-0000000000"})
 
 
+def test_a_lock_that_is_named_is_read_though_its_folder_may_not_be_listed(
+    zookeeper: RunningServer, client: KazooClient, root: str, way: Way
+) -> None:
+    """Another root would have listed it in vain; a named lock may also be created later."""
+    folder = f"{root}/locks"
+    client.create(f"{folder}/a/m-0000000000", makepath=True)
+    client.set_acls(folder, [make_acl("world", "anyone", admin=True, create=True, delete=True)])
+    roots = [f"{folder}/{name}" for name in ("*", "a", "b")]
+    with observing(zookeeper.address, *roots, **way) as live:
+        live.until(lambda world: names(world, f"{folder}/a") == {"m-0000000000"})
+        client.create(f"{folder}/a/m-0000000001")
+        live.until(lambda world: len(names(world, f"{folder}/a")) == 2)
+        client.create(f"{folder}/b")
+        client.create(f"{folder}/b/m-0000000000")
+        live.until(lambda world: names(world, f"{folder}/b") == {"m-0000000000"})
+    client.set_acls(folder, [make_acl("world", "anyone", all=True)])
+
+
 def test_an_acl_that_closes_under_way_is_noticed(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:

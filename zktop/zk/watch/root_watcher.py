@@ -64,7 +64,9 @@ class RootWatcher:
         self, pattern: RootPattern, *, start: bool = True, flood_per_s: int | None = None
     ) -> bool:
         """Watch another root; False if a root that is already watched covers it."""
-        if self.roots.contain(pattern):
+        container = self.roots.containing(pattern)
+        if container is not None:
+            container.contained.add(pattern.base)
             return False
         root = self.roots.at(pattern.base)
         if root is not None:

@@ -365,8 +365,15 @@ class TreeReader:
             self.denied[path] = root
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="list"))
             self._read_hidden_stat(root, path)
+            self._open_contained(root, path)
         else:
             self._on_read_error(root, path, code, answer)
+
+    def _open_contained(self, root: WatchedRoot, denied: str) -> None:
+        """List the roots below a znode that may not be listed: their names are known."""
+        below = [path for path in root.contained if path.startswith(child_prefix(denied))]
+        unread = [path for path in below if path not in self.folders and path not in self.denied]
+        self.open(root, sorted(unread))
 
     def _on_read_error(self, root: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_NODE:

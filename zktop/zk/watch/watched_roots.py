@@ -16,6 +16,7 @@ class WatchedRoot:
     def __init__(self, pattern: RootPattern, *, recursive: bool, flood_per_s: int) -> None:
         self.base = pattern.base
         self.patterns = [pattern]  # none once they are dropped
+        self.contained: set[str] = set()  # bases of other roots that these cover
         self.recursive = recursive  # one persistent watch, not one for each listed znode
         self.polled = False  # after a flood, or beyond the watch budget
         self.events = 0  # since the last flood check
@@ -80,11 +81,12 @@ class WatchedRoots:
         """Return the roots whose base is this one or below it."""
         return [root for root in self if base in upwards(root.base)]
 
-    def contain(self, pattern: RootPattern) -> bool:
-        """True if one of the roots covers everything that this one covers."""
-        return any(
-            one.contains(pattern) for root in self.above(pattern.base) for one in root.patterns
-        )
+    def containing(self, pattern: RootPattern) -> WatchedRoot | None:
+        """Return a root that covers everything that this one covers."""
+        for root in self.above(pattern.base):
+            if any(one.contains(pattern) for one in root.patterns):
+                return root
+        return None
 
     def covering(self, path: str) -> list[RootPattern]:
         """Return the roots that cover a listed znode."""
