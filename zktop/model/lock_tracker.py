@@ -1,7 +1,7 @@
 """The locks of a world, and how they differ from those of the previous world.
 
 The lock at a path is rebuilt if its facts change. Locks with timed leases are also rebuilt when a
-lease ends, and locks that depend on watches when a server has new tables.
+lease ends, and locks that depend on watches when a server has a new table of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ class LockTracker:
         changed = world.changed_since(self._world)
         paths = self._affected_paths(world, changed.paths)
         paths.update(path for path, due in self._due.items() if due <= now)
-        if changed.servers:
+        if any(_watches_differ(self._world, world, server) for server in changed.servers):
             paths |= self._watched | self._rejected
         self._world = world
         found = (self._change(path, world, now) for path in sorted(paths))
@@ -98,6 +98,16 @@ class LockTracker:
             self._due[path] = lock.until
         if lock.asks_watches:
             self._watched.add(path)
+
+
+def _watches_differ(before: World, after: World, server: Text) -> bool:
+    """Whether a server has a new watch table, or came or went; hidden tables are all alike."""
+    was, now = before.tables.get(server), after.tables.get(server)
+    if was is None or now is None:
+        return True
+    return was.watches is not now.watches and any(
+        table is not None and table.rows is not None for table in (was.watches, now.watches)
+    )
 
 
 def _examined(

@@ -94,7 +94,7 @@ def _by_watches(members: Sequence[Member], watching: WatchLookup) -> Leases:
         for back in range(1, place + 1):
             sees = watching(owner, members[place - back].node)
             if sees is None:
-                return Leases()
+                return Leases(asks_watches=True)
             if sees and back > 1:
                 return Leases(back, "inferred", asks_watches=True)
             if sees:

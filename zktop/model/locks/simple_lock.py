@@ -69,6 +69,7 @@ def simple_lock(site: LockSite) -> Lock | None:
         seen_zxid=family.listed_at,
         at=family.arrived_at,
         warnings=(DISORDER,) if unordered else (),
+        asks_watches=naming.layout.name == _MAY_BE_SEMAPHORE and len(members) > 1,
         family=family,
     )
 

@@ -31,6 +31,7 @@ from zktop.model.locks.recognise import is_left_over
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.sequence_diff import changed_runs
+from zktop.model.world.world import World
 
 
 class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
@@ -97,7 +98,7 @@ def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
     return (
         queue.regular
         and len(queue.members) > 1
-        and not lock.asks_watches
+        and not (lock.asks_watches and _shows_watches(site.world))
         and not lock.error
         and not site.family.denied
         and queue.rule != "first-n"
@@ -106,6 +107,11 @@ def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
         and lock.layout == queue.layout.name
         and site.still_hold(lock.dependencies)
     )
+
+
+def _shows_watches(world: World) -> bool:
+    tables = (one.watches for one in world.tables.values())
+    return any(table is not None and table.rows is not None for table in tables)
 
 
 def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> RankedQueue | None:
@@ -201,6 +207,7 @@ def _next(lock: Lock, queue: RankedQueue, family: Family) -> Lock:
         foreign=lock.foreign,
         warnings=tuple(dict.fromkeys(warnings)),
         blocking=lock.blocking,
+        asks_watches=lock.asks_watches,
         family=family,
         dependencies=lock.dependencies,
     )

@@ -1,0 +1,59 @@
+"""When locks that watch tables can change are examined again, and when they are not."""
+
+from model.builders import NOW, ZK1, connections, no_watches, row, world
+from model.findings.cases import PATH, curator, facts, path_of, watching
+
+from zktop.model.facts import AnyFact, Gone
+from zktop.model.layouts.lock_site import LockSite
+from zktop.model.lock_tracker import LockTracker
+from zktop.model.locks.update_lock import update_lock
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+
+QUEUE = [curator(f"c{number}", number) for number in range(5)]
+TWO_LEASES = watching({f"c{number}": [QUEUE[number - 2]] for number in (2, 3, 4)})
+
+
+def tracked(*looks: list[AnyFact]) -> LockTracker:
+    """A tracker after a look at each of these groups of facts."""
+    tracker, known = LockTracker(Settings()), world()
+    for number, new in enumerate(looks):
+        known = known.after(*new)
+        tracker.changes(known, NOW + number)
+    return tracker
+
+
+def test_the_first_watch_table_shows_that_a_mutex_is_a_semaphore() -> None:
+    """A live run reads the znodes first: the lock is the same as if all were known at once."""
+    late = tracked(facts(*QUEUE), [TWO_LEASES]).locks[PATH]
+    at_once = tracked([*facts(*QUEUE), TWO_LEASES]).locks[PATH]
+
+    assert (late.kind, late.leases) == (at_once.kind, at_once.leases) == ("semaphore", 2)
+    assert len(late.holders) == 2
+
+
+def test_a_table_before_the_first_watch_table_changes_nothing() -> None:
+    """The general way and the simple way agree that the lock may still be a semaphore."""
+    looks = [connections(ZK1, row("c0")), *facts(*QUEUE)], [TWO_LEASES]
+
+    assert tracked(*looks).locks[PATH].kind == "semaphore"
+
+
+def test_a_server_that_hides_its_watches_changes_no_lock() -> None:
+    """Its tables are read all the time, and thousands of locks may ask for watches."""
+    tracker, known = LockTracker(Settings()), world(*facts(*QUEUE), no_watches(ZK1))
+    tracker.changes(known, NOW)
+    later = known.after(no_watches(ZK1, at=NOW + 1), connections(ZK1, row("c0"), at=NOW + 1))
+
+    assert tracker.changes(later, NOW + 1) == []
+
+
+def test_without_watch_tables_a_mutex_of_curator_is_updated_quickly() -> None:
+    """There is nothing to ask; the next version still asks."""
+    known = world(*facts(*QUEUE))
+    lock = tracked(facts(*QUEUE)).locks[PATH]
+    left = Gone(path=Text(path_of(QUEUE[0])), zxid=2_000_000, at=NOW)
+    after = update_lock(lock, LockSite(lock.path, known.after(left), Settings()))
+
+    assert after is not None
+    assert after.asks_watches
