@@ -1,7 +1,8 @@
 """Foreign children in a lock: clients that wait for them, fail at them, or miss each other."""
 
+import msgspec
 import pytest
-from model.builders import session
+from model.builders import NOW, session, world
 from model.findings.cases import (
     PATH,
     At,
@@ -9,13 +10,30 @@ from model.findings.cases import (
     ctx,
     curator,
     found,
+    history,
     k,
     only,
+    shared_context,
     watching,
 )
+from model.semaphores import (
+    ANN_AT_CURATOR_GATE,
+    ANN_CURATOR_LEASE,
+    CURATOR_GATE,
+    CURATOR_LEASES,
+    POOL,
+    created,
+    folder,
+)
 
+from zktop.model.facts import Stat, join
 from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.causes import folded
+from zktop.model.findings.context import LockContext
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
 
 CONFIG, FIRST = At("config", ""), At("00-config", "", czxid=50)
 ALICE, BOB = curator("alice", 1), curator("bob", 2)
@@ -67,6 +85,48 @@ def test_b10_names_whose_form_the_child_has() -> None:
     finding = only("B10", ctx(At("lock-0000000000", "", czxid=50), ALICE))
 
     assert any("as plain-lock names contenders" in one.text for one in finding.evidence)
+
+
+def semaphore(*children: str, leases: int | None = None, pending: str = "") -> LockContext:
+    """A semaphore of Curator with these nodes among its leases; ann is at the gate.
+
+    The first is persistent; `pending` is the lease that ann has created, too.
+    """
+    pool = [*folder(POOL, "leases", "locks"), *folder(CURATOR_GATE)]
+    pool += folder(CURATOR_LEASES, *children)
+    pool += [created(pending, "ann", 110)] if pending else []
+    ours = [created(join(CURATOR_LEASES, one), one, 60 + n) for n, one in enumerate(children)]
+    ours[0] = msgspec.structs.replace(ours[0], stat=Stat(60, 60, NOW))
+    known = world(*pool, *ours, created(ANN_AT_CURATOR_GATE, "ann", 100))
+    settings = Settings(roots=(Root(POOL, leases=leases),))
+    made = lock_at(Text(POOL), known, settings, NOW)
+    assert isinstance(made, Lock)
+    return LockContext(lock=made, shared=shared_context(settings=settings), past=history())
+
+
+def test_b10_fires_for_a_child_that_takes_the_last_lease() -> None:
+    """The number of leases is configured, so there is no doubt that ann waits for that child."""
+    finding = only("B10", semaphore("notes", leases=1, pending=ANN_CURATOR_LEASE))
+
+    assert (finding.severity, finding.confidence) == ("critical", "C4")
+    assert finding.evidence[1].text == (
+        "clients that write curator-semaphore-v2 count it: it takes a permit"
+    )
+
+
+def test_b10_is_less_sure_where_the_waiting_client_shows_the_number_of_leases() -> None:
+    """That it waits is inferred, so the number is, too."""
+    finding = only("B10", semaphore("notes", pending=ANN_CURATOR_LEASE))
+
+    assert finding.confidence == "C2"
+
+
+@pytest.mark.parametrize("held", [0, 2])
+def test_b10_is_quiet_in_a_semaphore_of_unknown_size(held: int) -> None:
+    """The client at the gate may be just about to take one of many free leases."""
+    leases = [f"_c_00000000-0000-4000-8000-000000000009-lease-{n:010d}" for n in range(held)]
+
+    assert not found("B10", semaphore("notes", *leases))
 
 
 @pytest.mark.parametrize(

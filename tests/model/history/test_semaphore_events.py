@@ -128,8 +128,9 @@ def test_a_served_client_does_not_wait_any_more() -> None:
 
 def test_a_curator_client_waits_from_the_gate_to_its_lease() -> None:
     """Its lease exists before it is granted, which shows when it leaves the gate."""
+    other = BOB_CURATOR_LEASE.replace("lease-0000000000", "lease-0000000002")
     found = reports(
-        curator_pool(),
+        [*curator_pool(), created(other, "cem", 95)],
         [created(ANN_AT_CURATOR_GATE, "ann", 100)],
         [created(ANN_CURATOR_LEASE, "ann", 110)],
         [gone(BOB_CURATOR_LEASE, 150)],
@@ -140,6 +141,19 @@ def test_a_curator_client_waits_from_the_gate_to_its_lease() -> None:
         ("queued", "ann", None),
         ("acquired", "ann", 60),
     ]
+
+
+def test_a_curator_client_has_the_only_lease_before_it_leaves_the_gate() -> None:
+    """Every semaphore has one lease, so that of bob was all that it waited for."""
+    found = reports(
+        curator_pool(),
+        [created(ANN_AT_CURATOR_GATE, "ann", 100)],
+        [created(ANN_CURATOR_LEASE, "ann", 110)],
+        [gone(BOB_CURATOR_LEASE, 150)],
+        [gone(ANN_AT_CURATOR_GATE, 160)],
+    )
+
+    assert said(found)[-1] == ("acquired", "ann", 50)
 
 
 def test_a_lease_that_was_not_read_yet_is_not_granted() -> None:

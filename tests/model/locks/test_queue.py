@@ -167,6 +167,21 @@ def test_a_small_change_takes_the_short_way():
     assert update_lock(lock, LockSite(lock.path, after, DEFAULT_SETTINGS)) is not None
 
 
+def test_a_contender_of_another_lock_in_the_folder_has_a_queue_of_its_own():
+    """Its layout is the same, but its group is not; `previous` had one queue."""
+    settings = Settings(roots=(Root(ROOT, layout="named-sequence"),))
+    world = world_of(["alpha-0000000000", "alpha-0000000001"], next_sequence=9)
+    before = lock_at(ROOT, world, settings, 0)
+    other = child("beta-0000000002", czxid=ZXID + 1, zxid=ZXID + 1)
+    after = lock_at(ROOT, world.after(other), settings, 0, before)
+
+    assert isinstance(after, Lock)
+    assert [nodes(queue.members) for queue in after.queues] == [
+        ["alpha-0000000000", "alpha-0000000001"],
+        ["beta-0000000002"],
+    ]
+
+
 def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
     """No member is compared again: the order is as it was."""
     names = [f"lock-{n:010d}" for n in range(5)]

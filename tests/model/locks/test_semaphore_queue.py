@@ -1,6 +1,16 @@
-"""Leases have no numbers: they stand in the order in which they were taken."""
+"""Leases: in which order they stand, and which of them are held."""
 
+from model.builders import session, world
 from model.findings.cases import At, facts
+from model.semaphores import (
+    ANN_AT_CURATOR_GATE,
+    ANN_CURATOR_LEASE,
+    CURATOR_GATE,
+    CURATOR_LEASES,
+    POOL,
+    created,
+    folder,
+)
 
 from zktop.model.facts import Children, Text
 from zktop.model.locks.lock import Lock
@@ -22,3 +32,14 @@ def test_kazoo_leases_stand_in_order_of_arrival() -> None:
     assert isinstance(made, Lock)
     assert made.layout == "kazoo-semaphore"
     assert [member.node for member in made.holders] == [one.name for one in taken]
+
+
+def test_the_only_lease_of_a_semaphore_is_held() -> None:
+    """Its client has not left the gate yet; but no semaphore has 0 leases."""
+    empty = [*folder(POOL, "leases", "locks"), *folder(CURATOR_GATE), *folder(CURATOR_LEASES)]
+    ann = created(ANN_AT_CURATOR_GATE, "ann", 100), created(ANN_CURATOR_LEASE, "ann", 110)
+    made = lock_at(Text(POOL), world(*empty, *ann), Settings(), 0)
+
+    assert isinstance(made, Lock)
+    assert made.leases is None
+    assert [member.owner for member in made.holders] == [session("ann")]

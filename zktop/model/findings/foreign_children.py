@@ -13,6 +13,7 @@ from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.locks.lock import FOREIGN, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
 from zktop.model.locks.open_folder import only_mixed
+from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 
@@ -46,7 +47,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *((True, owner_facts(ctx, child)) for child in obstacles[:3]),
-            (True, f"clients that write {ctx.lock.layout} count it, and it sorts before them"),
+            (True, f"clients that write {ctx.lock.layout} count it{_counted_as(ctx)}"),
             (
                 None,
                 "its creator does not delete it soon; a TTL node is deleted when its TTL is over",
@@ -59,6 +60,15 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _it_is(paths: list[Text]) -> str:
     return f"{paths[0]} is" if len(paths) == 1 else "these are"
+
+
+def _take_permits(ctx: LockContext) -> bool:
+    """Whether the obstacles are among the leases of a semaphore."""
+    return any(isinstance(queue, LeasePool) and queue.is_short for queue in ctx.lock.queues)
+
+
+def _counted_as(ctx: LockContext) -> str:
+    return ": it takes a permit" if _take_permits(ctx) else ", and it sorts before them"
 
 
 def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
@@ -74,6 +84,8 @@ def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     """C4 for Curator, in all versions; for others, the version is assumed or shown by a watch."""
+    if _take_permits(ctx) and ctx.lock.leases_are != "known":
+        return "C2"  # the waiting client itself shows the number of leases
     layouts = ctx.lock.layout.removeprefix("mixed:").split("+")
     if is_free and all(part.startswith("curator") for part in layouts):
         return "C4"

@@ -62,7 +62,7 @@ class LeasePool(QueueDefaults):
         return any(other is not None and other.node == member.node for other in waiting)
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return all leases for the first at the gate, and those before it for the others."""
+        """Return all leases for the first at the gate, the nearest before it for the others."""
         if self.holds(member):
             return ()
         if self.is_pending(member) or self.gate.holds(member):
@@ -97,7 +97,9 @@ class LeasePool(QueueDefaults):
 
     @property
     def is_short(self) -> bool:
-        """Whether members wait because of foreign children."""
+        """Whether members wait because of foreign children; not if the number is unknown."""
+        if self.leases is None or self._takes_first:
+            return False
         return bool(self.taken) and bool(self.waiters) and self._is_full()
 
     @property

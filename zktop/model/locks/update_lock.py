@@ -1,9 +1,9 @@
 """Makes the next version of a lock from the previous one after a few children changed.
 
 This works for locks with one queue and numbers that all clients sort alike. Any other lock (with a
-foreign child, a second layout, a repeated or negative number, or leases that depend on data) is
-made from scratch. Two versions of a listing are in nearly the same order, so walking both in
-parallel finds the few differences.
+foreign child that clients count, a second layout, a repeated or negative number, several locks in
+one folder, or leases that depend on data) is made from scratch. Two versions of a listing are in
+nearly the same order, so walking both in parallel finds the few differences.
 """
 
 from bisect import bisect_left
@@ -104,6 +104,7 @@ def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
         and queue.rule != "first-n"
         and queue.layout.name not in _FROM_SCRATCH
         and not queue.layout.reentrant
+        and not queue.layout.grouped
         and lock.layout == queue.layout.name
         and site.still_hold(lock.dependencies)
     )

@@ -73,7 +73,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     gate, rest = _gate(CURATOR_MUTEX, context.site.below("locks"), context, "locks/")
     newest = _taken_by_head(leases, gate)
     out = len(leases) + len(taken)
-    is_pending = newest is not None and (context.leases is None or out > context.leases)
+    is_pending = newest is not None and out > (context.leases or 1)
     if newest is not None and is_pending:
         leases.remove(newest)
     number = context.leases or (out - 1 if is_pending else None)
