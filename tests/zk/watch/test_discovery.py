@@ -122,6 +122,19 @@ def test_a_flood_is_narrowed_to_where_the_locks_are(
         writer.delete("/app/locks/a/x__lock__0000000001")
 
 
+def test_after_a_flood_a_root_far_from_the_top_is_searched(
+    busy: RunningServer, writer: KazooClient
+) -> None:
+    """The search goes from the top to the base of the root."""
+    writer.create("/app/deep/two/x__lock__0000000000", b"who", makepath=True)
+    with observing(
+        busy.address, "/app/deep/**", flood_per_second=30, looks_like_a_lock=_has_places
+    ) as live:
+        _set_often(writer, "/app/deep/er")
+        eventually(lambda: live.source.cost().watches == 2)  # one for each folder of locks
+    writer.delete("/app/deep/two", recursive=True)
+
+
 def test_a_flood_of_one_root_leaves_the_others_that_share_its_watch(
     busy: RunningServer, writer: KazooClient
 ) -> None:

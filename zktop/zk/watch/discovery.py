@@ -195,7 +195,11 @@ class Discovery:
         if any(root.covers_children(path) for root in self._roots):
             self._order.add(path, names)
             return
-        self._order.add(path, [name for name in names if self._covers(join(path, name))])
+        self._order.add(path, [name for name in names if self._leads_on(join(path, name))])
+
+    def _leads_on(self, path: str) -> bool:
+        """True for what a root covers, and for the way to its base."""
+        return self._covers(path) or any(root.base.startswith(f"{path}/") for root in self._roots)
 
     def _covers(self, path: str) -> bool:
         return any(root.covers(path) for root in self._roots)
