@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from zktop.zk.connect.address import Address
 
@@ -43,6 +43,20 @@ def listener(behave: Behaviour) -> Iterator[Address]:
         thread.join(WAIT_S)  # it may have accepted another connection just now
         for connection in kept:
             connection.close()
+
+
+@contextmanager
+def dead_port() -> Iterator[int]:
+    """A port that drops every attempt to connect, because its queue is full."""
+    with socket.socket() as listening, ExitStack() as waiting:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        place = listening.getsockname()
+        for _ in range(3):
+            one = waiting.enter_context(socket.socket())
+            one.settimeout(0)
+            one.connect_ex(place)
+        yield place[1]
 
 
 def answers(text: bytes) -> Behaviour:

@@ -1,5 +1,6 @@
 """Each host is probed before connecting, and each kind of failure has its own message."""
 
+import socket
 import ssl
 import threading
 import time
@@ -8,7 +9,15 @@ from pathlib import Path
 import pytest
 from servers import RunningServer, free_port
 from waiting import eventually
-from zk.bad_servers import Behaviour, answers, hangs_up, listener, never_finishes, silent
+from zk.bad_servers import (
+    Behaviour,
+    answers,
+    dead_port,
+    hangs_up,
+    listener,
+    never_finishes,
+    silent,
+)
 from zk.observed import PATIENCE_S
 
 from zktop.errors import NoConnectionError, UsageError
@@ -73,6 +82,21 @@ def test_an_unresolvable_name_is_unknown(name: str) -> None:
 
     assert found.outcome in ("unknown-host", "unreachable")
     assert name in found.sentence
+
+
+def test_a_dead_address_of_a_name_leaves_time_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """For example an IPv6 address in a network that drops its packets."""
+    with dead_port() as dead, listener(answers(SRVR)) as address:
+        found = [
+            (socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))
+            for port in (dead, address.port)
+        ]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_named: found)
+        outcome = probe(Address("zk1", 2181), seconds=2.0).outcome
+
+    assert outcome == "ok"
 
 
 def test_all_are_asked_at_the_same_time() -> None:

@@ -60,8 +60,7 @@ def send(connection: socket.socket, question: bytes) -> None:
 
 def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:
     """Open a connection, with TLS if there is a context."""
-    where = address.reachable
-    connection = socket.create_connection((where.host, where.port), deadline.seconds_left())
+    connection = _dial(address.reachable, deadline)
     if context is None:
         return connection
     try:
@@ -70,6 +69,25 @@ def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline
     except BaseException:
         connection.close()
         raise
+
+
+def _dial(where: Address, deadline: Deadline) -> socket.socket:
+    """Try all addresses of a host, each for an even share of the time left: some may be dead."""
+    places = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
+    for left, (family, kind, protocol, _, place) in zip(
+        range(len(places), 0, -1), places, strict=True
+    ):
+        connection = socket.socket(family, kind, protocol)
+        try:
+            connection.settimeout(deadline.seconds_left() / left)
+            connection.connect(place)
+        except OSError:
+            connection.close()
+            if left == 1:
+                raise
+        else:
+            return connection
+    raise socket.gaierror(socket.EAI_NONAME, "it has no address")
 
 
 def read_to_end(connection: socket.socket, deadline: Deadline) -> bytes:
