@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from app.ring.test_ring_recorder import BEGIN, churn
+from app.ring.test_ring_recorder import BEGIN, DiskThatFills, churn
 from output.stories import facts, settings
 
 from zktop.app.record_file import header_of
@@ -28,10 +28,10 @@ Moments = Iterator[tuple[int, list[AnyFact]]]
 class WatchedRun:
     """A live run as far as the recorder sees it."""
 
-    def __init__(self, folder: Path, at: int) -> None:
+    def __init__(self, folder: RingFolder, at: int) -> None:
         self.notes: list[str] = []
         header = header_of("zk1:2181", settings(DEADLOCK))
-        self.recorder = RingRecorder(RingFolder(folder, LIMITS), header, at, self.notes.append)
+        self.recorder = RingRecorder(folder, header, at, self.notes.append)
         self._examiner, self._world = Examiner(settings(DEADLOCK)), World()
 
     def look(self, at: int, new: list[AnyFact]) -> None:
@@ -52,7 +52,7 @@ def incident(begin: int, deadlock: int, end: int) -> Moments:
 
 def test_the_minutes_before_and_after_a_deadlock_are_kept(tmp_path: Path) -> None:
     """In one file that opens at the deadlock, after the ring has deleted these minutes."""
-    run = WatchedRun(tmp_path, BEGIN)
+    run = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)
     deadlock = BEGIN + 2 * BEFORE_MS
     for at, new in incident(BEGIN, deadlock, deadlock + AFTER_MS + LIMITS.keep):
         run.look(at, new)
@@ -75,7 +75,7 @@ def test_the_minutes_before_and_after_a_deadlock_are_kept(tmp_path: Path) -> Non
 def test_after_a_restart_the_same_finding_has_no_second_file(tmp_path: Path) -> None:
     """Unless it comes again much later. A restart loop would fill the folder."""
     for begin in (BEGIN, BEGIN + 60_000, BEGIN + 120_000 + AGAIN_MS):
-        run = WatchedRun(tmp_path, begin)
+        run = WatchedRun(RingFolder(tmp_path, LIMITS), begin)
         for at, new in incident(begin, begin, begin + 30_000):
             run.look(at, new)
         run.recorder.close()
@@ -87,7 +87,7 @@ def test_after_a_restart_the_same_finding_has_no_second_file(tmp_path: Path) -> 
 def test_the_minutes_after_a_finding_continue_after_a_restart(end: str, tmp_path: Path) -> None:
     """In the same file: before, the gap, and after; a killed recorder left half a line."""
     deadlock, stopped = BEGIN + BEFORE_MS, BEGIN + BEFORE_MS + 70_000
-    first = WatchedRun(tmp_path, BEGIN)
+    first = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)
     for at, new in incident(BEGIN, deadlock, stopped):
         first.look(at, new)
     if end == "closed":
@@ -95,7 +95,7 @@ def test_the_minutes_after_a_finding_continue_after_a_restart(end: str, tmp_path
     else:
         newest = pieces_in(tmp_path)[-1].path
         newest.write_bytes(newest.read_bytes()[:-3])
-    second = WatchedRun(tmp_path, stopped + 30_000)
+    second = WatchedRun(RingFolder(tmp_path, LIMITS), stopped + 30_000)
     for at, new in incident(stopped + 30_000, deadlock, deadlock + 2 * AFTER_MS):
         second.look(at, new)
     (kept,) = kept_in(tmp_path)
@@ -109,9 +109,27 @@ def test_the_minutes_after_a_finding_continue_after_a_restart(end: str, tmp_path
     assert [gap // 10_000 for gap in gaps] == [3]
 
 
+def test_a_full_disk_in_the_minutes_before_leaves_the_finding_readable(tmp_path: Path) -> None:
+    """The torn end of a piece is not copied: a reader would stop there."""
+    folder = DiskThatFills(tmp_path, LIMITS)
+    run = WatchedRun(folder, BEGIN)
+    deadlock = BEGIN + 120_000
+    for at, new in incident(BEGIN, deadlock, deadlock + 60_000):
+        folder.is_full = at == BEGIN + 30_000
+        run.look(at, new)
+    run.recorder.close()
+    (kept,) = kept_in(tmp_path)
+    replay = Replay(kept.path)
+    times = [report.now for report in replay.reports()]
+
+    assert not replay.is_cut_off
+    assert replay.opens_at is not None
+    assert (times[0], times[-1]) == (BEGIN, at)
+
+
 def test_files_around_findings_count_in_the_size(tmp_path: Path) -> None:
     """The folder is never larger than allowed while and after one is written."""
-    run = WatchedRun(tmp_path, BEGIN)
+    run = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)
     run.look(BEGIN, facts(BEFORE, at=BEGIN))
     for at, new in churn(900):
         more = facts(DEADLOCK, at=at, zxid=900) if at == BEGIN + 400_000 else []

@@ -4,10 +4,12 @@ The file is a copy of whole pieces: those before the finding at once, so that a 
 them, and then each piece that ends until AFTER_MS have passed, also after a restart.
 """
 
+import io
 import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec.structs import replace
 
@@ -15,7 +17,7 @@ from zktop.app.ring.folder import RingFolder
 from zktop.app.ring.retention import StoredPiece
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
-from zktop.recording import Header, packed_header
+from zktop.recording import Header, packed_header, whole_part
 
 BEFORE_MS: Millis = 300_000
 AFTER_MS: Millis = 300_000
@@ -87,8 +89,9 @@ class FindingFiles:
         """Append a piece to the open file; raise OSError if it cannot be written."""
         if self._file is None:
             return
-        with piece.path.open("rb") as source:  # open before it may be deleted
-            size = self._file.size + piece.size
+        with _opened(piece) as source:  # open before it may be deleted
+            size = self._file.size + source.seek(0, os.SEEK_END)
+            source.seek(0)
             self._folder.write_kept(self._file, size)
             with self._file.path.open("ab") as file:
                 shutil.copyfileobj(source, file)
@@ -97,6 +100,12 @@ class FindingFiles:
     def end(self) -> None:
         """Finish the open file."""
         self._file = None
+
+
+def _opened(piece: StoredPiece) -> BinaryIO:
+    """Open a piece without its torn end, so that other pieces can be appended to it."""
+    whole = whole_part(piece.path) if piece.is_torn else None
+    return piece.path.open("rb") if whole is None else io.BytesIO(whole)
 
 
 def _ends_with(path: Path, piece: StoredPiece) -> bool:

@@ -18,6 +18,7 @@ class StoredPiece(msgspec.Struct, frozen=True):
     path: Path
     begin: Millis
     size: int
+    is_torn: bool = False  # a write error may have left half a line at its end
 
 
 class RingLimits(msgspec.Struct, frozen=True):

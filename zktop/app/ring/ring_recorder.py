@@ -70,7 +70,7 @@ class RingRecorder:
         writer = self._writer
         writer.close()
         if writer.first_size:
-            piece = replace(writer.piece, size=writer.size)
+            piece = replace(writer.piece, size=writer.size, is_torn=writer.has_failed)
             self._folder.add(piece)
             self._keep(lambda: self._findings.add(piece))
         else:  # not even its state could be written
