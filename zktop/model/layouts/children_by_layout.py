@@ -96,7 +96,7 @@ def _first(
     return None, None
 
 
-# The names of built-in layouts end with these many digits at least, or have no number at all.
+# The names of built-in layouts end with at least this many digits, but for these few.
 _DIGITS: Final = 9
 _WITHOUT_SEQUENCE: Final = ("leader_election-0",)
 

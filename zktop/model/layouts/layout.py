@@ -3,9 +3,9 @@
 A layout is data. Every difference between client libraries has a field here, so a layout in a
 user's config can express everything that a built-in one does.
 
-A server prints the signed 32-bit counter of sequential nodes ten characters wide, so -1 reads
-`-000000001`. In a pattern, `{SEQ}` stands for this number, `{U36}` for a uuid with dashes and
-`{H32}` for 32 hexadecimal digits. `{SEQ}` matches only numbers that a counter can reach: in
+A server prints the signed 32-bit counter of sequential nodes at least ten characters wide, so -1
+reads `-000000001`. In a pattern, `{SEQ}` stands for this number, `{U36}` for a uuid with dashes
+and `{H32}` for 32 hexadecimal digits. `{SEQ}` matches only numbers that a counter can reach: in
 `lock-2147483648` the dash must be a minus sign, so the text before the number is `lock`.
 """
 
@@ -28,10 +28,10 @@ MODE_LETTERS: Final[dict[str, str]] = {
     "candidate": "C",
 }
 
-# How clients sort the numbers; it matters only after the counter has overflowed.
+# How clients sort. The first five differ only after the counter has overflowed.
 SortOrder = Literal[
     "number",  # as signed integers
-    "text",  # as text: a minus sorts before every digit, and newer before older
+    "text",  # as text: negative numbers first, and of those mostly the newer before the older
     "magnitude",  # the sign is lost
     "digits",  # as text without the sign
     "unsigned",  # as unsigned integers, starting after the widest gap: correct even after a wrap
@@ -65,7 +65,7 @@ HiddenWait = Literal["children", "polls"]
 ANY_WAY: tuple[HiddenWait, ...] = ("children", "polls")  # for names that many clients use
 
 
-# Where to sort a counted name without a key, or whose key is no number.
+# Where a client sorts a name that it counts, if the name has no key, or no number as its key.
 Unread = Literal[
     "ignored",  # not counted after all
     "first",

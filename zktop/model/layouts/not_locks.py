@@ -1,8 +1,9 @@
 """Registries: numbered nodes without a queue, such as lists of workers, hosts or items.
 
 Only names that many clients use are in doubt. A folder whose name or whose children sound like a
-lock is a lock, and so is a root in the config. Otherwise the watches decide: a client that waits
-watches the node of another member, and a client that only registers watches none, or its own.
+lock is a lock, and so is a root whose layout the config states. Otherwise the watches decide: a
+client that waits watches the node of another member, and a client that only registers watches
+none, or its own.
 Without watch tables, two signs of a registry remain if no parent folder sounds like a lock: the
 folder's own name, and members that all belong to one session. A lock that threads of one process
 share looks the same: it needs a watch table, or `--layout`.

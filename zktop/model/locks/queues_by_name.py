@@ -112,7 +112,7 @@ def mixed_queues(
     *,
     interop: bool,
 ) -> Queues:
-    """Make one queue for each layout, from the children that its clients count."""
+    """Make one queue for each layout; with `interop`, all compare the numbers of all children."""
     found = {
         layout.name: members_of(layout, places.get(layout.name, ()), known) for layout in layouts
     }
