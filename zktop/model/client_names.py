@@ -8,14 +8,14 @@ names; `owner` in JSON stays the plain label.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.history.change import LockChange, all_members
-from zktop.model.locks.lock import Member
+from zktop.model.locks.lock import Member, client_label
 from zktop.model.owner_list import OwnerList
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
@@ -77,16 +77,17 @@ class SharedNames:
 
     def count(self, changes: Iterable[LockChange]) -> None:
         """Count the members that came and went."""
-        went: defaultdict[Text, list[Session]] = defaultdict(list)
-        came: defaultdict[Text, list[Session]] = defaultdict(list)
+        lost: list[Member] = []
+        new: list[Member] = []
         for change in changes:
             before, after = all_members(change.before), all_members(change.after)
             for run in change.changed_runs:
-                _add_sessions(went, before[run.old_start : run.old_end])
-                _add_sessions(came, after[run.new_start : run.new_end])
+                lost += before[run.old_start : run.old_end]
+                new += after[run.new_start : run.new_end]
+        went, came = _by_label(lost), _by_label(new)
         labels = dict.fromkeys((*went, *came))
         for label in labels:
-            self._count(label, went[label], came[label])
+            self._count(label, went.get(label, ()), came.get(label, ()))
         self._publish(labels)
 
     def _count(self, label: Text, went: Sequence[Session], came: Sequence[Session]) -> None:
@@ -107,19 +108,26 @@ class SharedNames:
     def _publish(self, labels: Iterable[Text]) -> None:
         """Update `shared` for these labels."""
         changes: dict[Text, Digits | None] = {}
+        shown = self.shared.finder
         for label in labels:
             known = self._sessions.get(label)
             digits = known.digits if isinstance(known, _Sharing) else None
-            if digits != self.shared.get(label):
+            if digits != shown(label):
                 changes[label] = digits
         self.shared = self.shared.with_changes(changes)
 
 
-def _add_sessions(sessions: defaultdict[Text, list[Session]], members: Iterable[Member]) -> None:
-    """Add the owners of these members to the lists of their labels."""
+def _by_label(members: Iterable[Member]) -> Mapping[Text, list[Session]]:
+    """The owners of these members by label; what many have in common is parsed once."""
+    alike: defaultdict[tuple[Text | None, bytes | None, str], list[Session]] = defaultdict(list)
     for member in members:
-        if member.owner and (label := member.label):
-            sessions[label].append(member.owner)
+        if owner := member.owner:
+            alike[member.named, member.znode.data, member.layout].append(owner)
+    sessions: defaultdict[Text, list[Session]] = defaultdict(list)
+    for source, owners in alike.items():
+        if label := client_label(*source):
+            sessions[label] += owners
+    return sessions
 
 
 NO_OWNER: Final = Text("no owner")

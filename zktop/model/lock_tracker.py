@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
 from zktop.model.layouts.lock_site import LockSite
-from zktop.model.locks.candidates import affected_locks, may_be_lock
+from zktop.model.locks.candidates import affected_locks, may_be_lock, unnumbered_names
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
@@ -52,20 +52,21 @@ class LockTracker:
     def _affected_paths(self, world: World, changed: Iterable[Text]) -> set[Text]:
         """The paths of the locks that depend on the changed children of these znodes."""
         paths: set[Text] = set()
+        find_before, find = self._world.families.finder, world.families.finder
         for path in changed:
-            before = self._world.families.get(path, NO_FAMILY).members
-            after = world.families.get(path, NO_FAMILY).members
-            names = children_diff(before, after).names if before else after
+            before = (find_before(path) or NO_FAMILY).members
+            after = (find(path) or NO_FAMILY).members
+            names = unnumbered_names(children_diff(before, after).names if before else after)
             paths.update(affected_locks(path, _examined(names, before, after)))
         return paths
 
     def _change(self, path: Text, world: World, now: Millis) -> LockChange | None:
         self._rejected.discard(path)
-        before = self.locks.get(path)
-        if before is None and self._settings.roots and self._settings.root_of(path) is None:
+        before, site = self.locks.get(path), LockSite(path, world, self._settings)
+        if before is None and self._settings.roots and site.configured is None:
             return None
         known = None if before is None or before.unrecognised else before
-        after = self._lock_at(path, world, now, known)
+        after = self._lock_at(site, now, known)
         if before is None or known is not None:
             return None if after is before else LockChange.between(path, before, after)
         if after is not None and after.unrecognised and _is_alike(before, after):
@@ -73,10 +74,11 @@ class LockTracker:
         is_late = after is not None and not after.unrecognised and _had_children(before)
         return LockChange.between(path, None if is_late else before, after)
 
-    def _lock_at(self, path: Text, world: World, now: Millis, known: Lock | None) -> Lock | None:
-        """The lock at a path, or an empty one if the user named it; `known` is the last one."""
-        if known is None and (simple := simple_lock(LockSite(path, world, self._settings))):
+    def _lock_at(self, site: LockSite, now: Millis, known: Lock | None) -> Lock | None:
+        """The lock at a site, or an empty one if the user named it; `known` is the last one."""
+        if known is None and (simple := simple_lock(site)):
             return simple
+        path, world = site.path, site.world
         if not may_be_lock(path, world, self._settings):
             return None
         found = lock_at(path, world, self._settings, now, known)
@@ -84,7 +86,7 @@ class LockTracker:
             return found
         if found.asks_watches:
             self._rejected.add(path)
-        return _empty_lock(found, self._settings.root_of(path), world)
+        return _empty_lock(found, site.configured, world)
 
     def _store(self, change: LockChange) -> None:
         path, lock = change.path, change.after

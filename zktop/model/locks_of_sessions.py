@@ -4,7 +4,7 @@ It is a persistent map, so that each report can keep the index of its own time. 
 session has several nodes is listed once per node.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
@@ -21,19 +21,21 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
 
     The list of a session is built once, however many of its nodes changed.
     """
-    left: dict[Session, Counter[Text]] = {}
-    entered: dict[Session, list[Text]] = {}
+    left: defaultdict[Session, Counter[Text]] = defaultdict(Counter)
+    entered: defaultdict[Session, list[Text]] = defaultdict(list)
     for change in changes:
         for member in (*change.deleted, *change.dismissed):
-            left.setdefault(member.owner, Counter())[change.path] += 1
+            left[member.owner][change.path] += 1
         for session in filter(None, change.entered):
-            entered.setdefault(session, []).append(change.path)
-    changed = {}
-    for session in left.keys() | entered.keys():
-        earlier: Iterable[Text] = index.get(session, ())
-        if session in left:
-            earlier = _without(earlier, left[session])
-        changed[session] = (*earlier, *entered.get(session, ())) or None
+            entered[session].append(change.path)
+    find = index.finder
+    changed = {
+        session: tuple(_without(find(session) or (), nodes)) or None
+        for session, nodes in left.items()
+    }
+    for session, paths in entered.items():
+        earlier = changed[session] if session in changed else find(session)
+        changed[session] = (*(earlier or ()), *paths)
     return index.with_changes(changed)
 
 

@@ -134,9 +134,7 @@ class FindingTracker:
         """Examine what is due; return everything that is wrong now."""
         self._now = look.now
         shared = self._shared(look)
-        sessions = (session for change in look.changes for session in change.sessions)
-        for session in dict.fromkeys(sessions):
-            self._mark_session(session, look)
+        self._mark_sessions(look)
         for change in look.changes:
             self._mark_lock(change)
         if look.deadlocks != tuple(self._deadlocks.values()):
@@ -177,17 +175,19 @@ class FindingTracker:
             client_names=look.client_names,
         )
 
-    def _mark_session(self, session: Session, look: LookInput) -> None:
-        """Make a session of a changed lock due if it has findings or many locks."""
-        locks = look.locks_of.get(session)
-        if not locks:
-            self._remember(session, NO_RESULTS)
-            self._rests_until.pop(session, None)
-        elif session in self._found:  # such a session may change at every look
-            rests_until = self._rests_until.get(session, look.now)
-            self._due.set_within(session, max(look.now + SECOND_MS, rests_until))
-        elif len(locks) >= self._settings.thresholds.blast_radius:
-            self._set_due(session, FIRST)
+    def _mark_sessions(self, look: LookInput) -> None:
+        """Make the sessions of changed locks due that have findings or many locks."""
+        locks_of, many = look.locks_of.finder, self._settings.thresholds.blast_radius
+        for session in chain.from_iterable(change.sessions for change in look.changes):
+            locks = locks_of(session)
+            if not locks:
+                self._remember(session, NO_RESULTS)
+                self._rests_until.pop(session, None)
+            elif session in self._found:  # such a session may change at every look
+                rests_until = self._rests_until.get(session, look.now)
+                self._due.set_within(session, max(look.now + SECOND_MS, rests_until))
+            elif len(locks) >= many:
+                self._set_due(session, FIRST)
 
     def _mark_lock(self, change: LockChange) -> None:
         path, before, after = change.path, change.before, change.after

@@ -1,12 +1,12 @@
 """A path that may be a lock: one znode, its children, and a few nodes around it.
 
-A site records the answers that it gives: these are the facts that a lock depends on.
+A site records what it answers about other nodes: a lock depends on these facts, too.
 """
 
 from typing import Final
 
 from zktop.model.facts import Stat, join, split
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.world import World
@@ -38,23 +38,19 @@ def is_lockish(name: str) -> bool:
 class LockSite:
     """One path of a world, seen as the root of a lock."""
 
-    __slots__ = ("dependencies", "family", "path", "settings", "world")
+    __slots__ = ("configured", "dependencies", "family", "path", "settings", "world")
 
     def __init__(self, path: Text, world: World, settings: Settings) -> None:
         self.path = path
         self.world = world  # direct queries are not recorded
         self.settings = settings
+        self.configured = settings.root_of(path) if settings.roots else None  # covers this path
         self.family = world.family(path)
         self.dependencies: list[Dependency] = []
 
     @property
-    def configured(self) -> Root | None:
-        """The configured root that covers this path."""
-        return self.settings.root_of(self.path) if self.settings.roots else None
-
-    @property
     def stat(self) -> Stat | None:
-        """The newest Stat of the lock's own znode."""
+        """The Stat of the lock's own znode: from its newest listing, else from a read."""
         if self.family.stat is not None:
             return self.family.stat
         node = self.itself()
@@ -69,7 +65,7 @@ class LockSite:
         return self._family(join(self.path, name))
 
     def beside(self, ending: str) -> Family | None:
-        """Return the children of the sibling named like this node plus an ending, if it exists."""
+        """Return the children of the sibling with this node's name and an ending, if it exists."""
         sibling = Text(self.path + ending)
         family = self._family(sibling)
         return family if family.listed or self._node(sibling) is not None else None

@@ -17,7 +17,7 @@ _MIN_DIGITS: Final = 9  # of a sequence number
 
 
 def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
-    """Return the paths of the locks that a change of these children can affect.
+    """Return the paths of the locks that a change of these unnumbered children can affect.
 
     >>> affected_locks("/pool/sem-__lock__"), affected_locks("/app/sem/leases")
     (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
@@ -28,7 +28,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
         found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if with_part(name):
         found.append(split(path)[0])
-    for child in dict.fromkeys(unnumbered_names(children)):  # its data or owner may matter
+    for child in dict.fromkeys(children):  # its data or owner may matter
         below = join(path, child)
         found.append(below)
         if child.endswith(QUEUE_OF_SEMAPHORE):

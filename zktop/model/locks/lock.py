@@ -43,9 +43,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     @property
     def label(self) -> Text | None:
         """The label of its client, from its name or data; parsed on each access."""
-        if self.named is not None or not self.znode.data:
-            return self.named
-        return label_of(self.znode.data, self.layout)
+        return client_label(self.named, self.znode.data, self.layout)
 
     @property
     def token(self) -> Text | None:
@@ -66,6 +64,13 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     def ctime(self) -> Millis | None:
         """When it was created, by the clock of the leader at that time."""
         return self.znode.stat.ctime if self.znode.stat else None
+
+
+def client_label(named: Text | None, data: bytes | None, layout: str) -> Text | None:
+    """Return the label of a client from the name of its node, else from the data."""
+    if named is not None or not data:
+        return named
+    return label_of(data, layout)
 
 
 class LockQueue(Protocol):
