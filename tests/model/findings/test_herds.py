@@ -1,7 +1,7 @@
 """L7 to L11: wake-ups for many, and watches left behind; with a near miss each."""
 
 import pytest
-from model.builders import NOW, ZK1, no_watches, session
+from model.builders import NOW, ZK1, ZK2, no_watches, session, watches, world
 from model.findings.cases import (
     PATH,
     SECOND,
@@ -15,13 +15,18 @@ from model.findings.cases import (
     k,
     lacks,
     only,
+    path_of,
     sessions,
+    shared_context,
     watching,
 )
+from model.semaphores import created, folder
 
 from zktop.model.facts import Stat
 from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
@@ -61,6 +66,29 @@ def test_l7_is_quiet_for_readers_that_share_one_writer() -> None:
     tables = [watching({f"r{n}": [writer] for n in range(1, 9)})]
 
     assert not found("L7", ctx(writer, *readers, tables=tables))
+
+
+def threads(number: int, **more: object) -> LockContext:
+    """One client with so many waiting threads, and as many others, in turns.
+
+    Each waiter watches its predecessor.
+    """
+    waiters = [
+        k(f"t{n}", n, by="client" if n % 2 else f"other{n}") for n in range(1, 2 * number + 1)
+    ]
+    queue = [k("holder", 0), *waiters]
+    rows: dict[str, list[At]] = {}
+    for before, waiter in zip(queue, waiters, strict=False):
+        rows.setdefault(waiter.owner, []).append(before)
+    return ctx(*queue, tables=[watching(rows)], **more)
+
+
+def test_threads_of_one_client_are_no_herd() -> None:
+    """They share their session's watches, and each of these wakes the session once."""
+    case = threads(6, past=history(releases_per_s=4.0))
+
+    assert not found("L7", case)
+    assert not found("L9", case)
 
 
 ALONE = Settings(roots=(Root(path=PATH, layout="single-node"),))
@@ -185,6 +213,29 @@ def test_l11_fires_for_a_watcher_without_a_place() -> None:
 def test_l11_is_quiet_for(who: str) -> None:
     """Contenders may watch each other, and zktop's own watches are no problem."""
     assert not found("L11", ctx(*CROWD[:2], tables=[watching({who: [CROWD[0]]})]))
+
+
+def test_l11_names_a_node_once_that_two_servers_list() -> None:
+    """The session moved, and the table of its old server is older."""
+    first = (path_of(CROWD[0]),)
+    tables = [watches(server, {"zoe": first}, zxid=1_000_000) for server in (ZK1, ZK2)]
+    finding = only("L11", ctx(*CROWD[:2], tables=tables))
+
+    assert len(finding.nodes) == 1
+    assert " and " not in finding.sentence
+
+
+def test_l11_is_quiet_for_all_who_watch_the_master_of_hbase() -> None:
+    """Region servers watch it for good, and never wait for it."""
+    masters = folder("/hbase", "master", "backup-masters"), folder("/hbase/backup-masters", "m2")
+    nodes = created("/hbase/master", "m1", 90), created("/hbase/backup-masters/m2", "m2", 91)
+    table = watching({who: ["/hbase/master"] for who in ("m2", "rs1", "rs2")})
+    known = world(*masters[0], *masters[1], *nodes, table)
+    made = lock_at(Text("/hbase"), known, Settings(), NOW)
+
+    assert isinstance(made, Lock)
+    assert made.waiters
+    assert not found("L11", LockContext(lock=made, shared=shared_context(table)))
 
 
 @pytest.mark.parametrize("rule", ["L7", "L8", "L9", "L10", "L11"])

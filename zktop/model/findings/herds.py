@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 
 from msgspec.structs import replace
 
 from zktop.model.facts import Session
-from zktop.model.findings.context import LockContext
+from zktop.model.findings.context import LockContext, MemberWatches
 from zktop.model.findings.finding import MissingInput, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Member
+from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
 
 BURSTS_PER_S = 3
@@ -46,20 +48,25 @@ def _many(ctx: LockContext) -> int:
 
 
 def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
-    """Count, by watched path, waiters that would wake in vain, and those against their recipe.
+    """Count, by watched path, sessions that wake in vain, and those against their recipe.
 
     Readers that wait for one writer all continue together, so they are not a herd.
     """
     vain: Counter[Text] = Counter()
     unexpected: Counter[Text] = Counter()
-    for seen in ctx.waiting:
-        for path in seen.others:
-            if path not in seen.expected:
-                unexpected[path] += 1
-                vain[path] += 1
-            elif seen.member.mode != "read":
-                vain[path] += 1
+    for waiting in _by_session(ctx):
+        expected = {path for seen in waiting for path in seen.expected}
+        shared = {path for one in waiting if one.member.mode == "read" for path in one.expected}
+        for path in waiting[0].others:
+            unexpected[path] += path not in expected
+            vain[path] += path not in shared
     return vain, unexpected
+
+
+def _by_session(ctx: LockContext) -> Iterator[list[MemberWatches]]:
+    """Yield the waiters of each session: they share its watches, and each wakes it once."""
+    for _, waiting in groupby(ctx.waiting, key=lambda seen: seen.member.owner):
+        yield list(waiting)
 
 
 def _herd(ctx: LockContext, member: Member, number: int, unexpected: int) -> RuleMatch:
@@ -187,7 +194,7 @@ def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _woken(ctx: LockContext) -> Counter[Text]:
-    woken = Counter(path for seen in ctx.waiting for path in seen.others)
+    woken = Counter(path for waiting in _by_session(ctx) for path in waiting[0].others)
     woken[ctx.path] += len(ctx.watching_children)
     return woken
 
@@ -242,14 +249,16 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A session still watches a member but has no place in the queue any more."""
     if ctx.lock.kind == "single" or not ctx.waiters:
         return
-    stale: dict[Session, list[Member]] = {}
+    if any(isinstance(queue, SingleNodeQueue) for queue in ctx.lock.queues):
+        return  # many observe such a node, and nothing tells them from contenders
+    stale: dict[Session, dict[Text, Member]] = {}
     for table in (one.watches for one in ctx.ensemble.tables if one.watches):
         for path, member in ctx.at_path.items():
             for session in table.by_path.get(path, ()):
                 if session not in ctx.owned and session != ctx.ensemble.own:
-                    stale.setdefault(session, []).append(member)
+                    stale.setdefault(session, {})[path] = member
     for session in sorted(stale)[:MAX_STALE_SESSIONS]:
-        yield _stale(ctx, session, stale[session])
+        yield _stale(ctx, session, [*stale[session].values()])
 
 
 def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMatch:
