@@ -242,6 +242,14 @@ def test_r1_fires_for_children_of_another_kind() -> None:
     assert finding.severity == "info"
 
 
+def test_r1_says_of_a_contender_without_a_session_what_is_odd_about_it() -> None:
+    """Its name is fine: it is left over, or was restored from a backup."""
+    finding = only("R1", ctx(ALICE, At(curator("zoe", 2).name, "")))
+
+    assert finding.evidence[0].text.startswith("no session owns _c_")
+    assert finding.evidence[0].text.endswith(", though named like a contender")
+
+
 def test_r1_leaves_alarms_to_the_rules_about_the_harm() -> None:
     """One child without a number breaks every Lock() of go-zookeeper: that is B11."""
     gopher = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher")

@@ -1,7 +1,7 @@
 """L1 to L6: waiters that nothing will wake; each rule with a case that fires and a near miss."""
 
 import pytest
-from model.builders import NOW, ZK1, no_connections, no_watches
+from model.builders import NOW, ZK1, kazoo_name, no_connections, no_watches, world
 from model.findings.cases import (
     PATH,
     SECOND,
@@ -17,11 +17,16 @@ from model.findings.cases import (
     lacks,
     only,
     sessions,
+    shared_context,
     watching,
 )
+from model.semaphores import ANN_LEASE, GATE, POOL, created, kazoo_pool
 
 from zktop.model.findings.apply import NO_RESULTS, examine_lock, table_blind_spots
 from zktop.model.findings.context import LockContext
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 A, B, C, D = k("alice", 0), k("bob", 1), k("carol", 2), k("dave", 3)
@@ -132,6 +137,22 @@ def test_l3_is_only_information_beside_a_good_watch() -> None:
 def test_l3_is_quiet_for(watched: str) -> None:
     """A name without a number may well be created; another path is not this lock's business."""
     assert not found("L3", queue({"carol": [watched, B]}))
+
+
+def test_l3_is_quiet_for_a_foreign_child_of_the_gate_of_a_semaphore() -> None:
+    """It is in another folder than the semaphore's own, but it is there."""
+    first, second = kazoo_name("ann", 0), kazoo_name("bob", 2)
+    gate = {first: "ann", "foo-0000000001": "foo", second: "bob"}
+    queued = [
+        created(f"{GATE}/{name}", who, 100 + n) for n, (name, who) in enumerate(gate.items())
+    ]
+    table = watching({"bob": [f"{GATE}/{first}", f"{GATE}/foo-0000000001"]})
+    pool = [*kazoo_pool(leases=1), created(ANN_LEASE, "dan", 90)]
+    lock = lock_at(Text(POOL), world(*pool, *queued, table), Settings(), NOW)
+
+    assert isinstance(lock, Lock)
+    assert lock.foreign
+    assert not found("L3", LockContext(lock=lock, shared=shared_context(table)))
 
 
 def test_l4_fires_for_a_waiter_that_watches_another_one_before_it() -> None:

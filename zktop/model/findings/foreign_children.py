@@ -10,10 +10,12 @@ from zktop.model.findings.finding import Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
 from zktop.model.freeing.commands import free_command
 from zktop.model.layouts.children_by_layout import sort_by_layout
+from zktop.model.layouts.layout import parse_name
 from zktop.model.locks.lock import FOREIGN, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.semaphore_queue import LeasePool
+from zktop.model.locks.shapes import layout_named
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 
@@ -86,11 +88,14 @@ def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     """C4 for Curator, in all versions; for others, the version is assumed or shown by a watch."""
     if _take_permits(ctx) and ctx.lock.leases_are != "known":
         return "C2"  # the waiting client itself shows the number of leases
-    layouts = ctx.lock.layout.removeprefix("mixed:").split("+")
-    if is_free and all(part.startswith("curator") for part in layouts):
+    if is_free and all(name.startswith("curator") for name in _layout_names(ctx)):
         return "C4"
     proofs = (p for queue in only_mixed(ctx.lock.queues) for p in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
+
+
+def _layout_names(ctx: LockContext) -> list[str]:
+    return ctx.lock.layout.removeprefix("mixed:").split("+")
 
 
 def owner_facts(ctx: LockContext, child: Member) -> str:
@@ -232,11 +237,26 @@ def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
         f"{several(map(short, foreign))}.",
         confidence="C4",
         evidence=(
-            (True, f"no name of the layout {ctx.lock.layout} looks like that"),
+            *((True, why) for why in _why_foreign(ctx, foreign)),
             (True, _effect(ctx)),
         ),
         advice="Keep other nodes out of a lock's path.",
     )
+
+
+def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
+    """Why these children are not in the queue."""
+    own = ctx.shared.settings.layouts
+    layouts = [one for name in _layout_names(ctx) if (one := layout_named(name, own))]
+    znodes = map(ctx.lock.family.members.get, foreign)
+    unowned = [one.name for one in znodes if one and one.stat and not one.stat.owner]
+    alike = [name for name in unowned if any(parse_name(one, name) for one in layouts)]
+    if alike:
+        yield f"no session owns {several(map(short, alike))}, though named like a contender"
+    others = [name for name in foreign if name not in alike]
+    if others:
+        that = several(map(short, others)) if alike else "that"
+        yield f"no name of the layout {ctx.lock.layout} looks like {that}"
 
 
 def _effect(ctx: LockContext) -> str:

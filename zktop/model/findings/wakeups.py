@@ -8,7 +8,7 @@ whole names instead of the numbers at their end. The first section finds such cl
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from zktop.model.facts import Session, join, split
+from zktop.model.facts import Session, split
 from zktop.model.findings.context import LockContext, MemberWatches
 from zktop.model.findings.finding import (
     SILENCE,
@@ -19,7 +19,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import short, span, waits
-from zktop.model.locks.lock import Member
+from zktop.model.locks.lock import Member, absolute_path
 from zktop.model.locks.watch_check import POLL_MS
 from zktop.model.text import Text
 
@@ -250,7 +250,7 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
 )
 def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A session watches a numbered node that is gone: such a name never comes back."""
-    foreign = {join(ctx.path, name) for name in ctx.lock.foreign}
+    foreign = {absolute_path(ctx.path, name) for name in ctx.lock.foreign}
     for seen in ctx.mismatched:
         unknown = (path for path in seen.others if path not in ctx.at_path)
         gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
