@@ -1,5 +1,6 @@
 """Leases: in which order they stand, and which of them are held."""
 
+import pytest
 from model.builders import session, world
 from model.findings.cases import At, facts
 from model.semaphores import (
@@ -43,3 +44,18 @@ def test_the_only_lease_of_a_semaphore_is_held() -> None:
     assert isinstance(made, Lock)
     assert made.leases is None
     assert [member.owner for member in made.holders] == [session("ann")]
+
+
+@pytest.mark.parametrize(("below", "leases"), [("", 1), ("/0", None)])
+def test_the_number_of_leases_that_are_created_on_demand_is_unknown(
+    below: str, leases: int | None
+) -> None:
+    """MultiNonBlockingLease creates slot 1 only when slot 0 is taken; NonBlockingLease is one."""
+    slot = f"/lease{below}"
+    known = [*folder(slot, "lease_holder"), created(f"{slot}/lease_holder", "", 60)]
+    known = [*folder("/lease", "0"), *known] if below else known
+    made = lock_at(Text("/lease"), world(*known), Settings(), 0)
+
+    assert isinstance(made, Lock)
+    assert made.layout == "kazoo-lease"
+    assert (made.leases, made.leases_are) == (leases, "known" if leases else None)

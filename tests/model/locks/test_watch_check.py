@@ -7,6 +7,7 @@ from model.builders import (
     ZK1,
     connections,
     figures,
+    kazoo_name,
     no_watches,
     own,
     row,
@@ -15,12 +16,16 @@ from model.builders import (
     world,
 )
 from model.plain_locks import lock_of, member
+from model.semaphores import GATE, POOL, created, kazoo_pool
 
-from zktop.model.facts import Stat
+from zktop.model.facts import Children, Stat
 from zktop.model.layouts import tutorials
 from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.locks.lock import Lock, Member, Target, absolute_path, relative_path
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.watch_check import POLL_MS, WatchCheck, WatchStatus
+from zktop.model.settings import Settings
+from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
 
 ALICE, BOB, CAROL = (
@@ -312,6 +317,22 @@ def test_nodes_below_and_beside_the_lock() -> None:
 
     assert WatchCheck(lock, ensemble(rows)).of(second).verdict == "confirmed"
     assert WatchCheck(lock, ensemble(wrong)).of(second).verdict == "elsewhere"
+
+
+@pytest.mark.parametrize(("zxid", "expected"), [(129, "unknown"), (130, "elsewhere")])
+def test_a_watch_on_a_node_that_left_the_gate_of_a_semaphore(zxid: int, expected: str) -> None:
+    """A change of the gate changes no Stat of the semaphore itself."""
+    names = [kazoo_name(who, number) for number, who in enumerate(("ann", "bob", "cem"))]
+    gate = Stat(50, 50, 0, pzxid=130)
+    listed = Children(path=Text(GATE), names=(names[0], names[2]), stat=gate, zxid=131, at=NOW)
+    queued = created(f"{GATE}/{names[0]}", "ann", 100), created(f"{GATE}/{names[2]}", "cem", 102)
+    table = watches(ZK1, {"cem": (f"{GATE}/{names[1]}",)}, zxid=zxid)
+    known = world(own(), *kazoo_pool(leases=1), listed, *queued, table)
+    lock = lock_at(Text(POOL), known, Settings(), NOW)
+
+    assert isinstance(lock, Lock)
+    cem = lock.member(f"../pool-__lock__/{names[2]}")
+    assert WatchCheck(lock, Ensemble.of(known, NOW)).of(cem).verdict == expected
 
 
 @pytest.mark.parametrize(

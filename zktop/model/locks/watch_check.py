@@ -22,7 +22,7 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 
 WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
 
-UNSEEN: Final[WatchKind] = "children"  # a watch that no server table shows
+UNSEEN: Final[WatchKind] = "children"  # a watch that ZooKeeper's tables do not show
 NONE: Final[frozenset[Text]] = frozenset()
 DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the last that it lists
 POLL_MS: Final = 10_000  # a session that is idle for this long does not poll
@@ -149,9 +149,14 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return presence is None or idle is None or presence.at - idle < POLL_MS
 
     def _is_older_than(self, zxid: int) -> bool:
-        """Return whether no child of the root came or went after this transaction."""
-        changed = self.lock.stat.pzxid if self.lock.stat else None
-        return changed is not None and changed <= zxid
+        """Return whether no child of the lock's folders came or went after this transaction."""
+        nested = (
+            known.stat if known is not None else None
+            for path, is_node, known in self.lock.dependencies
+            if not is_node and path in self._folders
+        )
+        stats = (self.lock.stat, *nested)
+        return all(stat is not None and stat.pzxid <= zxid for stat in stats)
 
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
         """Return the watches that the recipe of a waiter sets, with absolute paths.

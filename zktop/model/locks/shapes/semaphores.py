@@ -189,7 +189,8 @@ def _kazoo_lease(context: ShapeContext) -> Queues:
                 holders.append(context.single(f"{below}lease_holder", node))
         pools.append(LeasePool(holders, queue, leases=1, watched=None, head="hidden"))
     until = next_end(ends, context.now)
-    return Queues(tuple(pools), Leases(len(pools), "known"), until=until)
+    number = 1 if "lease_holder" in family.members else None  # slots are created on demand
+    return Queues(tuple(pools), Leases(number, "known" if number else None), until=until)
 
 
 def _exclusive(queue: RankedQueue | MixedQueue) -> RankedQueue:
