@@ -155,8 +155,8 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             for path, is_node, known in self.lock.dependencies
             if not is_node and path in self._folders
         )
-        stats = (self.lock.stat, *nested)
-        return all(stat is not None and stat.pzxid <= zxid for stat in stats)
+        changes = [stat.pzxid if stat else None for stat in (self.lock.stat, *nested)]
+        return all(changed is not None and changed <= zxid for changed in changes)
 
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
         """Return the watches that the recipe of a waiter sets, with absolute paths.
