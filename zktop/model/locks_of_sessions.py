@@ -22,12 +22,17 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
     The list of a session is built once, however many of its nodes changed.
     """
     left: defaultdict[Session, Counter[Text]] = defaultdict(Counter)
-    entered: defaultdict[Session, list[Text]] = defaultdict(list)
+    entered: dict[Session, tuple[Text, ...] | list[Text]] = {}
     for change in changes:
         for member in (*change.deleted, *change.dismissed):
             left[member.owner][change.path] += 1
+        alone = (change.path,)  # shared by the sessions that enter no other lock, as most do
         for session in filter(None, change.entered):
-            entered[session].append(change.path)
+            known = entered.get(session)
+            if isinstance(known, list):
+                known.append(change.path)
+            else:
+                entered[session] = alone if known is None else [*known, change.path]
     find = index.finder
     changed = {
         session: tuple(_without(find(session) or (), nodes)) or None
@@ -35,7 +40,7 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
     }
     for session, paths in entered.items():
         earlier = changed[session] if session in changed else find(session)
-        changed[session] = (*(earlier or ()), *paths)
+        changed[session] = (*earlier, *paths) if earlier else tuple(paths)
     return index.with_changes(changed)
 
 
