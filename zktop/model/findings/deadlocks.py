@@ -193,6 +193,7 @@ def _queue(ctx: LockContext, queue: LockQueue) -> WaitQueue:
             mode=member.mode,
             czxid=member.czxid,
             since_ms=member.ctime,
+            exempt=queue.holds(member),
         )
         for member in queue.members
     )

@@ -2,8 +2,8 @@
 
 A lock with several queues, such as those of two libraries that do not see each other, has several
 queues here as well. If one library counts the nodes of the other, their members wait for each
-other, so they share one queue. Foreign children that block a member come first: no client will
-ever remove them.
+other, so they share one queue. Foreign children that block a member come first; if no session owns
+one, no client will remove it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,7 +108,7 @@ def _wait_queue(
             lock=name,
             kind="pool",
             requests=requests,
-            capacity=lock.leases or len(lock.holders) or None,
+            capacity=lock.leases or len(lock.obstacles) + len(lock.holders) or None,
             capacity_is="known" if lock.leases_are == "known" else "inferred",
             seen_zxid=lock.seen_zxid,
             guessed=is_guessed,
@@ -197,9 +197,22 @@ def _requests(lock: Lock, members: Iterable[Member], actors: Actors) -> tuple[Wa
 
 
 def _exempt(lock: Lock) -> frozenset[str]:
-    if all(isinstance(source, RankedQueue) and not source.exempt for source in lock.queues):
+    late = _late_holders(lock)
+    is_plain = all(isinstance(one, RankedQueue) and not one.exempt for one in lock.queues)
+    if is_plain and not late:
         return _NONE_EXEMPT
-    return frozenset([member.node for member in lock.holders if lock.is_exempt(member)])
+    exempt = (member for member in lock.holders if lock.is_exempt(member))
+    return frozenset([member.node for member in (*late, *exempt)])
+
+
+def _late_holders(lock: Lock) -> Sequence[Member]:
+    """The holders that would wait by the rule of their wait queue."""
+    if lock.kind == "semaphore":  # there may be more leases out than the configuration says
+        room = max(lock.leases - len(lock.obstacles), 0) if lock.leases else None
+        return () if room is None else lock.holders[room:]
+    if lock.kind in ("single", "lease"):
+        return [holder for source in lock.queues for holder in source.holders[1:]]
+    return ()
 
 
 def make_request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> WaitRequest:

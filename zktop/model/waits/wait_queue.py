@@ -42,7 +42,8 @@ class WaitQueue(Struct, frozen=True, gc=False):
     """One lock at one moment: its requests in queue order, and the rule that decides between them.
 
     pool: `capacity` requests hold at once; if it is unknown (None or 0), none is known to wait.
-    single: the first request holds, the others wait for it in no order; empty without a holder.
+    single: the first request and exempt ones hold, the others wait for the first in no order;
+    empty without a holder.
     election: the first leads for good; followers wait only if the root is `blocking`.
     conflict: a request waits for the earlier nodes that `conflicts` names for it.
     `seen_zxid` is the zxid of the header of the listing all this was read from (0: not known).
