@@ -198,3 +198,58 @@ def test_a_released_gate_is_remembered():
     edge = known.edge("/user/*", "/c")
     assert edge is not None
     assert [sample.gates for sample in edge.samples.values()] == [{("/user/1", False)}]
+
+
+def test_what_was_learned_of_a_forgotten_order_can_be_taken_back(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """A waits twice only after its order was forgotten."""
+    monkeypatch.setattr(lock_order, "MAX_EDGES", 2)
+    known = learned("a x: A@1 ; b x: A@2")
+    for name in "cde":
+        learn(known, f"{name} x: S@1 ; {name}{name} x: S@2")
+
+    learn(known, "a x: A@1 ; b x: A@2 ; p x: D@5 A@6 ; q x: D@7 A@8")
+
+    assert known.edge("/a", "/b") is None
+
+
+def test_an_order_that_was_learned_anew_is_not_taken_back_for_the_forgotten_one(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """A's nodes 1 and 2 are two threads; nodes 21 and 22 were taken in order."""
+    monkeypatch.setattr(lock_order, "MAX_EDGES", 2)
+    known = learned("a x: A@1 ; b x: A@2")
+    for name in "cd":
+        learn(known, f"{name} x: S@1 ; {name}{name} x: S@2")
+    learn(known, "a x: A@21 ; b x: A@22")
+
+    learn(known, "a x: A@1 ; b x: A@2 ; p x: D@5 A@6 ; q x: D@7 A@8")
+
+    edge = known.edge("/a", "/b")
+    assert edge is not None
+    assert (edge.count, len(edge.samples)) == (1, 1)
+
+
+def test_a_lock_that_it_waits_for_is_not_held():
+    """Another thread of A takes the other lock: neither ever had both."""
+    assert not found("a x: Z@1 A@5 ; b x: A@7", "b x: Z@11 B@15 ; a x: B@17")
+
+
+def test_the_odd_one_out_is_no_client_whose_order_was_taken_back():
+    """W turned out to be several threads, so only V takes them the other way."""
+    usual = ("a x: U@1 ; b x: U@2", "a x: T@11 ; b x: T@12")
+    threads = "b x: W@41 ; a x: W@42"
+    twice = f"{threads} ; c x: Z@3 W@45 ; d x: Z@4 W@46"
+    (made,) = found(*usual, "b x: V@31 ; a x: V@32", threads, twice)
+
+    assert made.odd_one_out == ("V",)
+
+
+def test_an_asker_that_turns_out_to_be_concurrent_makes_it_a_hint():
+    """It was one thread when the order was first seen."""
+    known = learned(ONE, OTHER)
+    again = "orders rw: A.W@13 ; stock x: A@14"
+    learn(known, again, A=OrderActor("A", "A", is_concurrent=True))
+
+    assert [made.confidence for made in inversions(known)] == ["C1"]

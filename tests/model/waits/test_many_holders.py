@@ -9,7 +9,6 @@ from model.semaphores import (
     CURATOR_LEASES,
     POOL,
     created,
-    curator_pool,
     folder,
 )
 

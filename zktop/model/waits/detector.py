@@ -153,14 +153,12 @@ class DeadlockDetector:
         """Update the graph with one changed lock."""
         self._is_unranked = self._is_untested = True
         lock = change.after
-        gone_at = lock.seen_zxid if lock else 0
         for name, queue, created, deleted in queue_updates(
             change, self.graph.queues, self._actors
         ):
             was = self.graph.queues.get(name)
             for request in deleted:
-                there = was.seen_zxid if was else 0
-                self._concurrency.deleted(request, name, there=there, gone=gone_at)
+                self._note_deletion(request, was, lock)
                 self._orders.ended(name, request.node, lock.at if lock and queue else None)
                 if self.graph.is_stuck(request.actor):
                     self._left.append((request.actor, deadlock_place(lock_path(name), request)))
@@ -173,6 +171,24 @@ class DeadlockDetector:
             self._came.update([request.actor for request in created])
             if queue.kind == "election":
                 self._elections.add(name)
+
+    def _note_deletion(
+        self, request: WaitRequest, was: WaitQueue | None, lock: Lock | None
+    ) -> None:
+        """Tell the concurrency detector that a node is gone, if something says when it went.
+
+        A request may also differ because only its queue or its rule changed. Of a lock that is
+        gone, or a node that an event tells of, the last listing is older than the deletion.
+        """
+        if was is None or lock is None:
+            return
+        node = Text(request.node)
+        member = lock.member(node)
+        if member is not None and request.czxid in (0, member.czxid):
+            return
+        gone = max(lock.seen_zxid, lock.family.absent.get(node, 0))
+        if gone > was.seen_zxid:
+            self._concurrency.deleted(request, was.lock, there=was.seen_zxid, gone=gone)
 
     def judge(
         self,

@@ -87,7 +87,7 @@ class OrderSample(Struct, eq=False):
 
 
 class OrderEdge(Struct, eq=False):
-    """The acquisitions seen of class `wanted` by actors that owned a lock of class `held`."""
+    """The requests seen for class `wanted` by actors that owned a lock of class `held`."""
 
     held: str
     wanted: str
@@ -106,7 +106,7 @@ class OrderEdge(Struct, eq=False):
             self.samples[sample.key] = known = sample
         if known is not None:
             known.count += 1
-            known.held, known.wanted = sample.held, sample.wanted
+            known.asker, known.held, known.wanted = sample.asker, sample.held, sample.wanted
             known.asked_ms, known.ended_ms = at_ms, None
         return known if known is sample else None
 
@@ -117,6 +117,8 @@ class OrderEdge(Struct, eq=False):
         sample.count -= 1
         if owner in self.by_owner:
             self.by_owner[owner] -= 1
+            if not self.by_owner[owner]:
+                del self.by_owner[owner]
         if not sample.count:
             self.samples.pop(sample.key, None)
 
@@ -240,7 +242,7 @@ class LockOrderGraph:
             if len(waiting_requests(graph, places)) > 1:
                 self._unlearn(places)
             else:
-                self._learn_places(places, order_actor(actor), created_at)
+                self._learn_places(graph, places, order_actor(actor), created_at)
 
     def _unlearn(self, places: Iterable[tuple[WaitQueue, WaitRequest]]) -> None:
         """Take back what was learned of these places: their actor turned out to be several."""
@@ -249,6 +251,7 @@ class LockOrderGraph:
 
     def _learn_places(
         self,
+        graph: WaitGraph,
         places: Iterable[tuple[WaitQueue, WaitRequest]],
         asker: OrderActor,
         created_at: Callable[[str], int],
@@ -262,7 +265,8 @@ class LockOrderGraph:
                     others = [held for czxid, held in owned if czxid < request.czxid]
                     others = [held for held in others if held.lock != queue.lock]
                     self._learn_request(others, wanted, request, asker)
-                owned.append((request.czxid, wanted))
+                if graph.holds(queue, request):  # what another thread waits for is not owned
+                    owned.append((request.czxid, wanted))
 
     def _learn_request(
         self, others: list[OwnedLock], wanted: OwnedLock, request: WaitRequest, asker: OrderActor
@@ -287,7 +291,10 @@ class LockOrderGraph:
     def _take_back(self, samples: Iterable[OrderSample | None]) -> None:
         """Undo what was learned of a request before all places of its actor were known."""
         for sample in dict.fromkeys(filter(None, samples)):
-            self._edges[sample.held.vertex, sample.wanted.vertex].take_back(sample)
+            edge = self._edges.get((sample.held.vertex, sample.wanted.vertex))
+            if edge is None or edge.samples.get(sample.key) is not sample:
+                continue  # forgotten meanwhile
+            edge.take_back(sample)
             if not sample.count:
                 self._drop(sample)
 
