@@ -2,14 +2,23 @@
 
 from itertools import dropwhile
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.waits.notation import graph
 from model.waits.random_states import is_granted, worlds
 from msgspec.structs import replace
 
+from zktop.model.waits import root_blockers as ranked
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker, blockers_later, root_blockers
+from zktop.model.waits.root_blockers import (
+    MAX_LISTED,
+    RootBlocker,
+    WaitSums,
+    blockers_later,
+    ranking,
+    root_blockers,
+)
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
@@ -144,3 +153,16 @@ def _summed(
 ) -> tuple[tuple[str, ...], int, int, int]:
     since = [request.since_ms for request in some if request.since_ms is not None]
     return actors, len(some), len(some) - len(since), sum(now_ms - at for at in since)
+
+
+def test_a_queue_that_is_removed_during_a_ranking_is_not_kept(monkeypatch: pytest.MonkeyPatch):
+    """A ranking in steps sees the queues of its first step, also those that are gone by then."""
+    monkeypatch.setattr(ranked, "WORK_PER_STEP", 1)
+    found, sums = graph("X x: A@1 B@20 ; Y x: C@2 D@30 ; Z x: E@3 F@40"), WaitSums()
+    steps = ranking(found, 100_000, sums)
+    next(steps)
+    found.remove("/Z")
+    sums.forget("/Z")
+    *_, last = steps
+
+    assert (len(last), len(sums)) == (3, 2)

@@ -92,6 +92,21 @@ SENTENCES = {
             "another lease of /P: no lease can come back."
         ),
     ),
+    "knot with a queue": (
+        "P sem(2): A C A ; X rw: A.R B.W C.R",
+        (
+            "All 2 leases of /P are with worker-a and worker-c. worker-b and worker-c wait for "
+            "/locks/orders, which worker-a holds, and worker-a waits for another lease of /P: "
+            "no lease can come back."
+        ),
+    ),
+    "knot around a pool of one": (
+        "P sem(2): A B C ; Q sem(1): C A B D",
+        (
+            "The only lease of /Q is with worker-c. worker-c waits for /P, which worker-a holds, "
+            "and worker-a and worker-b wait for a lease of /Q: no lease can come back."
+        ),
+    ),
     "double": (
         "X x: A A",
         (

@@ -80,13 +80,15 @@ class WaitGraph:
         return known[1]
 
     def holds(self, queue: WaitQueue, request: WaitRequest) -> bool:
-        """Whether this member of one of the graph's queues holds the lock."""
+        """Whether this member holds the lock; of an older version of a queue nothing is kept."""
         first = queue.requests[0]
         if queue.kind in _ONE_HOLDER or (queue.kind == "read-write" and not first.reads):
             return request.exempt or request.node == first.node
         known = self._granted.get(queue.lock)
         if known is None or known[0] is not queue:
-            known = self._granted[queue.lock] = queue, holding_nodes(queue)
+            known = queue, holding_nodes(queue)
+            if self._queues.get(queue.lock) is queue:
+                self._granted[queue.lock] = known
         return request.node in known[1]
 
     def is_holder(self, actor: str) -> bool:

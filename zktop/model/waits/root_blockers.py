@@ -27,7 +27,7 @@ Root = str | int  # an actor, or the number of a core
 
 
 class RootBlocker(Struct, frozen=True, gc=False):
-    """A root blocker; `core` is the number of the deadlock it belongs to, if any.
+    """A root blocker; if it is a core, `core` is the place of that core in the graph's list.
 
     `blocked_ms` is the sum of all waits behind it; `undated` of them have no known start.
     """
@@ -69,10 +69,16 @@ class WaitSums:
     def __init__(self) -> None:
         self._known: dict[str, tuple[WaitQueue, Waiting]] = {}
 
-    def of(self, queue: WaitQueue) -> Waiting:
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def of(self, queue: WaitQueue, *, is_newest: bool) -> Waiting:
+        """Add up the waits; those of a version that was replaced are not kept."""
         known = self._known.get(queue.lock)
         if known is None or known[0] is not queue:
-            known = self._known[queue.lock] = queue, Waiting.of(_waiters(queue))
+            known = queue, Waiting.of(_waiters(queue))
+            if is_newest:
+                self._known[queue.lock] = known
         return known[1]
 
     def forget(self, lock: str) -> None:
@@ -83,7 +89,7 @@ def root_blockers(
     graph: WaitGraph, now_ms: int, sums: WaitSums | None = None
 ) -> tuple[RootBlocker, ...]:
     """The root blockers, most blocked time first; at most MAX_LISTED."""
-    *_, found = ranking(graph, now_ms, sums or WaitSums())
+    *_, found = ranking(graph, now_ms, WaitSums() if sums is None else sums)
     return found or ()
 
 
@@ -114,7 +120,7 @@ def ranking(
                 [one for one in _waiters(queue) if mains.get(one.actor) in (None, _age(lock, one))]
             )
         else:
-            waiting = sums.of(queue)
+            waiting = sums.of(queue, is_newest=graph.queues.get(lock) is queue)
         if waiting.number:
             root = roots.of(queue.requests[0].actor)
             totals[root] = totals[root] + waiting if root in totals else waiting

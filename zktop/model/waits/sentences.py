@@ -82,7 +82,9 @@ def knot_sentence(core: Core, names: DisplayNames) -> str:
     pairs = list(zip(pool.members, pool.waits, strict=True))
     holders = sorted({member.actor for member, waits in pairs if not waits})
     waiters = sorted({member.actor for member, waits in pairs if waits})
-    text = f"All {pool.queue.room} leases of {path} are with {names.all_of(holders)}."
+    room = pool.queue.room
+    leases = f"All {room} leases of {path} are" if room > 1 else f"The only lease of {path} is"
+    text = f"{leases} with {names.all_of(holders)}."
     both = [actor for actor in waiters if actor in holders]
     last = [actor for actor in waiters if actor not in holders]
     parts = _waits_between(core, pool, names)
@@ -106,7 +108,7 @@ def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[st
             continue
         for place, member in enumerate(stuck_queue.members):
             if stuck_queue.waits[place]:
-                first = stuck_queue.members[next(blockers(stuck_queue, place))]
+                first = _holder_before(stuck_queue, place)
                 reasons.append((stuck_queue.queue.lock, first.actor, member.actor))
     parts = []
     for (lock, holder), group in groupby(sorted(reasons), key=lambda reason: reason[:2]):
@@ -115,6 +117,13 @@ def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[st
         parts.append(f"{wish}, which {names.owner(holder)} holds")
     hidden = len(parts) - _MAX_PARTS
     return [*parts[:_MAX_PARTS], f"{hidden} more waits"] if hidden > 0 else parts
+
+
+def _holder_before(queue: StuckQueue, place: int) -> WaitRequest:
+    """The holder that a waiting member waits for; the members between them only queue."""
+    while queue.waits[place]:
+        place = next(blockers(queue, place))
+    return queue.members[place]
 
 
 _SPELLED_OUT = 5
