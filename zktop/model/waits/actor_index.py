@@ -21,7 +21,8 @@ class ActorIndex:
     """Maps actors to their queues.
 
     `tangled` are the actors that can be part of a deadlock, `unowned` the owners of nodes that are
-    never released. `touched` collects the locks whose tangled members changed.
+    never released. `touched` collects the locks whose tangled members changed, and `came` actors
+    with new requests: all of them that are tangled now, and some that no longer are.
     """
 
     def __init__(self) -> None:
@@ -31,6 +32,7 @@ class ActorIndex:
         self.tangled: set[str] = set()
         self.unowned: set[str] = set()
         self.touched: set[str] = set()
+        self.came: set[str] = set()
 
     def locks(self, actor: str) -> Collection[str]:
         """The queues in which the actor has a place, each once."""
@@ -53,6 +55,7 @@ class ActorIndex:
 
     def _enter_tangled(self, queue: WaitQueue, request: WaitRequest) -> None:
         actor, lock = request.actor, queue.lock
+        self.came.add(actor)
         if not request.releases:
             self.unowned.add(actor)
         before = self._locks.get(actor)

@@ -128,7 +128,6 @@ class DeadlockDetector:
         self._concurrency = ConcurrencyDetector()
         self._orders = LockOrderGraph()
         self._inversions: dict[str, Inversion] = {}
-        self._came: set[str] = set()  # actors with new requests since the last verdict
         self._elections: set[str] = set()
         self._verdict = DeadlockVerdict()
         self._cores = JudgedCores()
@@ -168,7 +167,6 @@ class DeadlockDetector:
                 self._elections.discard(name)
                 continue
             self.graph.replace(queue, created, deleted)
-            self._came.update([request.actor for request in created])
             if queue.kind == "election":
                 self._elections.add(name)
 
@@ -332,10 +330,9 @@ class DeadlockDetector:
 
     def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
         """Learn the order in which actors with new requests take their locks."""
-        came, self._came = self._came, set()
         self._orders.learn(
             self.graph,
-            self.graph.tangled & came,
+            self.graph.take_came(),
             partial(self._order_actor, locks),
             partial(_created_at, locks),
         )

@@ -50,6 +50,12 @@ class WaitGraph:
         """The actors that can be part of a deadlock."""
         return self._index.tangled
 
+    def take_came(self) -> AbstractSet[str]:
+        """Return the tangled actors with new requests since this was last called."""
+        came = self._index.tangled & self._index.came
+        self._index.came.clear()
+        return came
+
     def locks(self, actor: str) -> Collection[str]:
         """The queues in which the actor has a place that can block others, each once."""
         return self._index.locks(actor)
