@@ -271,6 +271,34 @@ def test_places_without_a_session_are_read_up_to_a_limit(
         client.close()
 
 
+@pytest.mark.parametrize("roots", [("/**",), ("/**", "/app/locks/*")], ids=["one root", "two"])
+def test_places_without_a_session_are_counted_once(
+    busy: RunningServer, roots: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often they are found, also if another root covers them."""
+    monkeypatch.setattr(discovery, "MAX_UNOWNED", 5)
+    monkeypatch.setattr(discovery, "WALK_EVERY_S", 0.05)
+    with observing(busy.address, *roots, looks_like_a_lock=_has_places) as live:
+        eventually(lambda: live.source._discovery.walks > 5)
+        assert not live.source.degraded()
+
+
+def test_places_without_a_session_count_while_they_exist(
+    busy: RunningServer, writer: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A place of the past takes nothing from those of today."""
+    monkeypatch.setattr(discovery, "MAX_UNOWNED", 5)
+    monkeypatch.setattr(discovery, "WALK_EVERY_S", 0.05)
+    with observing(busy.address, looks_like_a_lock=_has_places) as live:
+        watches = live.source.cost().watches
+        for number in range(4):
+            path = f"/day-{number}/x__lock__0000000000"
+            writer.create(path, b"who", makepath=True)
+            live.until(lambda world, path=path: world.node(path))
+            writer.delete(f"/day-{number}", recursive=True)
+            eventually(lambda: live.source.cost().watches == watches)
+
+
 def test_the_progress_of_the_search_is_known(large: RunningServer) -> None:
     """It names the znodes looked at, and about how many there are; a report made then says it."""
     source = Source(

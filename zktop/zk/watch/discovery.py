@@ -97,7 +97,8 @@ class Discovery:
         self._met: set[str] = set()  # watched roots that this walk has come to
         self._placed: AbstractSet[str] = set()  # places of ephemeral znodes, as last listed
         self._mostly_empty: dict[str, Siblings] = {}  # large folders of locks by path
-        self._unowned = 0  # znodes read in places where no session owns one
+        self._unowned: dict[str, int] = {}  # znodes read where no session owns one, by place
+        self._unowned_znodes = 0  # their sum
         self.walks = 0
         self.looked_at = 0  # znodes of this walk
         self.znodes: int | None = None  # of the whole ensemble, as a server counts them
@@ -176,6 +177,7 @@ class Discovery:
             return
         self._met, self._denied, self._left_out = set(), [], {}
         self._mostly_empty.clear()
+        self._forget_unowned()
         self._is_walking, self.looked_at = True, 0
         self._order = SearchOrder()
         self._under_way += 1
@@ -364,13 +366,22 @@ class Discovery:
 
     def _reads_unowned(self, path: str, names: Sequence[str]) -> bool:
         """Whether to read a place where no session owns a znode: not too many of those."""
+        if path in self._unowned:
+            return True
         number = max(1, len(names))
-        if number <= MAX_UNOWNED_IN_ONE and self._unowned + number <= MAX_UNOWNED:
-            self._unowned += number
+        if number <= MAX_UNOWNED_IN_ONE and self._unowned_znodes + number <= MAX_UNOWNED:
+            self._unowned[path] = number
+            self._unowned_znodes += number
             return True
         if needs_no_owner(path, names):
             self._left_out[path] = None
         return False
+
+    def _forget_unowned(self) -> None:
+        """Count only places that are still watched, alone or with their siblings."""
+        for path in list(self._unowned):
+            if path not in self._watched and join(split(path)[0], "*") not in self._watched:
+                self._unowned_znodes -= self._unowned.pop(path)
 
     def _watch_all(self, siblings: Siblings) -> None:
         """Watch a whole folder of locks, instead of those that are watched already."""
