@@ -5,7 +5,7 @@ from zk.read.test_requests_in_flight import _reader
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
 from zktop.zk.read.requests_in_flight import Answer
 from zktop.zk.watch.root_pattern import RootPattern
-from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader
+from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader, created_again
 from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
 
 STAT = Stat(1, 1, 0)
@@ -63,3 +63,18 @@ def test_a_recreated_child_is_a_fact_of_its_own() -> None:
         ("/a", 8),
         ("/b", 7),
     ]
+
+
+def test_a_znode_that_an_event_announced_leaves_its_siblings_unread() -> None:
+    """The parent's counter has grown by the one that is known from the event."""
+    roots = WatchedRoots()
+    root = WatchedRoot(RootPattern("/locks/*"), recursive=True, flood_per_s=9)
+    roots.add(root)
+    tree = TreeReader(_reader(), [].append, watch_budget=0, roots=roots)
+    before, after = (Stat(1, 1, 0, cversion=number, num_children=number) for number in (2, 3))
+    tree._take_listing(root, "/locks", ("a", "b"), before, ANSWER)
+    folder = tree.folders["/locks"]
+    folder.created("c")
+    known = folder.relisted(("a", "b", "c"))
+
+    assert not created_again(folder, known, after)

@@ -184,7 +184,7 @@ class RootWatcher:
         if created:
             self._emit(Node(zxid=bound, at=at, path=Text(path)))
             if folder is not None:
-                folder.names.add(name)
+                folder.created(name)
                 self._touch(folder)
         elif path in self.tree.folders:
             self._touch(self.tree.folders[path])  # its listing has the Stat from before

@@ -45,13 +45,23 @@ MAX_DATA_BYTES = 4096  # bytes kept of a znode's data; enough for labels and lea
 class ListedZnode:
     """A znode whose children are known: its last listing, and the events since."""
 
-    __slots__ = ("_names", "changed", "deletions", "listed", "path", "root", "stat", "touched")
+    __slots__ = (
+        "_names",
+        "changed",
+        "creations",
+        "deletions",
+        "listed",
+        "path",
+        "root",
+        "stat",
+        "touched",
+    )
 
     def __init__(self, path: str, root: WatchedRoot) -> None:
         self.path, self.root = path, root
         self._names: tuple[str, ...] | set[str] = ()
         self.stat: Stat | None = None  # from the newest listing
-        self.deletions = 0  # from events since then
+        self.creations = self.deletions = 0  # from events since then
         self.changed = self.touched = 0.0  # times of the first and last event since then
         self.listed = 0.0
 
@@ -64,6 +74,11 @@ class ListedZnode:
         if isinstance(self._names, tuple):
             self._names = set(self._names)
         return self._names
+
+    def created(self, name: str) -> None:
+        """Note a child that an event has announced; whoever calls this reads it."""
+        self.names.add(name)
+        self.creations += 1
 
     def relisted(self, names: tuple[str, ...]) -> set[str]:
         """Store the names of a new listing; return the previous ones."""
@@ -81,12 +96,12 @@ def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]
     """Names that may stand for another znode than before.
 
     A member never gets the same name twice, but a lock that is a single znode does. The
-    parent's counter shows if more znodes were created than there are new names.
+    parent's counter shows if more znodes were created than there are new names and events.
     """
     if folder.stat is None:
         return set()
     created = (found.next_sequence or 0) - (folder.stat.next_sequence or 0)
-    if created <= len(folder.names - known):
+    if created <= len(folder.names - known) + folder.creations:
         return set()
     return {name for name in known & folder.names if not looks_like_a_member(name)}
 
@@ -256,7 +271,7 @@ class TreeReader:
             folder.root = root
         known = folder.relisted(names)
         fresh = self._new_names(folder, names, known, found) if known else names
-        folder.stat, folder.deletions = found, 0
+        folder.stat, folder.creations, folder.deletions = found, 0, 0
         self.on_listed(folder)
         covering = self._roots.covering(path)
         fresh = covered_names(path, fresh, covering)
