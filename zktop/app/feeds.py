@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, RecorderWithPast, recorder_of
 from zktop.app.replay import Replay
-from zktop.errors import NoConnectionError, ZktopError
+from zktop.errors import NoConnectionError, UsageError, ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
@@ -109,7 +109,7 @@ class LiveFeed:
             except Exception as error:  # noqa: BLE001  if the thread died, the screen would be stale
                 self._set_status(Status("failed", f"Reading has failed: {error!r}. {RETRY}"))
             finally:
-                if self._file is not None and not self._stopped.is_set():
+                if self._file and not self._has_failed() and not self._stopped.is_set():
                     sentence = "The recording has ended with the connection."
                     self._send(Complaint(sentence, ends_recording=True))
                 self._end_recording()
@@ -164,7 +164,8 @@ class LiveFeed:
             return Status("read-only", "The server has lost its quorum and only answers reads.")
         lost_s = run.lost_s()
         if lost_s:
-            why = refusals(self._probes) or (link.why if link is not None else None)
+            known = link.why if link is not None else None
+            why = known if _is_any_up(self._probes) else refusals(self._probes) or known
             return Status(
                 "lost",
                 f"Connection lost {spoken(lost_s)} ago"
@@ -188,8 +189,11 @@ class LiveFeed:
         return now - self._refused_since > REFUSED_S
 
     def _is_a_server_up(self) -> bool:
-        self._probes = preflight(self.access.hosts.addresses, self.access.tls)
-        return any(probe.outcome == "ok" for probe in self._probes)
+        try:
+            self._probes = preflight(self.access.hosts.addresses, self.access.tls)
+        except UsageError:  # TLS files that are being replaced
+            self._probes = ()
+        return _is_any_up(self._probes)
 
     def _set_status(self, status: Status) -> None:
         if status != self._status:
@@ -199,6 +203,8 @@ class LiveFeed:
     # Recording
 
     def _start_or_end_recording(self, run: LiveRun) -> None:
+        if self._has_failed():
+            self._end_recording()
         while not self._record_to.empty():
             path, past = self._record_to.get()
             self._end_recording()
@@ -208,6 +214,10 @@ class LiveFeed:
                 self._start_recording(path, past, run)
             except OSError as error:
                 self._recording_failed(path, error)
+
+    def _has_failed(self) -> bool:
+        """Return whether the recording has ended because of a write error."""
+        return self._file is not None and self._file.has_failed
 
     def _start_recording(self, path: Path, past: Past, run: LiveRun) -> None:
         self._file = FailsafeFile(path.open("wb"), self._recording_failed)
@@ -225,6 +235,10 @@ class LiveFeed:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _is_any_up(probes: Sequence[Probe]) -> bool:
+    return any(probe.outcome == "ok" for probe in probes)
 
 
 def refusals(probes: Sequence[Probe]) -> str:
