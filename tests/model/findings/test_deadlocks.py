@@ -108,6 +108,20 @@ def test_d9_fires_for_two_orders_of_two_locks() -> None:
     assert finding.sentence.startswith("Potential deadlock: ")
 
 
+def told(missed_by_ms: int | None, deadlocked_at: int | None = None) -> list[str]:
+    """The evidence for two orders that came so close."""
+    (made,) = inversions(learned(ONE, OTHER))
+    close = msgspec.structs.replace(made, missed_by_ms=missed_by_ms, deadlocked_at=deadlocked_at)
+    return [clue.text for clue in only("D9", ensemble_context(inversions=[close])).evidence]
+
+
+def test_the_evidence_of_d9_says_how_close_it_came() -> None:
+    """Unless it has happened, which the sentence says."""
+    assert "did not happen: missed by 2s" in told(2_300)
+    assert "ran at the same time" in told(0)
+    assert told(None) == told(0, deadlocked_at=1) == told(2_300, deadlocked_at=1)
+
+
 def test_d9_is_quiet_for_one_order() -> None:
     """All take orders first."""
     assert not found("D9", orders(ONE, "orders rw: B.W@7 ; stock x: B@8"))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
-from zktop.model.waits.wait_queue import WaitQueue
+from zktop.model.waits.wait_queue import WaitQueue, queue_name
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
 STILL = {"A": 7_100, "B": 8_100}
@@ -155,6 +155,32 @@ def test_a_guessed_layout_is_a_hint():
     guessed = [replace(queue, guessed=True) for queue in queues(RING)]
 
     assert only(WaitGraph(guessed), still_since_ms=STILL).confidence == "C1"
+
+
+def test_an_age_that_nothing_shows_is_not_young():
+    """The request that closed the ring is hidden: no evidence against it, and none for it."""
+    found = [
+        replace(q, requests=(q.requests[0], replace(q.requests[1], since_ms=None)))
+        for q in queues(RING)
+    ]
+    clues = {clue.text: clue.supports for clue in only(WaitGraph(found)).evidence}
+
+    assert clues.get("nothing shows how long it has lasted", False) is None
+    assert "younger than the settle time" not in clues
+
+
+def test_the_number_of_a_queue_is_in_no_text():
+    """A lock with two queues has one path."""
+    numbered = [
+        replace(queue, lock=queue_name(queue.lock, 1), guessed=True) for queue in queues(RING)
+    ]
+    made = only(WaitGraph(numbered))
+
+    assert {clue.text for clue in made.evidence if "layout" in clue.text} == {
+        "the layout of /X is a guess",
+        "the layout of /Y is a guess",
+    }
+    assert made.signature == only(RING).signature
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 """Lock-order inversions: found before they happen, and only where they can."""
 
 import pytest
-from model.waits.notation import learn, learned
+from model.waits.notation import learn, learned, queues
+from msgspec.structs import replace
 
 from zktop.model.format import fold_path
 from zktop.model.waits import lock_order
+from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
+from zktop.model.waits.wait_queue import queue_name
 
 
 def found(*states: str, **actors: OrderActor) -> tuple[Inversion, ...]:
@@ -140,6 +143,33 @@ def test_how_close_it_came_is_the_gap_between_the_windows():
     (made,) = inversions(known)
 
     assert made.missed_by_ms == 2_300
+
+
+def test_clients_that_asked_in_the_same_millisecond_overlap():
+    """Both were in both locks at once."""
+    known = LockOrderGraph()
+    both = [
+        replace(queue, requests=tuple(replace(one, since_ms=9_000) for one in queue.requests))
+        for queue in queues("a x: A@1 B@4 ; b x: B@2 A@3")
+    ]
+    known.learn(WaitGraph(both), ["A", "B"], lambda actor: OrderActor(actor, actor), lambda _: 0)
+    known.ended("/b", "lock-0000000003", 9_500)
+    known.ended("/a", "lock-0000000004", 9_500)
+
+    assert [made.missed_by_ms for made in inversions(known)] == [0]
+
+
+def test_the_number_of_a_queue_is_in_no_story():
+    """Its path leads to the lock."""
+    known = LockOrderGraph()
+    for state in (ONE, OTHER):
+        numbered = [replace(queue, lock=queue_name(queue.lock, 1)) for queue in queues(state)]
+        found = WaitGraph(numbered)
+        known.learn(found, found.tangled, lambda actor: OrderActor(actor, actor), lambda _: 0)
+    (made,) = inversions(known)
+
+    assert "\0" not in made.sentence + made.majority
+    assert {turn.lock for turn in made.turns} == {"/orders", "/stock"}
 
 
 def test_a_root_that_was_made_anew_is_another_lock():

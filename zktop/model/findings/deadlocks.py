@@ -20,7 +20,7 @@ from zktop.model.findings.finding import (
     RuleResult,
     Severity,
 )
-from zktop.model.format import clock, count, several
+from zktop.model.format import clock, count, several, span
 from zktop.model.locks.lock import LockQueue
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -235,10 +235,21 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
                 ),
                 sentence=_sentence(found),
                 confidence=found.confidence,
-                evidence=tuple((clue.supports, clue.text) for clue in found.evidence),
+                evidence=(
+                    *((clue.supports, clue.text) for clue in found.evidence),
+                    *_missed(found),
+                ),
                 advice=_with_majority(found, advice),
                 id=found.id,
             )
+
+
+def _missed(found: Inversion) -> Iterator[tuple[None, str]]:
+    """How close it came, unless it has happened by now."""
+    missed = found.missed_by_ms
+    if missed is not None and found.deadlocked_at is None:
+        told = f"did not happen: missed by {span(missed)}" if missed else "ran at the same time"
+        yield None, told
 
 
 def _sentence(found: Inversion) -> str:

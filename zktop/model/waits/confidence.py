@@ -19,6 +19,7 @@ from zktop.model.waits.ring import (
     WaitEdge,
     twice_queued,
 )
+from zktop.model.waits.wait_queue import lock_path
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 CONFIRMED: Final = ("C3", "C4")
@@ -145,7 +146,9 @@ class _Grading(Struct, frozen=True):
             yield Evidence(supports=True, text=text)
         else:
             yield Evidence(supports=None, text="assumes that all nodes existed at one moment")
-        if not self._is_settled():
+        if self._age() is None:
+            yield Evidence(supports=None, text="nothing shows how long it has lasted")
+        elif not self._is_settled():
             yield Evidence(supports=False, text="younger than the settle time")
 
     def _about_requests(self) -> Iterator[Evidence]:
@@ -167,13 +170,13 @@ class _Grading(Struct, frozen=True):
             yield Evidence(supports=True, text="every waiter watches what its recipe needs")
 
     def _about_input(self, edge: WaitEdge) -> Iterator[Evidence]:
-        queue, actor = edge.queue, edge.request.actor
+        queue, actor, path = edge.queue, edge.request.actor, lock_path(edge.queue.lock)
         if queue.guessed:
-            yield Evidence(supports=False, text=f"the layout of {queue.lock} is a guess")
+            yield Evidence(supports=False, text=f"the layout of {path} is a guess")
         if not edge.is_plain:
             is_known = queue.capacity_is == "known"
             origin = "known" if is_known else "inferred from what was seen"
-            yield Evidence(supports=None, text=f"{queue.lock} has {queue.room} leases ({origin})")
+            yield Evidence(supports=None, text=f"{path} has {queue.room} leases ({origin})")
         patience = self.known.patience_ms.get(actor)
         if patience is not None:
             gave_up = f"{self.case.owner(actor)} has given up before"

@@ -11,7 +11,7 @@ from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.wait_queue import Mode, WaitRequest
+from zktop.model.waits.wait_queue import Mode, WaitRequest, lock_path
 from zktop.model.waits.ways_out import WayOut
 
 
@@ -120,7 +120,7 @@ def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
 
 def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
     """Equal for deadlocks that recur: the same rule, classes of locks, modes and owners."""
-    locks = {f"{MODE_LETTERS[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
+    locks = {f"{MODE_LETTERS[e.request.mode]}:{fold_path(lock_path(e.queue.lock))}" for e in ring}
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])
 

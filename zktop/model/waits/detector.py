@@ -30,9 +30,9 @@ from zktop.model.waits.evidence import EvidenceCollector
 from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
-from zktop.model.waits.queues_from_locks import lock_path, queue_updates
+from zktop.model.waits.queues_from_locks import queue_updates
 from zktop.model.waits.root_blockers import RootBlocker, WaitSums, blockers_later, ranking
-from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
@@ -351,7 +351,7 @@ def _paths(names: Iterable[str]) -> tuple[Text, ...]:
 
 
 def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
-    locks = {lock_path(turn.lock) for turn in inversion.turns}
+    locks = {turn.lock for turn in inversion.turns}
     return any(all(lock in deadlock.locks for lock in locks) for deadlock in deadlocks)
 
 

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zktop.model.format import fold_path, span
+from zktop.model.format import fold_path
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.lock_order import (
@@ -15,6 +15,7 @@ from zktop.model.waits.lock_order import (
     OwnedLock,
     is_soft,
 )
+from zktop.model.waits.wait_queue import lock_path
 
 SESSION_DIGITS: Final = 4
 
@@ -61,7 +62,7 @@ def inversions(known: LockOrderGraph) -> tuple[Inversion, ...]:
 
 def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
     rule: Literal["D9", "D10"] = "D10" if name.startswith("D10") else "D9"
-    soft, missed = is_soft(cycle), missed_by(cycle)
+    soft = is_soft(cycle)
     names = _display_names(cycle)
     doubtful = [owner for owner, s in zip(names, cycle, strict=True) if s.asker.is_concurrent]
     majority, odd = _majority(cycle, known)
@@ -73,11 +74,11 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
         seen=_seen(cycle, known),
         last_ms=tuple(sample.asked_ms for sample in cycle),
         turns=_turns(cycle),
-        missed_by_ms=missed,
+        missed_by_ms=missed_by(cycle),
         majority=majority,
         odd_one_out=odd,
         sentence=_sentence(cycle, names, soft=soft),
-        evidence=_clues(doubtful, missed, soft=soft),
+        evidence=_clues(doubtful, soft=soft),
     )
 
 
@@ -89,7 +90,7 @@ def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
 
 
 def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryLine:
-    return StoryLine(column, verb, place.lock, place.node, MODE_LETTERS[place.mode])
+    return StoryLine(column, verb, lock_path(place.lock), place.node, MODE_LETTERS[place.mode])
 
 
 def missed_by(cycle: Cycle) -> int | None:
@@ -100,7 +101,8 @@ def missed_by(cycle: Cycle) -> int | None:
     starts = [s.asked_ms for s in cycle if s.asked_ms is not None]
     if len(starts) < len(cycle):
         return None
-    ends = [s.ended_ms for s in cycle if s.asked_ms != max(starts)]
+    last = starts.index(max(starts))
+    ends = [s.ended_ms for number, s in enumerate(cycle) if number != last]
     known = [end for end in ends if end is not None]
     return max(0, max(starts) - min(known)) if known and len(known) == len(ends) else None
 
@@ -121,7 +123,7 @@ def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]
     if usual.count == rare.count:
         return "", ()
     total = usual.count + rare.count
-    locks = {sample.held.vertex: fold_path(sample.held.lock) for sample in cycle}
+    locks = {sample.held.vertex: fold_path(lock_path(sample.held.lock)) for sample in cycle}
     order = f"{locks[usual.held]} before {locks[usual.wanted]}"
     return f"{order} ({usual.count} of {total} times)", tuple(sorted(rare.by_owner))
 
@@ -155,18 +157,16 @@ def _sentence(cycle: Cycle, names: tuple[str, ...], *, soft: bool) -> str:
 def _habit(sample: OrderSample, owner: str) -> str:
     wanted, held = sample.wanted, sample.held
     return (
-        f"{owner} acquired {MODE_LETTERS[wanted.mode]}:{wanted.lock} "
-        f"while holding {MODE_LETTERS[held.mode]}:{held.lock}"
+        f"{owner} acquired {MODE_LETTERS[wanted.mode]}:{lock_path(wanted.lock)} "
+        f"while holding {MODE_LETTERS[held.mode]}:{lock_path(held.lock)}"
     )
 
 
-def _clues(doubtful: list[str], missed: int | None, *, soft: bool) -> tuple[Evidence, ...]:
+def _clues(doubtful: list[str], *, soft: bool) -> tuple[Evidence, ...]:
     clues = [Evidence(supports=True, text="different actors, no common gate lock")]
     clues += [
         Evidence(supports=False, text=f"{owner} is more than one thread") for owner in doubtful
     ]
     if soft:
         clues.append(Evidence(supports=None, text="needs a writer at the wrong moment"))
-    if missed is not None:
-        clues.append(Evidence(supports=None, text=f"did not happen: missed by {span(missed)}"))
     return tuple(clues)

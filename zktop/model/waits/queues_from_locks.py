@@ -16,7 +16,7 @@ from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.session_ids import session_text
-from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest, queue_name
 from zktop.model.world.sequence_diff import ChangedRun, changed_runs
 
 KINDS: Final[dict[str, QueueKind]] = {
@@ -26,7 +26,6 @@ KINDS: Final[dict[str, QueueKind]] = {
 }
 _SHARED: Final = ("mutex", "read-write")
 _NONE_EXEMPT: Final[frozenset[str]] = frozenset()
-_NUMBER: Final = "\0"  # between a path and the number of a queue: no path contains it
 
 
 class QueueUpdate(NamedTuple):
@@ -36,15 +35,6 @@ class QueueUpdate(NamedTuple):
     queue: WaitQueue | None
     created: Sequence[WaitRequest]
     deleted: Sequence[WaitRequest]
-
-
-def lock_path(name: str) -> str:
-    """The lock that a queue belongs to.
-
-    >>> lock_path("/locks/a"), lock_path("/locks/a" + chr(0) + "1")
-    ('/locks/a', '/locks/a')
-    """
-    return name.partition(_NUMBER)[0]
 
 
 def queue_updates(
@@ -83,7 +73,7 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
             members = (*source.holders, *source.waiters)
         elif lock.obstacles:
             members = (*lock.obstacles, *members)
-        found[f"{lock.path}{_NUMBER}{number}" if number else lock.path] = source, members
+        found[queue_name(lock.path, number)] = source, members
     return found
 
 

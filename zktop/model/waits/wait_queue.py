@@ -5,12 +5,27 @@ of thousands of them would slow down each collection.
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
 QueueKind = Literal["exclusive", "read-write", "pool", "single", "election", "conflict"]
+_NUMBER: Final = "\0"  # between a path and the number of a queue: no path contains it
+
+
+def queue_name(path: str, number: int) -> str:
+    """The name of a queue of a lock, and of its only one."""
+    return f"{path}{_NUMBER}{number}" if number else path
+
+
+def lock_path(name: str) -> str:
+    """The lock that a queue belongs to.
+
+    >>> lock_path(queue_name("/locks/a", 0)), lock_path(queue_name("/locks/a", 1))
+    ('/locks/a', '/locks/a')
+    """
+    return name.partition(_NUMBER)[0]
 
 
 class WaitRequest(Struct, frozen=True, gc=False):

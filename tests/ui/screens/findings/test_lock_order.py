@@ -79,6 +79,14 @@ def test_says_how_close_it_came() -> None:
     assert "missed each other by 2s" in heads[2]
 
 
+def test_says_when_it_happened() -> None:
+    """However close they came otherwise."""
+    pen = LineWriter(80)
+    write_lock_order(pen, replace(inversion(), missed_by_ms=0, deadlocked_at=1_767_225_600_123))
+
+    assert "it happened at 00:00:00Z" in text(pen)[0]
+
+
 def test_the_finding_has_the_story() -> None:
     """On the screen of findings, below its sentence."""
     report = looked(ring_of("ann", "bob"))[-1].report

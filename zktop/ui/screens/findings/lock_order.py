@@ -45,6 +45,8 @@ def write_lock_order(writer: LineWriter, inversion: Inversion) -> None:
 
 
 def _missed(inversion: Inversion) -> str:
+    if inversion.deadlocked_at is not None:
+        return f"it happened at {clock(inversion.deadlocked_at)}"
     if inversion.missed_by_ms is None:
         return "not so far"
     if not inversion.missed_by_ms:
