@@ -101,6 +101,18 @@ def test_an_undated_wait_does_not_grow():
     assert (root.blocked, root.undated, root.blocked_ms) == (1, 1, 0)
 
 
+def test_a_wait_of_unknown_age_is_no_main_wait():
+    """A hidden request may be young: C counts where it is known to have waited."""
+    (root,) = roots(graph("X x: A@1 C@0 ; Y x: B@2 C@11"), now_ms=20_000)
+
+    assert root.actors == ("B",)
+
+
+def test_a_node_without_an_owner_waits_for_nothing():
+    """No client is blocked by the one before it."""
+    assert roots(graph("X x: orphan@1 orphan@2")) == ()
+
+
 def test_no_more_than_a_screen_could_show_are_listed():
     """Those with the most blocked time."""
     found = roots(graph(" ; ".join(f"L{n} x: h{n}@1 w{n}@{n + 2}" for n in range(MAX_LISTED + 5))))
@@ -130,7 +142,7 @@ def defined(queues: list[WaitQueue], now_ms: int) -> set[tuple[tuple[str, ...], 
     waits: dict[str, tuple[int, str, str, WaitRequest, str]] = {}
     for queue in queues:
         for place, request in enumerate(queue.requests):
-            if not is_granted(queue, queue.requests, place):
+            if request.releases and not is_granted(queue, queue.requests, place):
                 head = queue.requests[0].actor
                 wait = (request.czxid, queue.lock, request.node, request, head)
                 waits[request.actor] = min(

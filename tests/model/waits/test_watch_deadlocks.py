@@ -55,6 +55,15 @@ def test_a_watch_before_it_is_enough():
     assert not watch_deadlocks(queue("L x: A@1 B@2 C@3"), both, DisplayNames())
 
 
+def test_a_watch_in_another_queue_of_the_lock_is_enough():
+    """Any of them may wake it, wherever in the lock its node is."""
+    ring = {"A": {"lock-0000000002", "elsewhere"}, "B": {"lock-0000000001"}}
+    successor = {"B": {"lock-0000000003", "elsewhere"}}
+
+    assert not watch_deadlocks(queue("L rw: A.R@1 B.W@2"), ring, DisplayNames())
+    assert not watch_deadlocks(queue("L x: A@1 B@2 C@3"), successor, DisplayNames())
+
+
 def test_watches_outside_of_the_lock_say_nothing():
     """Only members count, and actors whose table is unknown are left out."""
     assert not watch_deadlocks(queue("L x: A@1 B@2"), {"B": {"config"}}, DisplayNames())

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import dropwhile
 from operator import attrgetter
+from sys import maxsize
 from typing import Final
 
 from msgspec import Struct
@@ -161,16 +162,16 @@ def _waiters(queue: WaitQueue) -> Sequence[WaitRequest]:
         return ()
     if queue.kind == "conflict":
         holding = holding_nodes(queue)
-        return [request for request in requests if request.node not in holding]
+        return [one for one in requests if one.releases and one.node not in holding]
     first = queue.room
     if queue.kind == "read-write" and requests[0].reads:
         writers = (place for place, request in enumerate(requests) if not request.reads)
         first = next(writers, len(requests))
-    return [request for request in requests[first:] if not request.exempt]
+    return [one for one in requests[first:] if one.releases and not one.exempt]
 
 
 def _age(lock: str, wait: WaitRequest) -> Age:
-    return wait.czxid, lock, wait.node
+    return wait.czxid or maxsize, lock, wait.node  # without a znode: not known to be old
 
 
 def _note_main_waits(
@@ -178,7 +179,7 @@ def _note_main_waits(
 ) -> None:
     """Keep the oldest wait of each tangled actor; the others have only one."""
     for member in thinned.members:
-        if not graph.holds(thinned.queue, member):
+        if member.releases and not graph.holds(thinned.queue, member):
             age = _age(lock, member)
             mains[member.actor] = min(age, mains.get(member.actor, age))
 

@@ -32,7 +32,10 @@ def watch_deadlocks(
 
     Actors whose watches could not be read are missing from `watched`.
     """
-    rings = [*_rings(queue, watched), *_successors(queue, watched)]
+    here = {request.node for request in queue.requests}
+    # One that also watches a node in another queue of the lock may be woken by it.
+    only_here = {actor: nodes for actor, nodes in watched.items() if nodes <= here}
+    rings = [*_rings(queue, only_here), *_successors(queue, only_here)]
     return tuple(_deadlock(queue, found, names) for found in rings)
 
 
@@ -52,7 +55,7 @@ def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
 
 
 def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
-    """Find waiters that watch only nodes behind their own in this lock."""
+    """Find waiters that watch only nodes behind their own in this queue."""
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
     in_rings = {edge.request.actor for found in _rings(queue, watched) for edge in found}
