@@ -208,7 +208,7 @@ def test_a_session_with_too_many_nodes_is_found_live_and_in_an_import(
 
     assert too_large(Replay(before).last()) == too_large(live)
     (note,) = after.notes
-    assert "By default, servers read at most 2,097,150: one that has to read it" in note
+    assert "By default, servers read at most 2,097,150: a server that has to read it" in note
 
 
 class Timed(NamedTuple):

@@ -174,7 +174,7 @@ def test_a_deleted_lock_is_not_listed_again(
         batch.delete(f"{path}/m-0000000000")
         batch.delete(path)
         batch.commit()
-        live.until_fact(lambda fact: isinstance(fact, Gone) and fact.path == path)
+        live.until(lambda world: not names(world, root))
 
         assert path not in live.source._watcher.unconfirmed
 
