@@ -276,6 +276,17 @@ def test_the_odd_one_out_is_no_client_whose_order_was_taken_back():
     assert made.odd_one_out == ("V",)
 
 
+def test_counts_without_a_sample_are_taken_back_too():
+    """Only the orders of four clients are kept as samples; the sixth was several threads."""
+    states = [f"a x: {name}@{at}1 ; b x: {name}@{at}2" for at, name in enumerate("PQRSTU", 1)]
+    known = learned(*states)
+    learn(known, f"{states[-1]} ; c x: D@3 U@65 ; d x: D@4 U@66")
+
+    edge = known.edge("/a", "/b")
+    assert edge is not None
+    assert (edge.count, sorted(edge.by_owner)) == (5, [*"PQRST"])
+
+
 def test_an_asker_that_turns_out_to_be_concurrent_makes_it_a_hint():
     """It was one thread when the order was first seen."""
     known = learned(ONE, OTHER)

@@ -110,17 +110,25 @@ class OrderEdge(Struct, eq=False):
             known.asked_ms, known.ended_ms = at_ms, None
         return known if known is sample else None
 
-    def take_back(self, sample: OrderSample) -> None:
-        """Subtract an acquisition; drop the sample with its last one."""
-        owner = sample.asker.owner
+    def take_back(self, owner: str, sample: OrderSample | None) -> None:
+        """Subtract an acquisition; drop its sample, if it has one, with the last one."""
         self.count -= 1
-        sample.count -= 1
         if owner in self.by_owner:
             self.by_owner[owner] -= 1
             if not self.by_owner[owner]:
                 del self.by_owner[owner]
-        if not sample.count:
-            self.samples.pop(sample.key, None)
+        if sample is not None:
+            sample.count -= 1
+            if not sample.count:
+                self.samples.pop(sample.key, None)
+
+
+class _Learned(Struct, frozen=True, eq=False, gc=False):
+    """One acquisition that was counted, with its sample if the edge keeps it."""
+
+    edge: OrderEdge
+    owner: str
+    sample: OrderSample | None
 
 
 def can_invert(queue: WaitQueue) -> bool:
@@ -211,7 +219,7 @@ class LockOrderGraph:
         self._out: dict[str, dict[str, OrderEdge]] = {}
         self._cycles: dict[str, Cycle] = {}
         self._running: dict[Place, dict[OrderSample, None]] = {}
-        self._learned: dict[Place, dict[Place, OrderSample | None]] = {}  # by wanted place
+        self._learned: dict[Place, dict[Place, _Learned]] = {}  # by wanted place
 
     @property
     def cycles(self) -> Mapping[str, Cycle]:
@@ -276,9 +284,9 @@ class LockOrderGraph:
         if all(held.place in learned for held in others):
             return
         if learned:
-            self._take_back(learned.get(held.place) for held in others)
+            self._take_back(learned[held.place] for held in others if held.place in learned)
         gates = frozenset((o.lock, o.mode == "read") for o in others)
-        added: dict[tuple[str, Mode, bool], OrderSample | None] = {}
+        added: dict[tuple[str, Mode, bool], _Learned] = {}
         for held in reversed(others):
             alike = held.vertex, held.mode, held.lock < wanted.lock
             if alike not in added:
@@ -288,15 +296,14 @@ class LockOrderGraph:
         self._learned[wanted.place] = learned
         self._forget()
 
-    def _take_back(self, samples: Iterable[OrderSample | None]) -> None:
+    def _take_back(self, learned: Iterable[_Learned]) -> None:
         """Undo what was learned of a request before all places of its actor were known."""
-        for sample in dict.fromkeys(filter(None, samples)):
-            edge = self._edges.get((sample.held.vertex, sample.wanted.vertex))
-            if edge is None or edge.samples.get(sample.key) is not sample:
-                continue  # forgotten meanwhile
-            edge.take_back(sample)
-            if not sample.count:
-                self._drop(sample)
+        for one in dict.fromkeys(learned):
+            edge, sample = one.edge, one.sample
+            if self._edges.get((edge.held, edge.wanted)) is edge:  # not forgotten meanwhile
+                edge.take_back(one.owner, sample)
+                if sample is not None and not sample.count:
+                    self._drop(sample)
 
     def ended(self, lock: str, node: str, at_ms: int | None) -> None:
         """Record that a member is gone, and when, if known."""
@@ -305,7 +312,7 @@ class LockOrderGraph:
             if at_ms is not None:
                 sample.ended_ms = at_ms if sample.ended_ms is None else min(at_ms, sample.ended_ms)
 
-    def _add(self, sample: OrderSample, request: WaitRequest) -> OrderSample | None:
+    def _add(self, sample: OrderSample, request: WaitRequest) -> _Learned:
         key = sample.held.vertex, sample.wanted.vertex
         edge = self._edges.pop(key, None) or OrderEdge(*key)
         self._edges[key] = edge  # the most recently confirmed edge goes to the end
@@ -319,7 +326,7 @@ class LockOrderGraph:
             found = closed_by(added, self._out)
             if found:
                 self._cycles.setdefault(_name(found), found)
-        return current
+        return _Learned(edge, sample.asker.owner, current)
 
     def _forget(self) -> None:
         while len(self._edges) > MAX_EDGES or len(self._out) > MAX_CLASSES:
