@@ -150,6 +150,13 @@ def test_the_evidence_says_when_its_requests_were_seen(known: dict[str, object],
     assert "one blocked thread per client is assumed" in texts
 
 
+def test_a_rule_that_names_actors_is_not_said_to_name_threads():
+    """It may as well merge the sessions of a process, which has several."""
+    clues = [(clue.supports, clue.text) for clue in only(RING, threads={"A", "B"}).evidence]
+
+    assert clues[0] == (True, "your rule names every actor")
+
+
 def test_a_guessed_layout_is_a_hint():
     """The order may be another one."""
     guessed = [replace(queue, guessed=True) for queue in queues(RING)]

@@ -126,7 +126,7 @@ class _Grading(Struct, frozen=True):
     def _about_threads(self) -> Iterator[Evidence]:
         case, known = self.case, self.known
         if self._names_threads():
-            yield Evidence(supports=True, text="every actor names its thread")
+            yield Evidence(supports=True, text="your rule names every actor")
         else:
             yield Evidence(supports=None, text="one blocked thread per client is assumed")
         for actor in sorted((case.actors & known.concurrent) - case.several.keys()):

@@ -110,7 +110,8 @@ def deadlock_place(lock: str, request: WaitRequest) -> DeadlockPlace:
 def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
     """An id that stays the same while the deadlock lasts, and in a replay.
 
-    It depends on the ring alone, since other actors may join and leave the queues of the core.
+    Only a queue that gets another number changes it. It depends on the ring alone, since other
+    actors may join and leave the queues of the core.
     """
     actors = sorted({edge.request.actor for edge in ring})
     locks = sorted({edge.queue.lock for edge in ring})

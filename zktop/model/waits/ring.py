@@ -274,12 +274,12 @@ def coexistence(
 class ActorEvidence(Struct, frozen=True, kw_only=True):
     """Facts about actors; what is absent is unknown.
 
-    `concurrent`: seen to act while they should have been blocked. `threads`: the name
-    identifies a thread. `released`: zxid of the last release by a stuck actor. `still_since_ms`:
-    time of its last request other than pings. `quiet_ms`: how long it was observed to send none.
-    `watched` and `astray`: (lock, node) of requests whose watch is where it should be, or is not.
-    `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an actor waited before it
-    gave up.
+    `concurrent`: seen to act while they should have been blocked. `threads`: a rule of the user
+    names it, mostly as one thread. `released`: zxid of the last release by a stuck actor.
+    `still_since_ms`: time of its last request other than pings. `quiet_ms`: how long it was
+    observed to send none. `watched` and `astray`: (lock, node) of requests whose watch is where it
+    should be, or is not. `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an
+    actor waited before it gave up.
     """
 
     now_ms: int
