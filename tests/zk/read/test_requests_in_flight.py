@@ -4,15 +4,16 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 import pytest
-from kazoo.exceptions import ConnectionLoss
+from kazoo.exceptions import ConnectionLoss, ThrottledOpError
 from zk.connect.test_read_only_client import IgnoringListener
 
 from zktop.zk import Access, parse_hosts
 from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
+from zktop.zk.read import requests_in_flight
 from zktop.zk.read.batch import SiblingNames
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.read.requests import GET_DATA, MULTI_END, NO_NODE, Exists
+from zktop.zk.read.requests import GET_DATA, MULTI_END, NO_NODE, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import (
     MAX_BATCH_ITEMS,
     MAX_REQUEST_BYTES,
@@ -112,3 +113,32 @@ def test_a_missing_znode_is_an_error_of_every_request() -> None:
     reader.ask(Exists("/"), found.append)
 
     assert [answer.code for answer in found] == [NO_NODE]
+
+
+def test_a_read_that_a_busy_server_refuses_is_sent_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the same receiver, and under way until then."""
+    monkeypatch.setattr(requests_in_flight, "THROTTLED_S", 0.0)
+    reader, sent, answers = _reader(), [], []
+    monkeypatch.setattr(reader.client, "_call", lambda _request, reply: sent.append(reply))
+    reader.ask(Exists("/"), answers.append)
+    sent[0].set_exception(ThrottledOpError())
+    reader.loop.run_until(lambda: len(sent) > 1, 5.0)
+    was_idle = reader.idle
+    sent[1].set(b"a stat")
+    reader.loop.run_until(lambda: answers, 5.0)
+
+    assert not was_idle
+    assert [answer.value for answer in answers] == [b"a stat"]
+    assert reader.idle
+
+
+def test_the_end_of_a_watch_is_not_sent_again() -> None:
+    """Meanwhile there may be another watch of the same path."""
+    reader, answers = _reader(), []
+    reader.client._call = lambda _request, reply: reply.set_exception(ThrottledOpError())
+    reader.ask(RemoveWatches("/"), answers.append)
+    reader.loop.run_until(lambda: answers, 5.0)
+
+    assert [answer.code for answer in answers] == [-127]

@@ -75,6 +75,8 @@ class ZxidClock:
         return bound
 
 
+THROTTLED = -127  # a server from 3.6 on that has too much to do refuses a request
+THROTTLED_S = 1.0  # until it is sent again
 MAX_UNDER_WAY = 1_000
 MAX_BATCH_ITEMS = 500  # items of a MultiRead
 MAX_BATCHES = 8  # under way; undecoded answers wait in memory
@@ -115,10 +117,11 @@ def now_ms() -> Millis:
 class _Reply:
     """Replaces kazoo's AsyncResult. It may be set twice; only the first time counts."""
 
-    __slots__ = ("_connection_number", "_reader", "_then")
+    __slots__ = ("_connection_number", "_reader", "_request", "_then")
 
-    def __init__(self, reader: "Reader", then: Then, connection_number: int) -> None:
-        self._reader, self._connection_number = reader, connection_number
+    def __init__(self, reader: "Reader", request: object, then: Then) -> None:
+        self._reader, self._request = reader, request
+        self._connection_number = reader.connection_number
         self._then: Then | None = then
 
     def set(self, value: object = None) -> None:
@@ -131,8 +134,12 @@ class _Reply:
 
     def _pass_on(self, value: object, error: Exception | None) -> None:
         then, self._then = self._then, None
-        if then is not None:
-            reader = self._reader
+        if then is None:
+            return
+        reader = self._reader
+        if getattr(error, "code", 0) == THROTTLED and isinstance(self._request, _REPEATED):
+            reader.loop.post(reader.throttled, self._request, then, self._connection_number)
+        else:
             answer = Answer(value, error, reader.client.last_zxid, now_ms())
             reader.loop.post(reader.arrived, answer, then, self._connection_number)
 
@@ -229,7 +236,18 @@ class Reader:
             self._unanswered.append(len(request))
         self._under_way += 1
         self.asked += 1
-        self.client._call(request, _Reply(self, then, self.connection_number))  # noqa: SLF001  see requests.py
+        self._call(request, then)
+
+    def _call(self, request: object, then: Then) -> None:
+        self.client._call(request, _Reply(self, request, then))  # noqa: SLF001  see requests.py
+
+    def throttled(self, request: object, then: Then, connection_number: int) -> None:
+        """Ask a busy server again in a while; the read is under way until then."""
+        self.loop.after(THROTTLED_S, self._call_again, request, then, connection_number)
+
+    def _call_again(self, request: object, then: Then, connection_number: int) -> None:
+        if connection_number == self.connection_number:
+            self._call(request, then)
 
     def arrived(self, answer: Answer, then: Then, connection_number: int) -> None:
         """Pass an answer on. Called by the event loop."""
@@ -327,6 +345,15 @@ class Reader:
         return most // 2 * 2  # even, because folders take two items
 
 
+# Not the two about watches: a watch that is added late misses changes, and one that is removed
+# late may be that of another root.
+_REPEATED = (
+    requests.MultiRead,
+    requests.GetData,
+    requests.ListChildren,
+    requests.Exists,
+    requests.Sync,
+)
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated
 _SINGLE: dict[int, tuple[Callable[[str], object], Callable[[requests.Payload], Result]]] = {
     GET_DATA: (requests.GetData, requests.decode_data),
