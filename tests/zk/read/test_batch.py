@@ -100,7 +100,12 @@ READ = st.tuples(
         ]
     ),
     st.builds(
-        Stat, ZXIDS, ZXIDS, st.integers(0, 99), owner=st.sampled_from([0, 1, (1 << 64) - 1]), pzxid=ZXIDS
+        Stat,
+        ZXIDS,
+        ZXIDS,
+        st.integers(0, 99),
+        owner=st.sampled_from([0, 1, (1 << 64) - 1]),
+        pzxid=ZXIDS,
     ),
 )
 

@@ -14,6 +14,7 @@ from zktop.model.facts import Denied, Gone, Link, Node
 from zktop.model.session_ids import session_id
 from zktop.model.settings import Root, Settings
 from zktop.model.world.roots import missing_roots
+from zktop.zk.connect import connection
 
 Way = dict[str, object]  # the part of a plan that selects the kind of watches
 
@@ -325,6 +326,22 @@ def test_inside_a_chroot_paths_are_the_client_s(
         client.create(f"{root}/locks/a/m-0000000001", ephemeral=True)
         live.until(lambda world: names(world, "/locks/a") == {"m-0000000000", "m-0000000001"})
     client.delete(f"{root}/locks/a/m-0000000001")
+
+
+def test_a_missing_chroot_is_said_until_it_exists(
+    zookeeper: RunningServer,
+    client: KazooClient,
+    root: str,
+    way: Way,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The connection may last for days."""
+    monkeypatch.setattr(connection, "CHROOT_S", 0.05)
+    with observing(f"{zookeeper.address}{root}/later", "/locks/*", **way) as live:
+        said = f"the chroot {root}/later does not exist"
+        assert said in live.source.degraded()
+        client.create(f"{root}/later")
+        eventually(lambda: said not in live.source.degraded())
 
 
 def test_names_with_control_characters_are_asked_for_as_they_are(

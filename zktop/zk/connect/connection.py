@@ -24,6 +24,7 @@ from zktop.zk.read.requests_in_flight import Answer, Reader, ZxidClock, now_ms
 
 REVIVE_S = 5.0
 CLOSING_S = 2.0
+CHROOT_S = 5.0  # between two looks for a chroot that does not exist
 SASL_REQUIRED = -124  # the server's error code
 MAX_AHEAD_ZXIDS = 1_000  # how far `ZxidClock` may be ahead of the server
 
@@ -177,13 +178,25 @@ class ZooKeeperSession:
             self._refuse(f"{self._access.hosts} cannot be read: {answer.error!r}.")
             return
         self.note = None
-        if answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
-            self.note = f"the chroot {self._access.hosts.chroot} does not exist"
         if self._clock.answer < known - MAX_AHEAD_ZXIDS:
             self.note = "the ensemble lost its history: start zktop again"
+        elif answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
+            self.note = f"the chroot {self._access.hosts.chroot} does not exist"
+            self._loop.after(CHROOT_S, self._look_for_chroot, state, self.reader.connection_number)
         self.ready = self._ever_ready = True
         self._report(state, self.note)
         self.on_ready()
+
+    def _look_for_chroot(self, state: State, connection_number: int) -> None:
+        def looked(answer: Answer) -> None:
+            if answer.code == NO_NODE:
+                self._loop.after(CHROOT_S, self._look_for_chroot, state, connection_number)
+            else:
+                self.note = None
+                self._report(state)
+
+        if connection_number == self.reader.connection_number:
+            self.reader.ask(Exists(self._access.hosts.full("/")), looked)
 
     def _refuse(self, sentence: str) -> None:
         if not self._ever_ready:
