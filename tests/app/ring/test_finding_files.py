@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from app.ring.test_ring_recorder import BEGIN, DiskThatFills, churn
@@ -10,8 +11,8 @@ from output.stories import facts, settings
 
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay
-from zktop.app.ring.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS
-from zktop.app.ring.folder import RingFolder, kept_in, pieces_in
+from zktop.app.ring.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS, FindingFiles
+from zktop.app.ring.folder import RingFolder, kept_in, piece_name, pieces_in
 from zktop.app.ring.retention import RingLimits
 from zktop.app.ring.ring_recorder import RingRecorder
 from zktop.model.examiner import Examiner
@@ -139,3 +140,15 @@ def test_files_around_findings_count_in_the_size(tmp_path: Path) -> None:
     run.recorder.close()
 
     assert len(kept_in(tmp_path)) == 1
+
+
+def test_the_newest_pieces_are_kept_if_not_all_fit(tmp_path: Path) -> None:
+    """The finding is in the last one. All such files take at most half of the folder."""
+    for number in range(5):
+        path = tmp_path / piece_name(BEGIN + number * 60_000)
+        path.write_bytes(b"%d" % number * (LIMITS.max_bytes // 6))
+    files = FindingFiles(RingFolder(tmp_path, LIMITS), header_of("zk1:2181", settings(BEFORE)))
+    path = files.begin(SimpleNamespace(id="D1"), BEGIN + BEFORE_MS)  # type: ignore[arg-type]  # all that it reads
+
+    assert path.read_bytes()[-1:] == b"4"
+    assert LIMITS.max_bytes // 3 < path.stat().st_size <= LIMITS.max_bytes // 2

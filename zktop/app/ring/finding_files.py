@@ -22,6 +22,7 @@ from zktop.recording import Header, packed_header, whole_part
 BEFORE_MS: Millis = 300_000
 AFTER_MS: Millis = 300_000
 MAX_AFTER_MS: Millis = 1_200_000  # findings that come meanwhile extend a file up to here
+HEADER_ROOM = 16_384  # bytes of a file for its packed header
 AGAIN_MS: Millis = 3_600_000  # a finding that comes again has no second file before this
 
 
@@ -74,6 +75,9 @@ class FindingFiles:
         self._file = self._folder.kept_file(finding.id, now)
         self._from, self._until = now, now + AFTER_MS
         pieces = self._folder.pieces_since(now - BEFORE_MS)
+        room = self._folder.limits.max_bytes // 2 - HEADER_ROOM
+        while len(pieces) > 1 and sum(piece.size for piece in pieces) > room:
+            del pieces[0]
         begin = pieces[0].begin if pieces else now
         header = packed_header(replace(self._header, opens_at=now), begin)
         path = self._file.path
