@@ -11,12 +11,13 @@ from output.stories import facts, settings
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay
 from zktop.app.ring.folder import RingFolder, open_ring, pieces_in
-from zktop.app.ring.read_ring import LEAD_MS
+from zktop.app.ring.read_ring import LEAD_MS, RingRecording
 from zktop.app.ring.retention import RingLimits
 from zktop.app.ring.ring_recorder import RETRY_MS, RingRecorder
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Node, Stat
 from zktop.model.text import Text
+from zktop.recording import Recording
 
 BEGIN = 1_800_000_000_000
 STORY = "X x: A B"
@@ -182,3 +183,18 @@ def test_a_folder_without_recordings_is_refused_with_a_sentence(tmp_path: Path) 
     """It names the folder."""
     with pytest.raises(UsageError, match=r"contains no recording of `zktop record --dir`"):
         Replay(tmp_path)
+
+
+def test_a_ring_is_opened_without_reading_its_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their names have their times."""
+    writing = recorder(RingFolder(tmp_path, LIMITS), BEGIN)
+    for second in range(1, 30):
+        writing.look(BEGIN + second * 1000)
+    writing.close()
+    monkeypatch.setattr(Recording, "starts", lambda _self: pytest.fail("a piece was read"))
+    ring = RingRecording(tmp_path)
+    ring.start_near(None)
+
+    assert ring.begin == BEGIN

@@ -30,27 +30,28 @@ class RingRecording:
         """List the pieces; raise UsageError if there is none."""
         self.path = path
         try:
-            pieces = [piece.path for piece in pieces_in(path)]
+            pieces = pieces_in(path)
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
-        self._pieces = list(filter(None, map(_opened, pieces)))
+        opened = [(piece.begin, _opened(piece.path)) for piece in pieces]
+        self._pieces = [(begin, piece) for begin, piece in opened if piece is not None]
         if not self._pieces:
             raise UsageError(f"{path} contains no recording of `zktop record --dir`.")
 
     @property
     def header(self) -> Header:
         """That of the newest piece, which has the settings of the newest run."""
-        return self._pieces[-1].header
+        return self._pieces[-1][1].header
 
     @property
     def begin(self) -> Millis:
         """The time of the first line."""
-        return self._pieces[0].begin
+        return self._pieces[0][0]
 
     def start_near(self, at: Millis | None) -> None:
         """Skip the pieces that end long before a time, or before the end of the ring."""
-        at = self._pieces[-1].begin if at is None else at
-        ends = [piece.begin for piece in self._pieces[1:]]
+        at = self._pieces[-1][0] if at is None else at
+        ends = [begin for begin, _ in self._pieces[1:]]
         self._pieces = self._pieces[sum(end < at - LEAD_MS for end in ends) :]
 
     def story(self) -> Iterator[Header | LookMark | AnyFact]:
@@ -61,7 +62,7 @@ class RingRecording:
 
     def _lines(self) -> Iterator[AnyLine]:
         whole: str | None = None  # name of the piece before, if nothing is missing after it
-        for piece in self._pieces:
+        for _, piece in self._pieces:
             try:
                 for line in piece.lines():
                     is_gap = isinstance(line, Header) and line.follows != whole
