@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from model.builders import NOW, lock, session
+from model.builders import NOW, ZK1, connections, lock, row, session, watches
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     CURATOR_GATE,
@@ -90,3 +90,21 @@ def test_a_foreign_child_takes_no_lease_from_a_holder() -> None:
 
     assert [holder.owner for holder in report.view(Text(POOL)).holders] == ["ann", "cid"]
     assert (f"{session('cid'):#x}",) in [blocker.actors for blocker in report.blockers]
+
+
+def test_a_holder_that_watches_another_one_does_not_sleep() -> None:
+    """Bob holds his ledger; whatever he watches, he waits for no event."""
+    names = [f"urL000000000{number}" for number in (1, 2, 3)]
+    owners = ("ann", "bob", "cid")
+    nodes = (
+        created(f"{LEDGERS}/{name}", owner, 60) for name, owner in zip(names, owners, strict=True)
+    )
+    listed = [*folder(LEDGERS, *names), *nodes]
+    rows = {"ann": (), "bob": (f"{LEDGERS}/{names[2]}",), "cid": ()}
+    examiner, now, rules = Examiner(), World().after(*listed), []
+    for at in (NOW, NOW + 60_000, NOW + 120_000):
+        tables = connections(ZK1, *map(row, owners), at=at), watches(ZK1, rows, at=at)
+        now = now.after(*tables)
+        rules += [finding.rule for finding in examiner.look(now, at).findings]
+
+    assert "D7" not in rules
