@@ -194,6 +194,15 @@ def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
         Recording(path)
 
 
+def test_a_header_that_is_not_valid_is_named_as_damaged(tmp_path: Path) -> None:
+    """Its schema is the right one."""
+    path = tmp_path / "damaged"
+    path.write_bytes(gzip.compress(b'{"fact":"header","schema":"%b"}\n' % HEADER.schema.encode()))
+
+    with pytest.raises(UsageError, match=r"damaged is damaged, or of another version of zktop"):
+        Recording(path)
+
+
 def test_a_recording_with_another_schema_is_refused(tmp_path: Path) -> None:
     """A newer zktop may have written it."""
     path = tmp_path / "later"

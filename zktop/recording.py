@@ -290,7 +290,10 @@ class Recording:
             first = None
         if isinstance(first, Header):
             return first
-        if (schema := _schema(line)).startswith(f"{_NAME}/"):
+        if (schema := _schema(line)) == SCHEMA:
+            why = "is damaged, or of another version of zktop: its first line is not valid"
+            raise UsageError(f"{self.path} {why}.")
+        if schema.startswith(f"{_NAME}/"):
             raise UsageError(f"{self.path} is written as {schema}; this zktop reads {SCHEMA}.")
         raise UsageError(f"{self.path} is not a zktop recording: it has no valid first line.")
 
