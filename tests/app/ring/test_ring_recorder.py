@@ -157,6 +157,22 @@ def test_a_full_disk_is_reported_once_and_recording_continues(tmp_path: Path) ->
     assert [waiter.owner for waiter in waiters] == ["B"]
 
 
+def test_after_a_clock_that_was_ahead_a_write_error_is_forgotten_in_time(tmp_path: Path) -> None:
+    """The new pieces have names after the one from the future."""
+    recorder(RingFolder(tmp_path, LIMITS), BEGIN + 3_600_000).close()
+    notes: list[str] = []
+    folder = DiskThatFills(tmp_path, LIMITS)
+    writing = recorder(folder, BEGIN, notes)
+    folder.is_full = True
+    writing.look(BEGIN + 1000)
+    folder.is_full = False
+    for second in range(2, 2 + 2 * RETRY_MS // 1000):
+        writing.look(BEGIN + second * 1000)
+    writing.close()
+
+    assert notes[-1].endswith("can be written again; recording continues.")
+
+
 def test_a_state_that_is_too_large_is_a_sentence(tmp_path: Path) -> None:
     """Like a full disk; the folder stays within its limit."""
     notes: list[str] = []

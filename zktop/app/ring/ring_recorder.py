@@ -79,7 +79,7 @@ class RingRecorder:
 
     def _is_due(self, at: Millis) -> bool:
         writer, limits = self._writer, self._folder.limits
-        age = at - writer.piece.begin
+        age = at - writer.began
         if writer.has_failed:
             return age >= RETRY_MS
         # A large state is not repeated before the piece has twice its size.
@@ -108,7 +108,8 @@ class RingRecorder:
     ) -> "_PieceWriter":
         header = replace(self._header, follows=follows)
         piece = self._folder.next_piece(at)
-        return _PieceWriter(self._folder, piece, header, world, self._failed)
+        limited = _LimitedFile(self._folder, piece, at)
+        return _PieceWriter(limited, piece, header, world, self._failed)
 
     def _failed(self, path: Path, error: OSError) -> None:
         """Report a write error, once until a write succeeds."""
@@ -123,7 +124,7 @@ class _PieceWriter:
 
     def __init__(
         self,
-        folder: RingFolder,
+        limited: "_LimitedFile",
         piece: StoredPiece,
         header: Header,
         world: World | None,
@@ -131,7 +132,8 @@ class _PieceWriter:
     ) -> None:
         self.piece = piece
         self.first_size = 0  # of the state; 0 if it is not written yet
-        self._limited = _LimitedFile(folder, piece)
+        self.began = limited.now  # before the time in its name if the clock was ahead
+        self._limited = limited
         self._file = FailsafeFile(cast("BinaryIO", self._limited), on_error)
         stream = cast("IO[bytes]", self._file)
         self.recorder = Recorder(stream, header, world, _NEVER)
@@ -158,10 +160,10 @@ class _PieceWriter:
 class _LimitedFile:
     """A file that is made at its first write; each write makes room in the folder."""
 
-    def __init__(self, folder: RingFolder, piece: StoredPiece) -> None:
+    def __init__(self, folder: RingFolder, piece: StoredPiece, at: Millis) -> None:
         self.name = str(piece.path)
         self.size = 0
-        self.now = piece.begin
+        self.now = at
         self._folder = folder
         self._file: BinaryIO | None = None
 
