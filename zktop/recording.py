@@ -128,7 +128,7 @@ class Recorder:
             self._write(fact)
 
     def look(self, at: Millis, *, thorough: bool = True) -> None:
-        """Mark a time at which the world was examined; start a new member once a minute."""
+        """Mark a time at which the world was examined; repeat the state when it is due."""
         self._begin_file(at)
         self._write(LookMark(zxid=self.world.zxid, at=at, thorough=thorough))
         if self._state_at is not None and at - self._state_at >= self._state_interval:

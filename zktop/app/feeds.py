@@ -176,10 +176,10 @@ class LiveFeed:
         return Status("live")
 
     def _is_refused(self, run: LiveRun) -> bool:
-        """Return whether servers are up but refuse the session because they have lost their data.
+        """Return whether servers have been up for a while and still give us no session.
 
-        A server whose last transaction is older than the client's refuses the session for
-        good. A new session reads everything again.
+        For example because they have lost their data: a server whose last transaction is older
+        than the client's refuses it for good. A new session reads everything again.
         """
         if not run.lost_s() or not self._is_a_server_up():
             self._refused_since = None
@@ -307,5 +307,6 @@ class ReplayFeed:
         if last is None:
             return f"{self._recording.path} has no reports."
         if self._recording.is_cut_off:
-            return "The end of this file is missing: it was read up to its last whole line."
+            why = "cut off, damaged or of a newer zktop"
+            return f"This file is {why}: it was read up to its last valid line."
         return ""

@@ -61,7 +61,7 @@ class Replay:
             self._recording.start_near(at)
 
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
-        """Yield every report of the live run, up to a moment."""
+        """Yield every report of the live run up to a moment, and one at each gap."""
         examiner, world = Examiner(self.settings), World()
         facts: list[AnyFact] = []
         looked_at: Millis | None = None

@@ -42,7 +42,7 @@ class FindingFiles:
         return self._file.path if self._file else None
 
     def arrived(self, findings: Iterable[Finding], now: Millis) -> list[Finding]:
-        """Return critical findings that are new and not in a recent file."""
+        """Return critical findings that are new and have no recent file of their own."""
         critical = {finding.id: finding for finding in findings if finding.severity == "critical"}
         known, self._known = self._known, frozenset(critical)
         new = [one for one in critical.values() if one.id not in known]

@@ -54,7 +54,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def serves(self) -> bool:
-        """True if a server answers, whether or not it gives tables."""
+        """True if something answers, even over wrong TLS or not like ZooKeeper."""
         return not self.why
 
 
@@ -222,7 +222,7 @@ def _unreachable(address: Address, problem: Exception, seconds: float) -> Probe:
 
 
 def _unresolved(address: Address, seconds: float) -> Probe:
-    why = f"its name was not resolved within {seconds:g} s"
+    why = f"no answer, or its name was not resolved, within {seconds:g} s"
     return Probe(address, "silent", f"{address.reachable.host}: {why}.", why=why)
 
 

@@ -299,7 +299,7 @@ class Discovery:
             self._end_visit(visit)
 
     def _end_visit(self, visit: _Visit) -> None:
-        """Go on at full speed in the first walk, later within the request budget."""
+        """Go on at full speed in the first walk, later at `items_per_s` znodes a second."""
         for found in visit.findings.values():
             if found.possible or found.watched or found.some_leaves:
                 self._judge(found, visit.stats)
