@@ -230,33 +230,33 @@ def test_a_released_gate_is_remembered():
     assert [sample.gates for sample in edge.samples.values()] == [{("/user/1", False)}]
 
 
-def test_what_was_learned_of_a_forgotten_order_can_be_taken_back(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    """A waits twice only after its order was forgotten."""
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> LockOrderGraph:
+    """A took /a and /b with nodes 1 and 2; this order is forgotten, the nodes are still there."""
     monkeypatch.setattr(lock_order, "MAX_EDGES", 2)
-    known = learned("a x: A@1 ; b x: A@2")
-    for name in "cde":
-        learn(known, f"{name} x: S@1 ; {name}{name} x: S@2")
-
-    learn(known, "a x: A@1 ; b x: A@2 ; p x: D@5 A@6 ; q x: D@7 A@8")
-
+    known = learned("a x: A@1 ; b x: A@2", "c x: S@1 ; cc x: S@2", "d x: S@1 ; dd x: S@2")
     assert known.edge("/a", "/b") is None
+    return known
+
+
+TWICE = "a x: A@1 ; b x: A@2 ; p x: D@5 A@6 ; q x: D@7 A@8"
+
+
+def test_what_was_learned_of_a_forgotten_order_can_be_taken_back(forgetful: LockOrderGraph):
+    """A waits twice only after its order was forgotten."""
+    learn(forgetful, TWICE)
+
+    assert forgetful.edge("/a", "/b") is None
 
 
 def test_an_order_that_was_learned_anew_is_not_taken_back_for_the_forgotten_one(
-    monkeypatch: pytest.MonkeyPatch,
+    forgetful: LockOrderGraph,
 ):
     """A's nodes 1 and 2 are two threads; nodes 21 and 22 were taken in order."""
-    monkeypatch.setattr(lock_order, "MAX_EDGES", 2)
-    known = learned("a x: A@1 ; b x: A@2")
-    for name in "cd":
-        learn(known, f"{name} x: S@1 ; {name}{name} x: S@2")
-    learn(known, "a x: A@21 ; b x: A@22")
+    learn(forgetful, "a x: A@21 ; b x: A@22")
+    learn(forgetful, TWICE)
 
-    learn(known, "a x: A@1 ; b x: A@2 ; p x: D@5 A@6 ; q x: D@7 A@8")
-
-    edge = known.edge("/a", "/b")
+    edge = forgetful.edge("/a", "/b")
     assert edge is not None
     assert (edge.count, len(edge.samples)) == (1, 1)
 
