@@ -78,3 +78,15 @@ def test_a_znode_that_an_event_announced_leaves_its_siblings_unread() -> None:
     known = folder.relisted(("a", "b", "c"))
 
     assert not created_again(folder, known, after)
+
+
+def test_a_folder_that_can_be_listed_again_is_not_hidden() -> None:
+    """Its ACL was opened; the servers need not be asked about it any more."""
+    roots = WatchedRoots()
+    root = WatchedRoot(RootPattern("/*"), recursive=True, flood_per_s=9)
+    roots.add(root)
+    tree = TreeReader(_reader(), [].append, watch_budget=0, roots=roots)
+    tree.unreadable.add("/a")
+    tree._take_listing(root, "/a", (), STAT, ANSWER)
+
+    assert not tree.hidden

@@ -266,6 +266,7 @@ class TreeReader:
             zxid = self._clock.present((join(path, name) for name in names), zxid)
         self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
         self.denied.pop(path, None)
+        self.unreadable.discard(path)
         folder = self.folders.setdefault(path, ListedZnode(path, root))
         if folder.root not in self._roots:  # dropped while its listing was under way
             folder.root = root
