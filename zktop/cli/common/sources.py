@@ -74,4 +74,5 @@ def print_notes(source: LiveRun | Replay) -> None:
     for note in source.notes:
         narrate(f"note: {note}")
     if isinstance(source, Replay) and source.is_cut_off:
-        narrate(f"The end of {source.path} is missing: it was read up to its last whole line.")
+        why = "cut off, damaged or of a newer zktop"
+        narrate(f"{source.path} is {why}: it was read up to its last valid line.")
