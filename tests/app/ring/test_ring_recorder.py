@@ -214,3 +214,16 @@ def test_a_ring_is_opened_without_reading_its_pieces(
     ring.start_near(None)
 
     assert ring.begin == BEGIN
+
+
+def test_a_file_around_a_finding_that_cannot_be_read_is_named_by_its_folder(
+    tmp_path: Path,
+) -> None:
+    """The recorder goes on without it."""
+    recorder(RingFolder(tmp_path, LIMITS), BEGIN).close()
+    folder = RingFolder(tmp_path, LIMITS)
+    folder.kept_file("D1", BEGIN).path.mkdir(parents=True)
+    notes: list[str] = []
+    recorder(RingFolder(tmp_path, LIMITS), BEGIN + 20_000, notes).close()
+
+    assert notes == [f"{tmp_path}/findings cannot be read or written: Is a directory."]

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from zktop.app.record_file import FailsafeFile
 from zktop.app.ring.finding_files import FindingFiles
-from zktop.app.ring.folder import RingFolder
+from zktop.app.ring.folder import KEPT, RingFolder
 from zktop.app.ring.retention import StoredPiece
 from zktop.model.facts import Millis, SourceFact
 from zktop.model.findings.finding import Finding
@@ -91,7 +91,8 @@ class RingRecorder:
         try:
             write()
         except OSError as error:
-            self._on_note(f"{self._findings.path} cannot be written: {error.strerror or error}.")
+            path = self._findings.path or self._folder.path / KEPT
+            self._on_note(f"{path} cannot be read or written: {error.strerror or error}.")
             self._findings.end()
 
     def _next(self, at: Millis, finding: Finding | None = None) -> None:
