@@ -355,10 +355,15 @@ def _gzip_unpacker() -> "zlib._Decompress":
 
 
 def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack what precedes the damage byte by byte; a larger piece would be lost entirely."""
+    """Unpack what precedes the damage byte by byte; a larger piece would be lost entirely.
+
+    It is passed on in one piece, because each piece is searched for lines with what is before it.
+    """
+    found = bytearray()
     with suppress(zlib.error):
         for place in range(len(packed)):
-            yield unpacker.decompress(packed[place : place + 1])
+            found += unpacker.decompress(packed[place : place + 1])
+    yield bytes(found)
 
 
 def _schema(line: bytes) -> str:

@@ -90,7 +90,7 @@ class ChunkFindings:
         """The znodes whose Stats show what a possible lock is."""
         path = self.path(name)
         names = even_sample(self.children[name], MEMBERS_READ)
-        return [f"{path}/{one}" for one in names] or [path]
+        return [child_prefix(path) + one for one in names] or [path]
 
     @property
     def some_leaves(self) -> Sequence[str]:
