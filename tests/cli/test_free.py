@@ -4,12 +4,14 @@ import json
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import jsonschema
 import pytest
 from cli.live_processes import new_root
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
+from kazoo.exceptions import ThrottledOpError
 from kazoo.security import make_acl
 from servers import RunningServer
 
@@ -250,6 +252,19 @@ def test_an_acl_may_forbid_it(client: KazooClient, writer: NodeWriter, lock: str
 
     with pytest.raises(NotFreedError, match=f"The ACLs of {path} and its parent forbid it"):
         writer.delete(path, seen(client, path))
+
+
+def test_a_busy_server_may_refuse_even_the_second_look(
+    client: KazooClient, writer: NodeWriter, lock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is a sentence, too."""
+    path = f"{lock}/{LEFT}"
+    first = seen(client, path)
+    refused = Mock(side_effect=ThrottledOpError())
+    monkeypatch.setattr(writer._client, "sync", refused)
+
+    with pytest.raises(NotFreedError, match=r"refused it \(ThrottledOpError\); nothing was"):
+        writer.delete(path, first)
 
 
 def test_a_lock_that_zktop_cannot_read_is_not_called_free(

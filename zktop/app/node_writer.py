@@ -119,6 +119,8 @@ class NodeWriter:
             raise NoConnectionError(
                 "The connection was lost before anything was changed."
             ) from error
+        except KazooException as error:
+            raise _refused(path, error) from error
         if stat is None:
             raise NotFreedError(f"{path} is gone; nothing was changed.")
         return stat
