@@ -10,11 +10,13 @@ from kazoo.security import make_digest_acl
 from servers import RunningServer
 from waiting import eventually
 from zk.observed import names, observing
+from zk.read.test_requests_in_flight import _reader
 
 from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.watch import discovery
-from zktop.zk.watch.discovery import might_be_a_lock
-from zktop.zk.watch.root_pattern import looks_like_a_member
+from zktop.zk.watch.discovery import Discovery, might_be_a_lock
+from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_member
+from zktop.zk.watch.root_watcher import RootWatcher
 
 OFTEN = 200
 EVENTS_BYTES = OFTEN * 50  # the least size of that many events
@@ -329,6 +331,18 @@ def test_a_new_place_with_ephemerals_needs_no_walk(busy: RunningServer) -> None:
     client.delete("/late", recursive=True)
     client.stop()
     client.close()
+
+
+def test_places_that_come_before_a_walk_wait_for_it() -> None:
+    """A walk on a new connection prefers them itself."""
+    reader = _reader()
+    watcher = RootWatcher(reader, [].append, watch_budget=1, flood_per_s=1)
+    search = Discovery(reader, watcher, [RootPattern("/**")], _has_places, 1)
+    search.prefer({"/a"})
+
+    assert reader.idle
+    search.start()
+    assert not reader.idle
 
 
 def _create(client: KazooClient, paths: Sequence[str], content: bytes = b"") -> None:

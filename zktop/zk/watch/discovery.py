@@ -157,6 +157,8 @@ class Discovery:
             return
         new = self._unwatched(places - self._placed)
         self._placed = places
+        if self._connection_number != self._reader.connection_number:
+            return  # `start` prefers them
         self._order.prefer(new)
         for siblings in () if self._is_walking else by_parent(new):
             self._order.add(siblings.parent, siblings.names, is_all=False)
