@@ -6,7 +6,7 @@ the queues is collected only for the few actors of a deadlock, and only while th
 that changed; the others follow in turn.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice, starmap
 from typing import Final
@@ -151,13 +151,13 @@ class DeadlockDetector:
     def change(self, change: LockChange) -> None:
         """Update the graph with one changed lock."""
         self._is_unranked = self._is_untested = True
-        lock = change.after
+        lock, gone = change.after, {member.node for member in change.deleted}
         for name, queue, created, deleted in queue_updates(
             change, self.graph.queues, self._actors
         ):
             was = self.graph.queues.get(name)
             for request in deleted:
-                self._note_deletion(request, was, lock)
+                self._note_deletion(request, was, lock, gone)
                 self._orders.ended(name, request.node, lock.at if lock and queue else None)
                 if self.graph.is_stuck(request.actor):
                     self._left.append((request.actor, deadlock_place(lock_path(name), request)))
@@ -171,7 +171,11 @@ class DeadlockDetector:
                 self._elections.add(name)
 
     def _note_deletion(
-        self, request: WaitRequest, was: WaitQueue | None, lock: Lock | None
+        self,
+        request: WaitRequest,
+        was: WaitQueue | None,
+        lock: Lock | None,
+        deleted: Container[Text],
     ) -> None:
         """Tell the concurrency detector that a node is gone, if something says when it went.
 
@@ -181,7 +185,7 @@ class DeadlockDetector:
         if was is None or lock is None:
             return
         node = Text(request.node)
-        member = lock.member(node)
+        member = None if node in deleted else lock.member(node)
         if member is not None and request.czxid in (0, member.czxid):
             return
         gone = max(lock.seen_zxid, lock.family.absent.get(node, 0))
