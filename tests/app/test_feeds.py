@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from kazoo.client import KazooClient
@@ -18,10 +17,15 @@ from ui.fake_feed import frames
 
 from zktop.app import feeds
 from zktop.app.feeds import LiveFeed, ReplayFeed
+from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile
 from zktop.app.replay import Replay
+from zktop.model.examiner import Examiner
+from zktop.model.facts import Link
 from zktop.model.report import Report
 from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world.world import World
 from zktop.tls import Tls
 from zktop.ui.interfaces import FeedState, Frame, News, Status
 from zktop.zk import Access, Plan, parse_hosts
@@ -188,17 +192,23 @@ def test_watching_takes_two_threads_beside_the_one_of_the_ui(*, is_down: bool) -
     assert not {*threading.enumerate()} - before
 
 
-def lost(why: str, *probes: Probe) -> str:
-    """The line of a feed that has lost its connection for a reason, with these probes since."""
-    feed = LiveFeed("zk1", Access(parse_hosts("zk1:1")), Plan(), Settings())
-    feed._probes = probes
-    link = SimpleNamespace(state="lost", why=why)
-    report = SimpleNamespace(world=SimpleNamespace(link=link), now=BEGIN)
-    return feed._status_of(report, SimpleNamespace(lost_s=lambda: 20.0)).says  # type: ignore[arg-type]  # all that it reads
+@pytest.fixture
+def lost_run(monkeypatch: pytest.MonkeyPatch) -> LiveRun:
+    """A run that lost its connection twenty seconds ago."""
+    run = LiveRun(Access(parse_hosts("zk1:1")), Plan(), Settings())
+    monkeypatch.setattr(run, "lost_s", lambda: 20.0)
+    return run
 
 
-def test_hosts_that_are_down_explain_a_loss_only_if_none_is_up() -> None:
+def test_hosts_that_are_down_explain_a_loss_only_if_none_is_up(lost_run: LiveRun) -> None:
     """Else the reason is the client's own."""
+
+    def lost(why: str, *probes: Probe) -> str:
+        feed = LiveFeed("zk1", lost_run.access, Plan(), Settings())
+        feed._probes = probes
+        world = World().after(Link(state="lost", why=Text(why), lost_at=BEGIN, zxid=1, at=BEGIN))
+        return feed._status_of(Examiner().look(world, BEGIN), lost_run).says
+
     down = Probe(Address("zk3", 1), "unreachable", "", why="connection refused")
     up = Probe(Address("zk1", 1), "ok", "")
 
@@ -206,20 +216,20 @@ def test_hosts_that_are_down_explain_a_loss_only_if_none_is_up() -> None:
     assert "connection refused by zk3:1" in lost("the client gave up", down)
 
 
-def test_tls_files_that_are_being_replaced_do_not_end_the_feed() -> None:
+def test_tls_files_that_are_being_replaced_do_not_end_the_feed(lost_run: LiveRun) -> None:
     """They are read again with each report while the connection is lost."""
     access = Access(parse_hosts("zk1:1"), tls=Tls(ca="/nowhere"))
     feed = LiveFeed("zk1", access, Plan(), Settings())
 
-    assert not feed._is_refused(SimpleNamespace(lost_s=lambda: 20.0))  # type: ignore[arg-type]  # all that it reads
+    assert not feed._is_refused(lost_run)
 
 
-def test_a_recording_that_has_failed_has_ended() -> None:
+def test_a_recording_that_has_failed_has_ended(lost_run: LiveRun) -> None:
     """It was said already; the end of the connection is not the end of it."""
     feed = LiveFeed("zk1", Access(parse_hosts("zk1:1")), Plan(), Settings())
     feed._file = FailsafeFile(Path("/dev/full").open("wb"), lambda *_: None)  # noqa: SIM115  the feed closes it
     feed._file.write(b"line")
     feed._file.flush()
-    feed._start_or_end_recording(SimpleNamespace(recorder=None))  # type: ignore[arg-type]  # all that it needs
+    feed._start_or_end_recording(lost_run)
 
     assert feed._file is None

@@ -216,7 +216,7 @@ def test_sessions_that_move_at_once_are_written_once(zktop: Zktop, tmp_path: Pat
 
 
 def test_a_damaged_audit_log_is_a_note(zktop: Zktop, version_2: Path) -> None:
-    """In the import, and for those who read it."""
+    """The import prints it."""
     packed = gzip.compress(moving(100).encode())
     (version_2 / "zookeeper_audit.log.1.gz").write_bytes(packed[:-50])
 

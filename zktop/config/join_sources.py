@@ -142,6 +142,7 @@ def _joined(
     for part in (with_layouts(EMPTY, layouts), *from_environment, *typed):
         check.read(part, is_whole=False)  # a missing key may be in another part
     check.raise_mistakes(mistakes)
+    # Whole now, but for what options complete in a cluster: that is joined at the top.
     joined = reduce(merge, (*from_environment, cluster, *typed), written)
     config = check.read(with_layouts(joined, layouts), unchecked=completed - COMPLETED)
     check.raise_mistakes([])

@@ -104,7 +104,7 @@ def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
 
 
 def with_inherited(written: MapNode) -> MapNode:
-    """Add to the login and the TLS settings of each cluster what only those above them have."""
+    """Complete the login and TLS settings of clusters with those above them in the file."""
     clusters = written.get("clusters")
     if not isinstance(clusters, MapNode):
         return written
@@ -117,7 +117,7 @@ def with_inherited(written: MapNode) -> MapNode:
 
 
 def _completed(tree: ConfigNode, above: MapNode) -> ConfigNode:
-    """Add what only `above` has to the mappings in a mapping; what is given twice stays so."""
+    """Add the missing keys to each mapping inside a cluster; keep keys that are given twice."""
     if not isinstance(tree, MapNode):
         return tree
     pairs: list[tuple[TextNode, ConfigNode]] = []

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from app.ring.test_ring_recorder import BEGIN, DiskThatFills, churn
+from model.findings.cases import MINUTE, ctx, k, only
 from output.stories import facts, settings
 
 from zktop.app.record_file import header_of
@@ -148,7 +148,8 @@ def test_the_newest_pieces_are_kept_if_not_all_fit(tmp_path: Path) -> None:
         path = tmp_path / piece_name(BEGIN + number * 60_000)
         path.write_bytes(b"%d" % number * (LIMITS.max_bytes // 6))
     files = FindingFiles(RingFolder(tmp_path, LIMITS), header_of("zk1:2181", settings(BEFORE)))
-    path = files.begin(SimpleNamespace(id="D1"), BEGIN + BEFORE_MS)  # type: ignore[arg-type]  # all that it reads
+    orphan = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
+    path = files.begin(orphan, BEGIN + BEFORE_MS)
 
     assert path.read_bytes()[-1:] == b"4"
     assert LIMITS.max_bytes // 3 < path.stat().st_size <= LIMITS.max_bytes // 2

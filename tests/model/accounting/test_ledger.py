@@ -85,7 +85,7 @@ def test_nothing_is_charged_without_a_connection() -> None:
 
 
 def test_nothing_is_charged_until_now_while_the_connection_is_lost() -> None:
-    """Whoever asks twice counts no time twice."""
+    """Asking twice counts no time twice."""
     begin, lost = facts(QUEUE), own(state="suspended", at=NOW + 2_000)
     examiner, ledger = Examiner(settings(QUEUE)), Ledger()
     known = World().after(*begin)

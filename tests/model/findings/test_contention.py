@@ -146,7 +146,7 @@ def test_p7_is_quiet_for_a_lock_that_never_changed() -> None:
 
 
 def test_p7_adds_up_no_holds_of_readers() -> None:
-    """They hold at the same time, so nobody can say how long it takes."""
+    """Readers hold at the same time, so their holds do not add up."""
     case = busy(0.99)
     shared = msgspec.structs.replace(case.lock, kind="read-write")
 
@@ -281,7 +281,7 @@ def test_p10_says_what_a_listing_takes() -> None:
 
 
 def test_p10_counts_candidates() -> None:
-    """They wait for nobody, unless the election blocks."""
+    """They wait for no other client, unless the election blocks."""
     case = ctx(*(curator(f"w{n}", n, mode="latch") for n in range(1_002)))
 
     assert only("P10", case).sentence.startswith("1001 candidates are in line in ")

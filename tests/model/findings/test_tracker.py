@@ -1,5 +1,6 @@
 """What a look leaves to the next one, so that it reports events without delay."""
 
+import pytest
 from model.builders import NOW, kazoo_name, lock, session
 from model.findings.cases import ctx, k, only
 from msgspec.structs import replace
@@ -7,7 +8,11 @@ from output.stories import facts
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
+from zktop.model.findings import tracker
+from zktop.model.findings.apply import Examination, examine_lock
+from zktop.model.findings.causes import MANY
 from zktop.model.findings.confirm import SubjectFindings
+from zktop.model.findings.context import LockContext
 from zktop.model.findings.schedule import (
     LONGEST_PAUSE_MS,
     LONGEST_SAME_MS,
@@ -187,6 +192,27 @@ def test_a_finding_that_nobody_sees_is_not_worded_again_for_its_age() -> None:
     assert _pause(30_000, is_unseen=True) == LONGEST_SAME_MS
     assert _pause(30_000, crowding=2_000_000, is_unseen=True) == 2_000_000
     assert _pause(30_000, asked=LATER + 3_000, is_unseen=True) == 3_000
+
+
+def test_locks_in_a_group_of_findings_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the lock whose finding is shown for all of them is examined for its age."""
+    examined: list[Text] = []
+
+    def counted(context: LockContext) -> Examination:
+        examined.append(context.path)
+        return examine_lock(context)
+
+    monkeypatch.setattr(tracker, "examine_lock", counted)
+    names = [f"/jobs/{number:03}" for number in range(MANY + 1)]
+    world = World().after(*(fact for name in names for fact in lock(name, f"a{name}", f"b{name}")))
+    examiner, begin = Examiner(), LATER + 1_400_000
+    for late in (0, 70_000):  # the group is known after the first
+        (shown,) = examiner.look(world, begin + late).findings
+    examined.clear()
+    examiner.look(world, begin + 140_000)
+
+    assert shown.rule == "P6"
+    assert set(examined) == {shown.locks[0]}
 
 
 def _pause(

@@ -748,7 +748,7 @@ def test_the_success_of_a_client_counts_when_it_becomes_known() -> None:
 
 
 def test_clients_that_were_never_read_are_not_one_that_gives_up_again_and_again() -> None:
-    """Two nodes come and go before they are read; nobody knows whose they were."""
+    """Two nodes come and go before they are read; their clients are unknown."""
     root = Root()
     root.create("alice")
     watcher = Watcher(root)

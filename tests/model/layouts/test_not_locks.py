@@ -224,7 +224,7 @@ def test_the_first_watch_between_members_makes_it_a_lock() -> None:
 
 
 def test_a_registry_that_the_user_named_becomes_a_lock_with_the_first_watch() -> None:
-    """Its members were there before: they did not come, and nobody acquired it now."""
+    """Its members existed before, so they neither queue nor acquire it now."""
     names = numbered("host-", 3)
     facts = list(listed("/app/workers", names, [ANN, BOB, ANN]))
     table = watches(ZK1, {"bob": (f"/app/workers/{names[0]}",)}, at=NOW + 10_000)
@@ -267,7 +267,7 @@ def test_a_table_without_watches_takes_a_guessed_lock_back() -> None:
 
 @pytest.mark.parametrize("roots", [(), (Root(path="/app/pool"),)], ids=["found", "named"])
 def test_a_lock_that_is_taken_back_has_no_more_events(roots: tuple[Root, ...]) -> None:
-    """Nobody released it, nobody gave up, and no znode was deleted."""
+    """No client released it or gave up, and no znode was deleted."""
     facts = list(listed("/app/pool", numbered("host-", 3), [ANN, BOB, ANN]))
 
     report = report_of(facts, [nothing_watched()], settings=Settings(roots=roots))

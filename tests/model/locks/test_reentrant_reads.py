@@ -23,7 +23,7 @@ def test_a_revocable_writer_watches_its_own_node(data: bytes) -> None:
 
 
 def test_a_read_whose_session_watches_an_ordinary_writer_waits() -> None:
-    """Curator writes an address into nodes that nobody can revoke."""
+    """Curator writes an address into nodes that are not revocable."""
     assert holders(b"10.0.0.1") == [WRITER]
 
 

@@ -230,8 +230,8 @@ def test_a_lease_goes_to_the_next_although_another_one_is_never_returned():
     assert frees("L rw: A.R A.W; S sem(2): orphan A B") == {"A": 2}
 
 
-def test_whoever_is_stopped_is_free_itself():
-    """Also if that frees nobody else."""
+def test_an_actor_that_is_stopped_counts_as_freed():
+    """Also if that frees no other."""
     assert frees("S sem(2): B! B! A orphan! orphan! B") == {"A": 1, "B": 2}
 
 

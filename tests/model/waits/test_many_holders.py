@@ -1,4 +1,4 @@
-"""Whoever holds a lock waits for nobody there, also where the lock has several holders."""
+"""A holder never waits for another holder of the same lock."""
 
 from collections.abc import Iterable
 

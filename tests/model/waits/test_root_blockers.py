@@ -177,4 +177,4 @@ def test_a_queue_that_is_removed_during_a_ranking_is_not_kept(monkeypatch: pytes
     sums.forget("/Z")
     *_, last = steps
 
-    assert (len(last), len(sums)) == (3, 2)
+    assert (len(last), len(sums._known)) == (3, 2)

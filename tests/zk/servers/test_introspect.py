@@ -251,7 +251,7 @@ def test_tables_are_read_less_often_while_no_znode_changes() -> None:
 
 
 def test_small_tables_are_read_as_often_as_when_znodes_change() -> None:
-    """A session of a second would end between two readings, and nobody could say how."""
+    """A session of a second would end between two readings, and the reason would be unknown."""
     schedule = ServerSchedule()
     schedule.sampled(at=100.0, changes=7, took=0.1, spent=CHEAP_S, every=0.2)
 

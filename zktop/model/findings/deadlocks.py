@@ -248,8 +248,8 @@ def _missed(found: Inversion) -> Iterator[tuple[None, str]]:
     """How close it came, unless it has happened by now."""
     missed = found.missed_by_ms
     if missed is not None and found.deadlocked_at is None:
-        told = f"did not happen: missed by {span(missed)}" if missed else "ran at the same time"
-        yield None, told
+        text = f"did not happen: missed by {span(missed)}" if missed else "ran at the same time"
+        yield None, text
 
 
 def _sentence(found: Inversion) -> str:

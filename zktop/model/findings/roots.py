@@ -194,7 +194,7 @@ def _hidden(root: DeniedRoot) -> str:
 def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
     """Count what the servers' tables show below a root, as its ACL does not apply to them.
 
-    Zktop's own watches are no sign of locks.
+    The watches of zktop itself are no sign of locks.
     """
     below = f"{root.base.rstrip('/')}/"
     found = [

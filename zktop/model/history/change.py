@@ -12,9 +12,8 @@ from zktop.model.text import Text
 from zktop.model.world.sequence_diff import ChangedRun, changed_runs
 from zktop.model.world.tables_of_all_servers import Ensemble
 
-JointDeletions = dict[
-    Session, int
-]  # session -> number of locks that lost its nodes in one transaction
+# Session -> number of locks that lost its nodes in one transaction.
+JointDeletions = dict[Session, int]
 
 
 class LockChange(msgspec.Struct, frozen=True, eq=False):

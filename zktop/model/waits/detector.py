@@ -177,10 +177,10 @@ class DeadlockDetector:
         lock: Lock | None,
         deleted: Container[Text],
     ) -> None:
-        """Tell the concurrency detector that a node is gone, if something says when it went.
+        """Report a deletion to the concurrency detector, if its time is known.
 
-        A request may also differ because only its queue or its rule changed. Of a lock that is
-        gone, or a node that an event tells of, the last listing is older than the deletion.
+        A request may also differ because only its queue or its rule changed. If the lock is gone,
+        or only an event shows the deletion, the last listing is older than the deletion.
         """
         if was is None or lock is None:
             return

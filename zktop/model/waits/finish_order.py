@@ -69,7 +69,7 @@ class FinishOrder:
     def finished_with(self, fewer: Iterable[ThinnedQueue]) -> list[str]:
         """The stuck actors that could finish with these queues, in which requests are gone."""
         queues = ChainMap({queue.queue.lock: queue for queue in fewer}, self._queues)
-        # Nobody is left in the queue of a single znode that is deleted, but its members are free.
+        # The queue of a single znode is empty once that is deleted, but its members are free.
         members = chain.from_iterable(self._queues[lock].members for lock in queues.maps[0])
         untested = {member.actor for member in members if member.actor not in self._turns}
         return Reduction(self._locks, queues, self._turns.keys()).run(untested)

@@ -70,9 +70,6 @@ class WaitSums:
     def __init__(self) -> None:
         self._known: dict[str, tuple[WaitQueue, Waiting]] = {}
 
-    def __len__(self) -> int:
-        return len(self._known)
-
     def of(self, queue: WaitQueue, *, is_newest: bool) -> Waiting:
         """Add up the waits; those of a version that was replaced are not kept."""
         known = self._known.get(queue.lock)
@@ -90,7 +87,7 @@ def root_blockers(
     graph: WaitGraph, now_ms: int, sums: WaitSums | None = None
 ) -> tuple[RootBlocker, ...]:
     """The root blockers, most blocked time first; at most MAX_LISTED."""
-    *_, found = ranking(graph, now_ms, WaitSums() if sums is None else sums)
+    *_, found = ranking(graph, now_ms, sums or WaitSums())
     return found or ()
 
 

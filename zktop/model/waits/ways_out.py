@@ -107,7 +107,7 @@ def _freed(one: StuckCore, actor: str, counts: Counter[frozenset[int]], *, break
 
 @once_for_each
 def _is_plain(stuck_set: StuckSet) -> bool:
-    """Whether nobody who is stuck waits in a pool or an election."""
+    """Whether no request is stuck in a pool or an election."""
     others = (one for one in stuck_set.queues.values() if one.queue.kind in _NOT_PLAIN)
     return not any(any(one.waits) or stuck_set.tails[one.queue.lock] for one in others)
 

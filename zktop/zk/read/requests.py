@@ -31,7 +31,7 @@ Names = tuple[str, ...]
 
 _INT = struct.Struct("!i")
 STAT: Final = struct.Struct("!qqq8xiiiQiiq")  # without mtime
-_CONTAINER: Final = 1 << 63  # no session: Keeper tells it of containers, ZooKeeper does not
+_CONTAINER: Final = 1 << 63  # the owner that Keeper gives a container; ZooKeeper gives it none
 _HEADER = struct.Struct("!iBi")
 ITEM: Final = struct.Struct("!iBii")  # header, and the first number of the body
 _EVENT = struct.Struct("!ii")

@@ -76,7 +76,7 @@ class ListedZnode:
         return self._names
 
     def created(self, name: str) -> None:
-        """Note a child that an event has announced; whoever calls this reads it."""
+        """Note a child that an event has announced; the caller reads it."""
         self.names.add(name)
         self.creations += 1
 
