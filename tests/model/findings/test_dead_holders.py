@@ -1,5 +1,7 @@
 """B: blocked for good without a cycle; each rule with a case that fires and a near miss."""
 
+from collections.abc import Sequence
+
 import pytest
 from model.builders import NOW, ZK1, expiry, session
 from model.findings.cases import (
@@ -157,7 +159,9 @@ def test_b7_is_blind_when_the_number_is_not_known() -> None:
     assert lacks("B7", case) == ["leases"]
 
 
-def zombie(ms: int, *, cxid: int = 1, operation: str = "PING", **more: object) -> object:
+def zombie(
+    ms: int, *, cxid: int = 1, operation: str = "PING", watched: Sequence[str] = (), **more: object
+) -> object:
     """A holder whose request counter was 1 a minute ago, and a waiter."""
     holder = k("alice", 0)
     fields = {"last_operation": Text(operation)}
@@ -165,7 +169,8 @@ def zombie(ms: int, *, cxid: int = 1, operation: str = "PING", **more: object) -
     now = connected("alice", last_cxid=cxid, **fields)
     past = history(holds=usual(10, SECOND), stays=held(holder, ms))
     tables = (before, now)
-    return ctx(holder, B, past=past, tables=tables, sessions=sessions(*tables), **more)
+    shown = (*tables, watching({"alice": watched})) if watched else tables
+    return ctx(holder, B, past=past, tables=shown, sessions=sessions(*tables), **more)
 
 
 def test_b8_fires_for_a_holder_that_does_nothing_but_ping() -> None:
@@ -188,6 +193,14 @@ def test_b8_fires_for_a_holder_that_does_nothing_but_ping() -> None:
 def test_b8_is_quiet_when(case: dict[str, object]) -> None:
     """A client that works, or waits in a deadlock, is no zombie."""
     assert not found("B8", zombie(2 * MINUTE, **case))
+
+
+def test_b8_has_no_data_for_a_session_that_watches_thousands_of_nodes() -> None:
+    """It may wait for any of them."""
+    watched = [f"/config/{number}" for number in range(MAX_WATCHES + 1)]
+
+    assert answers("B8", zombie(2 * MINUTE, watched=watched)) == [TOO_MANY_WATCHES]
+    assert found("B8", zombie(2 * MINUTE, watched=watched[:MAX_WATCHES]))
 
 
 def test_b8_is_quiet_for_a_holder_without_waiters_of_its_own() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from model.builders import NOW, ZK1, connections, expiry, no_connections, row
 from model.findings.cases import (
+    MINUTE,
     PATH,
     SECOND,
     At,
@@ -61,6 +62,19 @@ def test_b3_is_surer_after_a_long_and_idle_hold(held_ms: int, confidence: str) -
     tables = (before, now, watching({"alice": [FIRST]}))
 
     assert only("B3", ctx(FIRST, SECOND_TRY, tables=tables, past=past)).confidence == confidence
+
+
+def test_b3_is_no_surer_if_the_earlier_node_does_not_hold_the_lock() -> None:
+    """How long the lock has been held says nothing about a node that waits as well."""
+    before, now = (
+        connections(ZK1, row("alice", established=NOW - 21 * SECOND, last_cxid=1), at=at)
+        for at in (NOW - 10 * MINUTE, NOW)
+    )
+    holder = plain("carol", 0, age_ms=40 * SECOND)
+    tables = (before, now, watching({"alice": [FIRST]}))
+    case = ctx(holder, FIRST, SECOND_TRY, tables=tables, past=history(holds=usual(10, SECOND)))
+
+    assert only("B3", case).confidence == "C2"
 
 
 @pytest.mark.parametrize(

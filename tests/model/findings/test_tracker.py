@@ -1,5 +1,7 @@
 """What a look leaves to the next one, so that it reports events without delay."""
 
+from itertools import chain
+
 import pytest
 from model.builders import NOW, kazoo_name, lock, session
 from model.findings.cases import ctx, k, only
@@ -9,10 +11,10 @@ from output.stories import facts
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
 from zktop.model.findings import tracker
-from zktop.model.findings.apply import Examination, examine_lock
+from zktop.model.findings.apply import Examination, examine_lock, examine_session
 from zktop.model.findings.causes import MANY
 from zktop.model.findings.confirm import SubjectFindings
-from zktop.model.findings.context import LockContext
+from zktop.model.findings.context import LockContext, SessionContext
 from zktop.model.findings.schedule import (
     LONGEST_PAUSE_MS,
     LONGEST_SAME_MS,
@@ -213,6 +215,26 @@ def test_locks_in_a_group_of_findings_rest(monkeypatch: pytest.MonkeyPatch) -> N
 
     assert shown.rule == "P6"
     assert set(examined) == {shown.locks[0]}
+
+
+def test_a_look_examines_few_sessions_with_hundreds_of_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would take as long as thousands of locks; the others follow at the next looks."""
+    examined: list[int] = []
+
+    def counted(context: SessionContext) -> Examination:
+        examined.append(context.session)
+        return examine_session(context)
+
+    monkeypatch.setattr(tracker, "examine_session", counted)
+    owners = [f"client-{number}" for number in range(10)]
+    members = (lock(f"/jobs/{number}", *owners) for number in range(300))
+    world, examiner = World().after(*chain.from_iterable(members)), Examiner()
+    examiner.look(world, LATER, thorough=False)
+
+    assert 0 < len(examined) < len(owners)
+    assert examiner.is_behind
 
 
 def _pause(

@@ -140,8 +140,6 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
         since, newer = ctx.past.granted(lease.node).at, _returned_since(ctx, lease)
         if since is None or newer < MIN_NEWER_LEASES or not ctx.ensemble.connected(lease.owner):
             continue
-        if not ctx.waiters_for(lease):
-            continue
         held = ctx.now_ms - since
         yield _leak(ctx, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
 
@@ -166,7 +164,7 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
             (False, "the job behind this lease really takes that long"),
         ),
         advice=f"Look in {owner} for a path that takes a lease and never closes it; "
-        f"{waits(len(ctx.waiters_for(lease)))}.",
+        f"{waits(len(ctx.waiters))}.",
         since=ctx.now_ms - held,
     )
 
