@@ -37,6 +37,20 @@ def test_a_lock_released_after_a_wait_that_ended_unseen_is_no_second_thread(gone
     assert [one.rule for one in examiner.look(now, NOW + 60_000).deadlocks] == ["D1"]
 
 
+def test_a_node_created_again_does_not_say_when_the_earlier_one_went() -> None:
+    """The last listing of the lock is older than the second node."""
+    examiner, path = Examiner(), join(FIRST, kazoo_name("ann", 0))
+    first = listed_at(100, lock(FIRST, "ann", czxid=60))
+    now = World().after(*first, *listed_at(150, lock(SECOND, "bob", "ann", czxid=70)))
+    examiner.look(now, NOW)
+    again = Stat(300, 300, NOW, owner=session("cid"))
+    now = now.after(Node(path=path, stat=again, data=b"cid", zxid=300, at=NOW))
+    examiner.look(now, NOW + 10)
+    now = now.after(Gone(path=SECOND, zxid=310, at=NOW), *RING)
+
+    assert [one.rule for one in examiner.look(now, NOW + 60_000).deadlocks] == ["D1"]
+
+
 def election(*names: Text, zxid: int) -> list[AnyFact]:
     """An election with these candidates: dot, ann and cid, or the last of them."""
     stat = Stat(50, 50, 0, cversion=9, num_children=len(names), pzxid=zxid)
