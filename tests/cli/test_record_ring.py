@@ -64,6 +64,7 @@ def test_a_killed_recorder_continues_in_the_same_folder(zktop: Zktop, tmp_path: 
         ("", "Give either -o FILE or --dir DIR."),
         ("-o a --dir b", "Give either -o FILE or --dir DIR."),
         ("-o a --keep 2h", "--keep and --max-size need --dir."),
+        ("-o a --keep 0s", "--keep and --max-size need --dir."),
         ("--dir b --keep 1s", "--keep must be at least 1m."),
         ("--dir b --max-size 1K", "--max-size must be at least 1M."),
         ("--dir b --max-size big", 'expected a size like 500M or 2G, got "big".'),

@@ -167,6 +167,16 @@ def test_a_hole_is_said_and_another_member_fills_it(tmp_path: Path) -> None:
     assert (both, len(whole), quiet.notes) == ([*range(1, 9)], 1, [])
 
 
+def test_the_state_after_a_hole_is_that_at_its_end(tmp_path: Path) -> None:
+    """A snapshot inside the hole may have znodes from after its begin."""
+    log = LogWriter()
+    log.records = [r for n, r in enumerate(story().records) if n not in (3, 4)]
+
+    _, restarts, _ = played([written(tmp_path, log_1=log.bytes())])
+
+    assert [one.zxid for one in restarts] == [0, 5]
+
+
 def test_ghosts_of_a_lost_leader_are_left_out(tmp_path: Path) -> None:
     """Another member went on with the next epoch at an earlier transaction."""
     leader = written(tmp_path / "zk1", log_100000001=epoch(1, 5).bytes())

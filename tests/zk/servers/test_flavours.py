@@ -258,6 +258,13 @@ def test_keeper_lists_all_kinds_of_watches_and_all_sessions() -> None:
     assert facts.figures["server_state"] == "follower"
 
 
+def test_the_zxid_of_a_server_without_a_transaction_is_known() -> None:
+    """Zero is a number."""
+    srvr = re.sub("Zxid: .*", "Zxid: 0x0", KEEPER_WORDS["srvr"])
+
+    assert facts_from(KEEPER_WORDS | {"srvr": srvr}).zxid == 0
+
+
 def test_its_last_answer_does_not_count_pings() -> None:
     """A session that only pings would seem silent, so no silence is derived."""
     rows = facts_from(KEEPER_WORDS).connections or ()

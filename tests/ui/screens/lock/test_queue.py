@@ -365,6 +365,12 @@ class TestAround:
         assert "nothing will wake it" in shown
         assert "DATA\n    r5" in shown
 
+    def test_those_ahead_in_a_long_queue_are_all_counted(self) -> None:
+        """Only the holder and the nearest one are named."""
+        shown = text(selected_lines(row(lock_detail("W" * 150), 149), 200, with_data=False))
+
+        assert "and 147 more" in shown
+
     def test_data_never_reaches_the_terminal_raw(self) -> None:
         """Control sequences are escaped."""
         assert shown(b"\x1b[2Jx\xff").isprintable()

@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from model.builders import NOW, lock
+from model.builders import NOW, connections, lock, own, row
+from model.findings.cases import facts, k
 from textual.pilot import Pilot
 from ui.example_past import BEGIN, past
 from ui.fake_feed import app_of, frames, panel, settled
 
+from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
 
@@ -85,6 +87,19 @@ async def test_the_past_is_on_every_screen() -> None:
         assert "IN THE PAST, 19s behind" in screen[0]
         assert "LIVE" not in screen[0]  # it would be read as a contradiction
         assert any("B holds" in line or " B " in line for line in screen[4:])
+
+
+async def test_contacts_name_the_server_also_by_an_ipv6_address() -> None:
+    """Without its port, which is the same for all servers."""
+    server = Text("[fd00::7]:2181")
+    table = connections(server, row("A", 500), at=BEGIN, zxid=BEGIN)
+    lock = facts(k("A", 1))
+    app = app_of(*frames((BEGIN, [own(at=BEGIN), *lock, table])))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.press("5")
+        screen = await settled(pilot)
+
+        assert any("[fd00::7]" in line for line in screen)
 
 
 async def test_space_plays_a_recording_and_stops_it() -> None:
