@@ -1,10 +1,12 @@
 """How often the verdict on deadlocks is renewed."""
 
-from model.builders import NOW, kazoo_name, lock, world
+from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, watches, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
+from zktop.model.layouts.layout import Layout
 from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.detector import (
     JUDGED_PER_LOOK,
@@ -53,6 +55,30 @@ class Looks:
     def release(self) -> None:
         """Let one holder go."""
         self.world = self.world.after(release())
+
+
+def test_a_watch_that_a_layout_of_the_user_leaves_unlisted_is_no_doubt():
+    """Screens call it invisible; a client that lacks its watch may not be waiting at all."""
+    pattern = r"^.*__lock__{SEQ}$"
+    visible, unlisted = (
+        Layout(name="own", pattern=pattern, unlisted=ways) for ways in ((), ("children",))
+    )
+
+    assert confidence(visible) == "C2"
+    assert confidence(unlisted) == "C3"
+
+
+def confidence(layout: Layout) -> str:
+    """How sure a deadlock is whose clients send nothing for minutes and watch nothing."""
+    settings = Settings(roots=(Root(path="/locks/*", layout="own"),), layouts=(layout,))
+    examiner, seen = Examiner(settings), world(*knot(1))
+    for at in range(NOW, NOW + 300_000, 60_000):
+        rows = [row(name, last_cxid=1, received=at) for name in ("a0", "b0")]
+        seen = seen.after(
+            connections(ZK1, *rows, at=at), watches(ZK1, {"a0": (), "b0": ()}, at=at)
+        )
+        (found,) = examiner.look(seen, at).deadlocks
+    return found.confidence
 
 
 def test_a_small_knot_is_judged_at_every_look():
