@@ -1,10 +1,13 @@
 """How answers are kept in the tree."""
 
+import pytest
+from kazoo.exceptions import NoNodeError
 from zk.read.test_requests_in_flight import _reader
 
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
-from zktop.zk.read.requests_in_flight import Answer
+from zktop.zk.read.requests_in_flight import Answer, Then
 from zktop.zk.watch.root_pattern import RootPattern
+from zktop.zk.watch.root_watcher import RootWatcher
 from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader, created_again
 from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
 
@@ -50,6 +53,23 @@ def test_a_root_that_was_dropped_leaves_its_znodes_to_the_next_one() -> None:
 
     assert not dropped.covers_child("/a", "/a/b")
     assert tree.folders["/a"].root is live
+
+
+def test_an_answer_about_a_root_that_was_dropped_asks_for_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its watch was under way; what is below it is not wanted any more."""
+    reader, answers = _reader(), list[Then]()
+    monkeypatch.setattr(reader, "ask", lambda _request, then: answers.append(then))
+    watcher = RootWatcher(reader, [].append, watch_budget=9, flood_per_s=9)
+    pattern = RootPattern("/locks/*")
+    watcher.add(pattern)
+    (on_watch_added,) = answers
+    watcher.drop(pattern)
+    answers.clear()
+    on_watch_added(Answer(None, NoNodeError(), 7, 8))
+
+    assert not answers
 
 
 def test_a_recreated_child_is_a_fact_of_its_own() -> None:
