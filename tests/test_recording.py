@@ -7,17 +7,20 @@ import io
 import json
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Children, Gone, Link, Node, NodeBatch, Stat, Watches
 from zktop.model.text import Text, decode
 from zktop.model.world.world import World
 from zktop.recording import (
+    LEAD_MS,
     MAX_DATA_BYTES,
     STATE_INTERVAL_MS,
     BulkRecorder,
@@ -92,6 +95,16 @@ def world(recording: Recording, offset: int = 0) -> World:
     return World().after(*facts)
 
 
+def told(lines: Iterable[Header | LookMark | AnyFact]) -> World:
+    """The world after all facts of a story."""
+    return World().after(*(line for line in lines if not isinstance(line, Header | LookMark)))
+
+
+def looks_of(recording: Recording) -> int:
+    """How many looks a story has."""
+    return sum(isinstance(line, LookMark) for line in recording.story())
+
+
 def test_siblings_are_written_one_by_one(tmp_path: Path) -> None:
     """A batch is recorded as one line for each znode, as in earlier versions."""
     file = tmp_path / "siblings.zktop"
@@ -135,6 +148,44 @@ def test_reading_can_start_at_any_minute(tmp_path: Path) -> None:
     assert world(recording, offset).family("/locks/a").members == (
         world(recording).family("/locks/a").members
     )
+
+
+def test_a_story_starts_a_quarter_of_an_hour_before_a_time(tmp_path: Path) -> None:
+    """It begins with the header and the whole state of that minute, and ends as the whole one."""
+    path = recorded(tmp_path / "a.zktop", story(300, every=10_000))
+    asked = FIRST + 2_000_000
+    near, whole = Recording(path), Recording(path)
+    near.start_near(asked)
+    header, *lines = near.story()
+    first = next(line.at for line in lines if isinstance(line, LookMark))
+
+    assert header == near.header
+    assert asked - LEAD_MS - STATE_INTERVAL_MS < first < asked - LEAD_MS + STATE_INTERVAL_MS
+    assert told(lines).family("/locks/a") == told(whole.story()).family("/locks/a")
+
+
+def test_a_story_starts_a_quarter_of_an_hour_before_the_end(tmp_path: Path) -> None:
+    """A short recording is told from its beginning."""
+    long = Recording(recorded(tmp_path / "long.zktop", story(300, every=10_000)))
+    short = Recording(recorded(tmp_path / "short.zktop", story(80, every=10_000)))
+    long.start_near(None)
+    short.start_near(None)
+
+    assert looks_of(long) == pytest.approx(90, abs=6)
+    assert looks_of(short) == 80
+
+
+def test_a_story_starts_before_the_clock_reaches_a_time_at_first(tmp_path: Path) -> None:
+    """The clock is set back by half an hour: nothing after the first pass is left out."""
+    before = story(200, every=10_000)
+    after = [replace(line, at=line.at - 1_800_000) for line in story(400, every=10_000)[400:]]
+    recording = Recording(recorded(tmp_path / "a.zktop", [*before, *after]))
+    recording.start_near(FIRST + 1_990_000)
+
+    assert max(line.at for line in recording.story() if isinstance(line, LookMark)) == (
+        FIRST + 2_190_000
+    )
+    assert looks_of(recording) > 280
 
 
 @given(st.data())

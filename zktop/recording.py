@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal
 
@@ -34,6 +35,7 @@ from zktop.model.world.world import World, facts_between, facts_of
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
+LEAD_MS: Millis = 900_000  # read before the time that was asked for: verdicts need a past
 MAX_DATA_BYTES = 256  # redaction keeps this much of a znode's data
 MAX_VALUE_LENGTH = 64  # characters of a value, if the data is a JSON object
 
@@ -256,6 +258,7 @@ class Recording:
         self.path = path
         self.cut_off = False  # set when all lines were read
         self.imported: ImportSummary | None = None  # likewise
+        self._offset = 0  # where the story starts
         try:
             self.header = self._header()
         except OSError as error:
@@ -274,9 +277,18 @@ class Recording:
         """The time of its first line."""
         return min((at for at, _ in self.starts()), default=0)
 
+    def start_near(self, at: Millis | None) -> None:
+        """Let the story start long enough before a time, or before the end, for a verdict."""
+        starts = self.starts()
+        if starts:
+            latest = (max(starts)[0] if at is None else at) - LEAD_MS
+            early = takewhile(lambda start: start[0] <= latest, starts)
+            self._offset = max((place for _, place in early), default=0)
+
     def story(self) -> Iterator[Header | LookMark | AnyFact]:
         """Iterate over facts and looks, and the headers after which everything is read again."""
-        for line in without_repeated_state(self.lines()):
+        header = [self.header] if self._offset else []
+        for line in without_repeated_state(chain(header, self.lines(self._offset))):
             if isinstance(line, ImportSummary):
                 self.imported = line
             else:

@@ -53,12 +53,11 @@ class Replay:
         return imported.known_until if imported else None
 
     def start_near(self, at: Millis | None) -> None:
-        """In a flight recorder's folder, begin a quarter of an hour before a time or the end.
+        """Begin a quarter of an hour before a time or the end.
 
-        It takes minutes to examine all reports of two days.
+        It takes minutes to examine all reports of a day.
         """
-        if isinstance(self._recording, RingRecording):
-            self._recording.start_near(at)
+        self._recording.start_near(at)
 
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
         """Yield every report of the live run up to a moment, and one at each gap."""
@@ -84,7 +83,7 @@ class Replay:
         until: Millis | None = None,
         on_report: Callable[[Report], object] = lambda _report: None,
     ) -> Report:
-        """Return the last report up to a moment; pass all reports to `on_report`."""
+        """Return the last report up to a moment; pass all that are read to `on_report`."""
         self.start_near(until)
         newest: Report | None = None
         for report in self.reports(until):

@@ -105,7 +105,8 @@ def command(
     collector = exports.ReportCollector(version("zktop"), options["top"])
     if file is not None:
         recording, until = open_recording(overrides, file, at)
-        recording.last(until, collector.look)  # the collector has what it needs of the reports
+        for report in recording.reports(until):
+            collector.look(report)
         print_notes(recording)
         put_utf8(exports.exposition(collector).rstrip())
     elif options["listen"]:

@@ -9,6 +9,7 @@ from zktop.app.ring.folder import pieces_in
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Millis
 from zktop.recording import (
+    LEAD_MS,
     AnyLine,
     Header,
     ImportSummary,
@@ -16,8 +17,6 @@ from zktop.recording import (
     Recording,
     without_repeated_state,
 )
-
-LEAD_MS: Millis = 900_000  # read before the time that was asked for: verdicts need a past
 
 
 class RingRecording:

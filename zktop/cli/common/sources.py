@@ -49,7 +49,8 @@ def open_recording(
     if at is None:
         return recording, None
     moment = at.resolve(recording.begin)
-    recording.start_near(moment)
+    if Path(file).is_dir():  # nobody wants to wait for all days of a flight recorder
+        recording.start_near(moment)
     return recording, moment
 
 
