@@ -276,7 +276,8 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     queue, limits = len(ctx.waiters), ctx.thresholds
     if queue <= limits.queue_long:
         return
-    size = sum(NAME_OVERHEAD_BYTES + len(member.znode.name.encode()) for member in ctx.members)
+    names = [member.znode.name for member in ctx.members]
+    size = NAME_OVERHEAD_BYTES * len(names) + len("".join(names).encode())
     is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT_BYTES // 2
     yield RuleMatch(
         about=ctx.about(key=("crowd",)),

@@ -23,7 +23,7 @@ def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
     """
     following = ctx.lock.stat.next_sequence if ctx.lock.stat else None
     numbers = [m.sequence for m in ctx.members if m.sequence is not None]
-    negative = sum(number < 0 for number in numbers)
+    negative = len([number for number in numbers if number < 0])
     is_over = following is not None and (following < 0 or following >= LARGEST)
     if negative or is_over or LARGEST in numbers:
         yield _over(ctx, negative)

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
+from operator import attrgetter, sub
 from typing import Final
 
 from msgspec.structs import replace
@@ -220,17 +222,13 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
 
     A node's creation time is before that of an earlier node, or after the time of reading it.
     """
-    members = [member for member in ctx.members if member.czxid and member.ctime is not None]
-    members.sort(key=lambda member: member.czxid)
-    jump, latest, earlier = 0, 0, None
-    for member in members:
-        created = member.ctime or 0
-        if latest - created > jump:
-            jump, earlier = latest - created, member
-        latest = max(latest, created)
+    stats = [member.znode.stat for member in ctx.members if member.znode.stat]
+    times = [stat.ctime for stat in sorted(stats, key=attrgetter("czxid"))]
+    latest = list(accumulate(times, max))
+    jump = max(map(sub, latest, times), default=0)
     read_at = changed_at(ctx.lock)
-    ahead = latest - read_at if read_at else 0
-    if jump > MIN_SKEW_MS and earlier is not None:
+    ahead = latest[-1] - read_at if latest and read_at else 0
+    if jump > MIN_SKEW_MS:
         yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
     elif ahead > MIN_SKEW_MS:
         yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
