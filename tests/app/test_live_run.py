@@ -15,7 +15,7 @@ from kazoo.client import KazooClient
 from msgspec.structs import replace
 from servers import sandbox_server
 
-from zktop.app import look_pace
+from zktop.app import live_run, look_pace
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import QUIET_S
 from zktop.cli.snapshot import first_report
@@ -85,6 +85,37 @@ def test_another_thread_can_ask_for_a_look(run: LiveRun, monkeypatch: pytest.Mon
     next(reports)
 
     assert time.monotonic() - begin < 30
+
+
+def test_a_new_contender_is_first_shown_with_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look waits for the reads that follow an event, though not for long."""
+    monkeypatch.setattr(live_run, "GATHER_S", 60.0)  # however slow the machine is
+    plan = Plan(roots=("/locks/*",), introspect=False)
+    with sandbox_server() as server, kazoo_client(server.address) as client:
+        client.ensure_path("/locks/a")
+        session, _ = client.client_id
+        with LiveRun(Access(parse_hosts(server.address)), plan, Settings()) as run:
+            assert run.read()
+            reports = run.reports()
+            next(reports)
+            client.create("/locks/a/lock-", b"", ephemeral=True, sequence=True)
+            holders = next(filter(None, (next(one.views).lock.holders for one in reports)))
+
+    assert [one.owner for one in holders] == [session]
+
+
+def test_a_slow_look_without_news_does_not_hold_back_the_next_change(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much processor time it takes to catch up with examinations."""
+    paid: list[float] = []
+    monkeypatch.setattr(run._pace, "looked", lambda _began, cpu_s: paid.append(cpu_s))
+    run.look()
+    run.look()
+
+    with_news, without = paid
+    assert with_news > 0.0
+    assert without == 0.0
 
 
 def test_the_last_look_is_thorough(run: LiveRun, monkeypatch: pytest.MonkeyPatch) -> None:

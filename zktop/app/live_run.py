@@ -173,14 +173,14 @@ class LiveRun:
 
     def _look(self, *, is_thorough: bool) -> Report:
         began, cpu = time.monotonic(), time.thread_time()
-        self._fold()
+        is_news = self._fold()
         self._now = max(self._now, time.time_ns() // 1_000_000)
         if self.recorder:
             self.recorder.look(self._now, thorough=is_thorough)
         report = self._examiner.look(
             self.world, self._now, thorough=is_thorough, ours=self.ours(), cost=self._count_cost()
         )
-        self._pace.looked(began, time.thread_time() - cpu)
+        self._pace.looked(began, time.thread_time() - cpu if is_news else 0.0)
         self._relist(report.relist)
         return report
 
@@ -188,16 +188,20 @@ class LiveRun:
         """Handle replies and events until the next look is due."""
         reading_first = self._pace.reading_first_until(time.monotonic())
         until = min(end, max(reading_first, self._pace.latest(is_behind=self._examiner.is_behind)))
+        read_by = None  # look then, although reads that follow new facts are not answered
         self._is_woken = has_more = False
         while (now := time.monotonic()) < until or (has_more and now < reading_first):
             has_more = self._source.run(until)
             if self._is_woken or self._source.has_facts:
-                until = min(end, self._pace.earliest())
-                if until - time.monotonic() > 2 * GATHER_S:
+                now = time.monotonic()
+                read_by = read_by or now + GATHER_S
+                earliest = self._pace.earliest()
+                until = min(end, max(earliest, read_by) if self._source.is_reading else earliest)
+                if until - now > 2 * GATHER_S:
                     time.sleep(GATHER_S)
 
-    def _fold(self) -> None:
-        """Fold new facts into the world; unfolded, they take twice the memory."""
+    def _fold(self) -> bool:
+        """Fold new facts into the world, if any; unfolded, they take twice the memory."""
         facts = self._source.take()
         facts += self._owners.changes() if self._owners else []
         if facts:
@@ -205,6 +209,7 @@ class LiveRun:
             self.world = self.world.after(*facts)
             if self.recorder:
                 self.recorder.facts(facts)
+        return bool(facts)
 
     def _relist(self, paths: Sequence[Text]) -> None:
         """Let the source list these paths again, to confirm or refute a suspicion."""

@@ -27,7 +27,7 @@ class LookPace:
         self._paid_until = 0.0
 
     def looked(self, began: float, cpu_s: float) -> None:
-        """Note when a look began and how much processor time it took."""
+        """Note when a look began, and how much processor time it took if it had news."""
         cost = min(max(1 / LOOKS_PER_S, cpu_s / CPU_SHARE), SLOWEST_S)
         self._paid_until = min(max(self._paid_until, began), began + BURST_S) + cost
         self._began = began

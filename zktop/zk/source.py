@@ -181,6 +181,11 @@ class Source:
     def has_facts(self) -> bool:
         return bool(self._facts)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether answers are still to come."""
+        return not self._reader.idle
+
     def take(self) -> list[SourceFact]:
         """Return the facts since the last call, in wire order."""
         facts = self._facts.copy()
