@@ -47,6 +47,26 @@ def test_the_way_to_an_ephemeral_znode_comes_before_all_others() -> None:
     assert len(second.sample) == CHUNK_ZNODES
 
 
+def test_a_chunk_that_was_visited_early_is_left_out() -> None:
+    """A chunk without names would never be answered, and the search would wait for it."""
+    order = SearchOrder()
+    order.prefer(f"/services/{name}/lock" for name in ROWS)
+    order.add("/services", ROWS)
+    chunks = [chunk for chunks in iter(lambda: order.take(10_000), []) for chunk in chunks]
+
+    assert [len(chunk.names) for chunk in chunks] == [len(ROWS)]
+
+
+def test_a_folder_stays_until_its_unvisited_chunk() -> None:
+    """The chunks before that were visited early are passed over."""
+    order = SearchOrder()
+    order.prefer(f"/services/{name}/lock" for name in ROWS if name != ROWS[2])
+    order.add("/services", ROWS)
+    chunks = [chunk.names for chunks in iter(lambda: order.take(1), []) for chunk in chunks]
+
+    assert [*map(len, chunks)] == [len(ROWS) - 1, 1]
+
+
 def test_a_closed_folder_is_left() -> None:
     """Closing tells how many znodes are left out."""
     order = SearchOrder()

@@ -73,13 +73,13 @@ class Siblings:
         return sum(len(self.names[start :: self._stride]) for start in rest)
 
     def take(self) -> "Chunk":
-        """Return the next chunk, with all busy names."""
+        """Return the next chunk that has unvisited names, with all busy names."""
         sample: Sequence[str] = ()
-        if self._next < self._stride:
+        while not sample and self._next < self._stride:
             sample = self.names[self._next :: self._stride]
             self._next += 1
-        if self._early:
-            sample = [name for name in sample if name not in self._early]
+            if self._early:
+                sample = [name for name in sample if name not in self._early]
         busy, self.busy = set(self.busy).difference(sample, self._early), []
         self._early |= busy
         return Chunk(self, sample, (*sample, *busy))
@@ -141,9 +141,11 @@ class SearchOrder:
             if siblings.parent in taken:
                 again.append(siblings)
             elif not siblings.is_over:
-                taken[siblings.parent] = chunk = siblings.take()
+                chunk = siblings.take()
                 again.append(siblings)
-                znodes -= len(chunk.names)
+                if chunk.names:  # else all of the rest were visited early
+                    taken[siblings.parent] = chunk
+                    znodes -= len(chunk.names)
         for siblings in dict.fromkeys(again):
             if not siblings.is_over:
                 self._push(siblings)
