@@ -4,6 +4,7 @@ import itertools
 import random
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import as_sibling
@@ -23,7 +24,7 @@ from zktop.model.facts import (
     join,
 )
 from zktop.model.text import Text
-from zktop.model.world.world import World, facts_of
+from zktop.model.world.world import World, facts_between, facts_of
 
 ROOT = Text("/p")
 TOP = Text("/")
@@ -156,6 +157,41 @@ def test_the_children_of_a_deleted_node_go_with_it() -> None:
     )
 
     assert not list(world.family(ROOT))
+
+
+SEMAPHORE = World().after(
+    Children(path=TOP, names=(Text("p"),), stat=stat(0), zxid=20, at=20),
+    Children(path=ROOT, names=(Text("leases"),), stat=stat(2), zxid=20, at=20),
+    Children(path=Text("/p/leases"), names=(Text("lease-0"),), stat=stat(3), zxid=20, at=20),
+    Node(path=Text("/p/leases/lease-0"), stat=stat(9), data=b"", zxid=20, at=20),
+)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        Gone(path=ROOT, zxid=30, at=30),
+        Children(path=TOP, names=(), stat=stat(0), zxid=30, at=30),
+    ],
+)
+def test_nothing_stays_below_a_deleted_node(fact: ZnodeFact) -> None:
+    """All that was below it is gone, at any depth, when one fact shows that it is gone."""
+    world = SEMAPHORE.after(fact)
+
+    assert world.families.keys() == {TOP}
+    assert not list(world.family("/p/leases"))
+
+
+def test_a_tree_deleted_at_once_is_gone_in_a_replay() -> None:
+    """The facts between two worlds name the highest deleted znode alone, and that is enough."""
+    after = SEMAPHORE.after(
+        Gone(path=Text("/p/leases/lease-0"), zxid=21, at=21),
+        Gone(path=Text("/p/leases"), zxid=22, at=21),
+        Gone(path=ROOT, zxid=23, at=21),
+    )
+    replayed = SEMAPHORE.after(*facts_between(SEMAPHORE, after))
+
+    assert dict(replayed.families) == dict(after.families)
 
 
 def test_a_refused_listing_is_known_until_one_succeeds() -> None:

@@ -85,8 +85,9 @@ class World(msgspec.Struct, frozen=True):
         grouped = _group(facts)
         links = [*filter(None, [self.link]), *_of(Link, grouped.others)]
         families = self._families_after(grouped.families)
+        due = grouped.znodes.union(_unlisted(self.families, families, grouped.listed))
         return World(
-            families.with_changes(_without_outdated(families, grouped.znodes)),
+            families.with_changes(_without_outdated(families, due)),
             self.tables.with_changes(self._tables_after(grouped.servers)),
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
@@ -152,13 +153,14 @@ class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
 
     families: Mapping[Text, list[FamilyFact]]  # listings by their path, others by their parent
     znodes: set[Text]  # paths that a fact reports as existing or deleted
+    listed: set[Text]  # paths of listings
     servers: list[ServerFact]
     others: list[AnyFact]
 
 
 def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
-    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [])
+    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), set(), [], [])
     add_znode = found.znodes.add
     for fact in facts:
         if isinstance(fact, NodeBatch):
@@ -172,6 +174,7 @@ def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
             add_znode(path)
         elif isinstance(fact, Children):
             families[fact.path].append(fact)
+            found.listed.add(fact.path)
         elif isinstance(fact, Denied):
             families[fact.path if fact.what == "list" else split(fact.path)[0]].append(fact)
         elif isinstance(fact, ServerFact):
@@ -188,16 +191,33 @@ def _of(kind: type[F], facts: Iterable[object]) -> list[F]:
     return [fact for fact in facts if isinstance(fact, kind)]
 
 
+def _unlisted(
+    before: PersistentMap[Text, Family], after: PersistentMap[Text, Family], listed: set[Text]
+) -> Iterator[Text]:
+    """Yield the children that were known and that a newer listing does not have."""
+    for path in before.among(listed):
+        for name in before[path].members.keys() - after[path].members.keys():
+            yield join(path, name)
+
+
 def _without_outdated(
     families: PersistentMap[Text, Family], reported: AbstractSet[Text]
 ) -> dict[Text, Family | None]:
     """Return the families below deleted or recreated znodes, without their outdated facts."""
     after: dict[Text, Family | None] = {}
+    due: list[tuple[Text, int]] = []  # a path, and the zxid up to which facts are outdated
     for path in families.among(reported):
-        family, (parent, name) = families[path], split(path)
-        lasting = family.since(families.get(parent, NO_FAMILY).born_after(name))
-        if lasting is not family or not lasting.members:
-            after[path] = None if lasting == NO_FAMILY else lasting
+        parent, name = split(path)
+        due.append((path, families.get(parent, NO_FAMILY).born_after(name)))
+    while due:
+        path, zxid = due.pop()
+        family = after.get(path, families[path])
+        lasting = family.since(zxid) if family is not None else None
+        if family is None or lasting is None or (lasting is family and lasting.members):
+            continue
+        after[path] = None if lasting == NO_FAMILY else lasting
+        below = {join(path, name) for name in family.members}
+        due += [(child, zxid) for child in families.among(below)]
     return after
 
 
