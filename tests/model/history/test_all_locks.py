@@ -192,6 +192,42 @@ def test_expired_or_released(tables: tuple[object, ...], kind: str, why: str | N
     assert (event.event, event.why) == (kind, why)
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param((connections(ZK1, at=NOW + 900),), id="no connection"),
+        pytest.param(
+            (no_connections(ZK1), expiry(ZK1, {"bob": 500}, at=NOW + 900)), id="not listed"
+        ),
+    ],
+)
+def test_a_table_that_came_with_the_deletion_proves_no_expiry(later: tuple[object, ...]) -> None:
+    """It may have been read after the session was closed, and does not list it then either."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root, Ensemble.of(world(connections(ZK1, row("alice"))), NOW))
+    root.delete(alice)
+    watcher.ensemble = Ensemble.of(world(*later), NOW + 1_000)
+
+    (event,) = watcher.look(1_000)
+
+    assert (event.event, event.why) == ("released", "its session was heard from 1.0 s before")
+
+
+def test_a_table_before_the_deletion_proves_an_expiry() -> None:
+    """The session was without a connection while its node was still there."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root, Ensemble.of(world(connections(ZK1, row("alice"))), NOW))
+    watcher.ensemble = Ensemble.of(world(connections(ZK1, at=NOW + 900)), NOW + 1_000)
+    watcher.look(1_000)
+    root.delete(alice)
+
+    (event,) = watcher.look(8_000)
+
+    assert (event.event, event.why) == ("expired", "no server had a connection of its session")
+
+
 def test_a_session_ends_in_one_transaction() -> None:
     """Nodes of one session that leave two locks in one transaction went with their session."""
     one, two = Root("/a"), Root("/b")

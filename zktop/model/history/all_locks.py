@@ -29,7 +29,7 @@ from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock, absolute_path
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
-from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
 _AT: Final = attrgetter("at")
@@ -49,6 +49,7 @@ class LockHistories:
         self._vanished_roots: dict[Text, RootHistory] = {}
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
         self._world = World()
+        self._earlier = NO_ENSEMBLE  # the server tables of the look before
         self._unread: set[Text] = set()  # found, not read: a read will show whether they are new
         self._from_zxid = 0
         self._began: Millis = 0
@@ -76,6 +77,7 @@ class LockHistories:
             events.sort(key=_AT)
         self.expiries.look(events, self.sessions, self._now)
         self.ledger.look(events, self.sessions)
+        self._earlier = ensemble
         return events
 
     def of(self, path: str, now_ms: Millis | None = None) -> LockHistory:
@@ -97,7 +99,8 @@ class LockHistories:
             return []
         at = self._time_of(change, ensemble)
         blind_since = self._blind_since(change)
-        ctx = ChangeContext(at, ensemble, joint, blind_since, self._world.removal_of)
+        removal_of = self._world.removal_of
+        ctx = ChangeContext(at, ensemble, joint, blind_since, removal_of, self._earlier)
         if change.is_rebuilt:
             gone = self._vanished(LockChange.between(change.path, change.before, None), ctx)
             return gone + self._appeared(LockChange.between(change.path, None, change.after), ctx)

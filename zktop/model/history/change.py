@@ -10,7 +10,7 @@ from zktop.model.facts import Gone, Millis, Session
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.text import Text
 from zktop.model.world.sequence_diff import ChangedRun, changed_runs
-from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
 # Session -> number of locks that lost its nodes in one transaction.
 JointDeletions = dict[Session, int]
@@ -98,6 +98,7 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     joint_deletions: JointDeletions
     blind_since: Millis | None = None
     removal_of: Callable[[str], Gone | None] = lambda _path: None
+    earlier: Ensemble = NO_ENSEMBLE  # the server tables of the look before
 
 
 # Members that came, members that went, members read since, and the runs that differ.

@@ -162,7 +162,7 @@ class LockLog:
             verdict = recorded_ending(member, removal)
         else:
             together = ctx.joint_deletions.get(member.owner, 0)
-            verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together)
+            verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)
         ending: Ending = "released" if held else "abandoned"
         if verdict.expired:
             ending = "expired"

@@ -16,7 +16,7 @@ from zktop.model.facts import SECOND_MS, Gone, Millis, Session
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
 GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
 SEVERAL: Final = 2
@@ -29,11 +29,19 @@ class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
     why: Text | None = None
 
 
-def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int) -> ExpiryVerdict:
-    """Decide whether a node was removed with its expired session or by its client."""
+def judge_expiry(
+    member: Member, ensemble: Ensemble, now_ms: Millis, locks: int, earlier: Ensemble = NO_ENSEMBLE
+) -> ExpiryVerdict:
+    """Decide whether a node was removed with its expired session or by its client.
+
+    `earlier` are the tables of the look before. A newer table may have been read after the node
+    was removed, and then lists neither expired nor closed sessions.
+    """
     session = member.owner
     if not session:
         return ExpiryVerdict(expired=False)
+    if ensemble.presence(session) is None and earlier.presence(session) is not None:
+        ensemble = earlier
     presence = ensemble.presence(session)
     if presence is None:
         return _without_connection(member, ensemble, locks)
