@@ -73,7 +73,7 @@ def free_lines(
         yield from _blocker(number, blocker, plan.lock, connection, width)
     if plan.more:
         yield ""
-        yield f"{count(plan.more, 'more holder')}"
+        yield f"{count(plan.more, 'more node')} in the way"
     if any(one.session for one in plan.blockers):
         yield ""
         yield from wrapped(NEVER, "", width, "")
@@ -155,7 +155,8 @@ def _freed_json(
 def _blocker(
     number: int, blocker: LockBlockerJson, lock: str, connection: Sequence[str], width: int
 ) -> Iterator[str]:
-    role = ROLES[blocker.role] if blocker.lock == lock else f"holds {blocker.lock}"
+    place = "" if blocker.lock == lock else f", in {blocker.lock}"
+    role = f"{ROLES[blocker.role]}{place}"
     yield from wrapped(f"{number}. {blocker.name}: {role}; {blocker.about}.", "", width, "   ")
     yield f"   {blocker.path}"
     for letter, way in zip("abcdef", blocker.ways, strict=False):

@@ -340,7 +340,7 @@ class FreeJson(JsonObject, frozen=True, kw_only=True):
     deadlocks: list[DeadlockJson]
     findings: list[FindingJson]
     blockers: list[LockBlockerJson]
-    more: Annotated[int, msgspec.Meta(description="How many holders are not listed")]
+    more: Annotated[int, msgspec.Meta(description="How many blockers are not listed")]
     done: FreedJson | None
 
 

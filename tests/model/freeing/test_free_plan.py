@@ -1,5 +1,8 @@
 """The ways to free a lock, from a report: what is in the way, what it costs, what is refused."""
 
+from typing import Literal
+from unittest.mock import Mock
+
 import pytest
 from model.builders import NOW, ZK1, connections, own, row, session, watches, world
 from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, path_of, plain
@@ -9,7 +12,8 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Denied, Node, Stat
 from zktop.model.freeing.commands import ZkCli
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
-from zktop.model.freeing.free_plan import FreePlan, free_plan
+from zktop.model.freeing.free_plan import MAX_BLOCKERS, FreePlan, LockBlocker, free_plan
+from zktop.model.freeing.ways import SessionCost
 from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
@@ -28,9 +32,9 @@ def looked(*facts: AnyFact, settings: Settings | None = None) -> tuple[Report, L
     return report, view
 
 
-def planned(*facts: AnyFact) -> FreePlan:
+def planned(*facts: AnyFact, settings: Settings | None = None) -> FreePlan:
     """The ways to free the lock at PATH."""
-    report, _ = looked(*facts)
+    report, _ = looked(*facts, settings=settings)
     plan = free_plan(report, PATH, ZkCli("zk1:2181"))
     assert plan is not None
     return plan
@@ -86,6 +90,91 @@ def test_a_holder_without_waiters_frees_no_client() -> None:
     assert only.ways[0].effect.endswith("No client waits for it.")
 
 
+BILLING = "/locks/billing"
+CYCLE = (
+    *facts(k("ann", 1, czxid=101), k("bob", 2, czxid=104)),
+    *facts(k("bob", 1, czxid=102), k("ann", 2, czxid=103), path=BILLING),
+    connections(ZK1, row("ann"), row("bob")),
+)
+
+
+@pytest.mark.parametrize("identity", ["session", "owner"])
+def test_a_deadlock_has_its_ways_out(identity: Literal["session", "owner"]) -> None:
+    """Also if its actors are named by their owner labels."""
+    settings = Settings(identity=identity, identity_pattern="[a-z]+")
+    blockers = planned(*CYCLE, settings=settings).blockers
+
+    assert [one.role for one in blockers] == ["deadlocked", "deadlocked"]
+    assert {one.name for one in blockers} == {"ann", "bob"}
+
+
+def lease(name: str, data: str) -> list[AnyFact]:
+    """A lock that is held by a node without a session."""
+    return facts(At(name, "", label=data))
+
+
+@pytest.mark.parametrize(
+    ("held", "name"),
+    [
+        pytest.param(lease("nightly", "2099-01-01T00:00:00Z"), "nightly", id="shedlock"),
+        pytest.param(
+            lease("lease_holder", '{"version":1,"owner":"host-7","end":"2099-01-01T00:00:00"}'),
+            "host-7",
+            id="kazoo-lease",
+        ),
+    ],
+)
+def test_a_client_that_holds_by_a_node_without_a_session_is_a_holder(
+    held: list[AnyFact], name: str
+) -> None:
+    """Its node is not left over, and its label is its name."""
+    plan = planned(*held)
+
+    assert [(one.role, one.name) for one in plan.blockers] == [("holder", name)]
+    assert plan.holders == (name,)
+
+
+ORPHAN_READER = k("orphan", 2, "rlock", by="", age_ms=2 * MINUTE)
+WRITER, READER = k("ann", 1), k("bob", 3, "rlock")
+
+
+@pytest.mark.parametrize(
+    ("behind", "effect"),
+    [
+        pytest.param([READER], "No client waits for it.", id="a reader"),
+        pytest.param([READER, k("dan", 4)], "1 client waits behind it: dan.", id="a writer, too"),
+        pytest.param(
+            [k("dan", 4), k("eve", 5, "rlock")],
+            "2 clients wait behind it; dan is first.",
+            id="a reader behind a writer",
+        ),
+    ],
+)
+def test_an_orphan_that_reads_stops_no_reader(behind: list[At], effect: str) -> None:
+    """Only writers wait for it, and the clients behind them."""
+    _, orphan = sorted(planned(*facts(WRITER, ORPHAN_READER, *behind)).blockers, key=_role)
+
+    assert orphan.ways[0].effect.startswith(effect)
+
+
+def _role(one: LockBlocker) -> str:
+    return one.role
+
+
+def test_of_thousands_of_readers_only_the_listed_are_examined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The cost of a session is a walk through all its places."""
+    costs = Mock(side_effect=SessionCost.of)
+    monkeypatch.setattr(SessionCost, "of", costs)
+    plan = planned(
+        *facts(*(k(f"r{number}", number, "rlock") for number in range(100)), k("bob", 999))
+    )
+
+    assert (len(plan.blockers), plan.more) == (MAX_BLOCKERS, 100 - MAX_BLOCKERS)
+    assert costs.call_count <= 2 * MAX_BLOCKERS
+
+
 @pytest.mark.parametrize(
     ("children", "node", "why"),
     [
@@ -137,6 +226,9 @@ def test_a_curator_client_that_listens_can_be_asked() -> None:
         pytest.param(listening("__REVOKE__"), "it has been asked already", id="asked"),
         pytest.param(listening(table=watches(ZK1, {})), "it does not listen", id="no watch"),
         pytest.param(listening(table=connections(ZK1, row("ann"))), "cannot tell", id="no table"),
+        pytest.param(
+            listening(table=watches(ZK1, {}, zxid=50)), "is newer than its node", id="an old table"
+        ),
         pytest.param(looked(*facts(BOB)), "only Curator's", id="another library"),
         pytest.param(looked(*facts(ORPHAN, BOB)), "No client holds it", id="no holder"),
     ],

@@ -6,12 +6,11 @@ that no session owns. `refusals` decides that.
 """
 
 from collections.abc import Iterator
-from typing import Final, Literal
+from itertools import dropwhile, islice
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from zktop.model.actors import session_of
-from zktop.model.facts import Stat
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several, short, span
 from zktop.model.freeing.commands import ZkCli, pod_command
@@ -20,6 +19,7 @@ from zktop.model.freeing.refusals import (
     ask_refusal,
     delete_refusal,
     foreign_blockers,
+    may_last,
 )
 from zktop.model.freeing.ways import (
     NodePlace,
@@ -56,7 +56,6 @@ class LockBlocker(Struct, frozen=True, kw_only=True):
     server: str | None
     about: str
     ways: tuple[WayToFree, ...]
-    stat: Stat | None
 
 
 class FreePlan(Struct, frozen=True, kw_only=True):
@@ -71,7 +70,20 @@ class FreePlan(Struct, frozen=True, kw_only=True):
     deadlocks: tuple[Deadlock, ...]
     findings: tuple[Finding, ...]
     blockers: tuple[LockBlocker, ...]
-    more: int  # holders beyond MAX_BLOCKERS
+    more: int  # blockers beyond MAX_BLOCKERS
+
+
+class _Obstacle(NamedTuple):
+    """A node in the way, before its ways are found."""
+
+    view: LockView
+    member: Member
+    role: BlockerRole
+    freed: str | None = None  # which clients its end frees; None: those behind it
+
+    @property
+    def path(self) -> Text:
+        return absolute_path(self.view.lock.path, self.member.node)
 
 
 def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
@@ -82,9 +94,9 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
     lock = view.lock
     planner = _Planner(report, cli)
     deadlocks = tuple(deadlock for deadlock in report.deadlocks if path in deadlock.locks)
-    found = list(planner.blockers(view, deadlocks))
-    kept = {one.path: one for one in found}  # a holder in two deadlocks is listed once
-    listed = tuple(kept.values())[:MAX_BLOCKERS]
+    # A holder in two deadlocks is listed once, with the effect in the last one.
+    found = {one.path: one for one in planner.obstacles(view, deadlocks)}
+    listed = tuple(map(planner.blocker, islice(found.values(), MAX_BLOCKERS)))
     dead = {deadlock.id for deadlock in deadlocks}
     return FreePlan(
         lock=lock.path,
@@ -102,7 +114,7 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
             and finding.severity != "info"
         ),
         blockers=listed,
-        more=len(kept) - len(listed),
+        more=len(found) - len(listed),
     )
 
 
@@ -113,65 +125,69 @@ class _Planner:
         self._report, self._cli = report, cli
 
     def name(self, member: Member) -> str:
-        """The display name of a node's owner; the node's own name if no session owns it."""
+        """The display name of a node's owner; its label or own name if no session owns it."""
         if not member.owner:
-            return short(member.node)
+            return short(member.label or member.node)
         return self._report.client_names.of(member)
 
-    def blockers(self, view: LockView, deadlocks: tuple[Deadlock, ...]) -> Iterator[LockBlocker]:
+    def obstacles(self, view: LockView, deadlocks: tuple[Deadlock, ...]) -> Iterator[_Obstacle]:
         """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders."""
         lock = view.lock
-        for deadlock in deadlocks:
-            yield from self._ways_out(deadlock)
+        deadlocked = [one for deadlock in deadlocks for one in self._ways_out(deadlock)]
+        yield from deadlocked
         for child in foreign_blockers(lock):
-            yield self._blocker(view, child, "foreign")
+            yield _Obstacle(view, child, "foreign")
         holding = {holder.node for holder in lock.holders}
         for member in lock.members:
-            if member.znode.stat is not None and not member.owner:
-                yield self._blocker(view, member, "leftover")
-            elif member.node in holding and not any(one.ways_out for one in deadlocks):
-                yield self._blocker(view, member, "holder")
+            if self._is_left_over(lock, member):
+                yield _Obstacle(view, member, "leftover")
+            elif member.node in holding and not deadlocked:
+                yield _Obstacle(view, member, "holder")
 
-    def _ways_out(self, deadlock: Deadlock) -> Iterator[LockBlocker]:
+    def _is_left_over(self, lock: Lock, member: Member) -> bool:
+        is_owned = member.znode.stat is None or bool(member.owner)
+        return not is_owned and not may_last(self._report, lock, member)
+
+    def _ways_out(self, deadlock: Deadlock) -> Iterator[_Obstacle]:
         """Yield the actors whose end breaks a deadlock, the cheapest first."""
         for way in deadlock.ways_out[:MAX_WAYS_OUT]:
-            session = session_of(way.actor)
             places = {step.actor: (*step.holds, step.waits) for step in deadlock.steps}
             place = next(iter(places.get(way.actor, ())), None)
             view = self._report.view(place.lock) if place else None
             member = view.lock.member(place.node) if view and place else None
-            if view is None or member is None or session is None:
+            if view is None or member is None:
                 continue
             freed = f"{count(way.frees, 'client')} can go on, itself included; it {way.why}."
-            yield self._blocker(view, member, "deadlocked", freed)
+            yield _Obstacle(view, member, "deadlocked", freed)
 
-    def _blocker(
-        self, view: LockView, member: Member, role: BlockerRole, freed: str | None = None
-    ) -> LockBlocker:
+    def blocker(self, obstacle: _Obstacle) -> LockBlocker:
+        """Find the ways to end what a node blocks."""
+        view, member = obstacle.view, obstacle.member
         presence = self._report.ensemble.presence(member.owner) if member.owner else None
         lock = view.lock
         return LockBlocker(
             lock=lock.path,
             node=member.node,
-            path=absolute_path(lock.path, member.node),
-            role=role,
+            path=obstacle.path,
+            role=obstacle.role,
             name=self.name(member),
             session=session_text(member.owner) if member.owner else None,
             client=presence.client if presence else None,
             server=presence.server if presence else None,
             about=self._about(view, member),
-            ways=tuple(self._ways(view, member, freed or self._freed(lock, member))),
-            stat=member.znode.stat,
+            ways=tuple(self._ways(view, member, obstacle.freed or self._freed(lock, member))),
         )
 
     def _freed(self, lock: Lock, member: Member) -> str:
-        """The waiters behind a node in its queue; behind a foreign node, all of them."""
+        """The waiters behind a node in its queue; behind a foreign node, those of all queues."""
         queue = next((one for one in lock.queues if one.find(member.node) is not None), None)
         waiters = list(lock.waiters if queue is None else queue.waiters)
         if queue is not None and not queue.holds(member):
             ahead = [one.node for one in queue.members].index(member.node)
             after = {one.node for one in queue.members[ahead + 1 :]}
             waiters = [waiter for waiter in waiters if waiter.node in after]
+        if member.mode == "read":  # it stops writers, and the clients behind them
+            waiters = list(dropwhile(lambda waiter: waiter.mode == "read", waiters))
         return freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
 
     def _about(self, view: LockView, member: Member) -> str:

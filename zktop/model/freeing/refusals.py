@@ -12,6 +12,7 @@ from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.shapes import layout_named
 from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
+from zktop.model.text import Text
 
 REVOCABLE_LAYOUTS: Final = ("curator-mutex", "curator-rw", "curator-custom")
 
@@ -50,7 +51,7 @@ def _in_use(report: Report, lock: Lock, member: Member) -> str | None:
     """Why a client may still rely on a node without a session: what is below, design, age."""
     if member.znode.stat and (number := member.znode.stat.num_children):
         return f"it has {count(number, 'child', 'children')}"
-    if lock.member(member.node) is not None and _may_last(report, lock, member):
+    if lock.member(member.node) is not None and may_last(report, lock, member):
         return f"clients of {member.layout} hold by nodes without a session: one may be at work"
     age = report.now - (member.ctime or report.now)
     patience = report.settings.thresholds.orphan
@@ -62,7 +63,7 @@ def _in_use(report: Report, lock: Lock, member: Member) -> str | None:
     return None
 
 
-def _may_last(report: Report, lock: Lock, member: Member) -> bool:
+def may_last(report: Report, lock: Lock, member: Member) -> bool:
     """Whether clients may hold this lock by nodes without a session.
 
     Those of semaphores never do, and no warning is about their leases.
@@ -96,12 +97,20 @@ def ask_refusal(view: LockView, member: Member) -> str | None:
     if member.znode.data or (stat and stat.data_length):  # zktop may not be allowed to read it
         return "it is not revocable: Curator writes empty data into the nodes of revocable locks"
     path = absolute_path(view.lock.path, member.node)
-    watched = view.watch_check.ensemble.watched(member.owner)
-    if watched is None:
+    return _deaf(view, member, path) or (None if is_exact(path) else ODD_NAME)
+
+
+def _deaf(view: LockView, member: Member, path: Text) -> str | None:
+    """Why a client may not notice a request; None if a table shows that it watches its node."""
+    ensemble = view.watch_check.ensemble
+    watched, table = ensemble.watched(member.owner), ensemble.watch_fact(member.owner)
+    if watched is None or table is None:
         return "zktop cannot tell whether it listens: no server shows what its session watches"
-    if path not in watched:
-        return "it does not listen: its session does not watch its own node"
-    return None if is_exact(path) else ODD_NAME
+    if path in watched:
+        return None
+    if table.zxid < member.czxid:
+        return "zktop cannot tell whether it listens: no table of watches is newer than its node"
+    return "it does not listen: its session does not watch its own node"
 
 
 def foreign_blockers(lock: Lock) -> Iterator[Member]:

@@ -1,0 +1,41 @@
+"""The text of `zktop free`."""
+
+from model.builders import NOW, ZK1, connections, own, row, world
+from model.findings.cases import PATH, facts, k, plain
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact
+from zktop.model.freeing.commands import ZkCli
+from zktop.model.freeing.free_plan import free_plan
+from zktop.model.settings import Settings
+from zktop.output.free_plan import free_json, free_lines
+
+BILLING = "/locks/billing"
+
+
+def printed(*facts: AnyFact, path: str = PATH) -> str:
+    """The text about the lock at this path."""
+    report = Examiner(Settings()).look(world(own(), *facts), NOW)
+    plan = free_plan(report, path, ZkCli("zk1:2181"))
+    assert plan is not None
+    return "\n".join(free_lines(free_json(plan)))
+
+
+def test_a_client_that_waits_in_another_lock_of_a_deadlock_does_not_hold_it() -> None:
+    """Carol waits there, and her end lets bob go on."""
+    orders = (k("ann", 1, "rlock", czxid=101), k("carol", 2, czxid=105))
+    text = printed(
+        *facts(*orders, k("bob", 3, "rlock", czxid=106)),
+        *facts(k("bob", 1, czxid=102), k("ann", 2, czxid=103), path=BILLING),
+        connections(ZK1, row("ann"), row("bob"), row("carol")),
+        path=BILLING,
+    )
+
+    assert f"1. carol: part of the deadlock, in {PATH}; 1m00s old." in text
+
+
+def test_nodes_that_are_not_listed_are_counted() -> None:
+    """They are not all holders."""
+    orphans = [plain("", number) for number in range(1, 31)]
+
+    assert printed(*facts(*orphans, plain("bob", 99))).endswith("\n10 more nodes in the way")
