@@ -83,7 +83,7 @@ def _grant(view: LockView, member: Member) -> str:
     """Say how the holder got the lock."""
     granted, queued = view.history.granted(member.node), view.history.queued(member)
     if granted.bound != "seen" or granted.at is None or queued.at is None:
-        return "held before zktop started"
+        return "acquired unseen"
     if granted.at - queued.at <= SOON_MS:
         return "acquired immediately"
     return "acquired when the clients ahead had left"

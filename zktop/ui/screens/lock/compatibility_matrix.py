@@ -174,9 +174,10 @@ def _blocking(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
     """Columns that keep the selected member waiting, by the first thousand members ahead."""
     if chosen is None:
         return set()
-    lock = queue.lock
+    lock, position = queue.lock, queue.position
     before = {
-        MatrixColumn(lock.queue_of(other).holds(other), other.mode)
+        MatrixColumn(position[other.node] < queue.holder_count, other.mode)
         for other in (*lock.before(chosen)[:MAX_PLACES_SEARCHED], *lock.blocked_by(chosen))
+        if other.node in position  # foreign children are in no queue
     }
     return {column for column in before if conflicts(lock, chosen.mode, column.mode)}

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count, spoken
+from zktop.model.locks.lock import Member
 from zktop.model.report import LockRecord, Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty_screen import empty_state, paragraph
@@ -24,7 +26,7 @@ def deleted_lock(path: str, last: LastSeen | None, now: Millis, width: int) -> l
     """Text about a deleted lock: when it was last seen, and its state at that time."""
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
-        text = "There is no lock at this path, and zktop has not seen one here."
+        text = "There is no lock at this path, and zktop had not seen one here before."
         return [*lines, *paragraph(text, width), *_hint()]
     ago = spoken(max(0, now - last.at) / 1000)
     seen = f"This lock no longer exists. It was last seen at {clock(last.at)}, {ago} ago."
@@ -47,14 +49,21 @@ def last_seen(path: str, tape: Tape, moment: Millis) -> LastSeen | None:
 
 
 def _was(part: LockRecord) -> str:
-    lock = part.lock
+    """Describe the last state of a lock. Watchers of a single node are not in its record."""
+    lock, kind = part.lock, f"{part.lock.kind} ({part.lock.layout})"
+    if lock.error is not None:
+        return f"zktop could not read it: {lock.error}"
     if not lock.size:
-        return f"It was a free {lock.kind} ({lock.layout}) with no waiters."
+        return f"It was a free {kind}{'' if lock.kind == 'single' else ' with no waiters'}."
     holders = count(len(lock.holders), "holder")
-    names = ", ".join(str(member.label or member.node) for member in lock.holders[:3])
-    waiting = count(len(lock.waiters), "waiter")
+    names = ", ".join(map(_holder, lock.holders[:3]))
+    waiting = "" if lock.kind == "single" else f" and {count(len(lock.waiters), 'waiter')}"
     named = f" ({names})" if names else ""
-    return f"It was a {lock.kind} ({lock.layout}) with {holders}{named} and {waiting}."
+    return f"It was a {kind} with {holders}{named}{waiting}."
+
+
+def _holder(member: Member) -> str:
+    return member.label or (session_text(member.owner) if member.owner else member.node)
 
 
 def _hint() -> list[Line]:

@@ -63,9 +63,10 @@ def _warnings(detail: LockDetail) -> Iterator[str]:
 
 
 def _missing(detail: LockDetail) -> Iterator[str]:
-    """Count missing sequence numbers: requests that were abandoned."""
+    """Count missing numbers in a queue that is only left at its front: abandoned requests."""
     members, lock = detail.queue.members, detail.view.lock
-    if len(lock.queues) != 1 or lock.warnings or not members:
+    is_shared = lock.kind in ("read-write", "semaphore")  # its holders leave in any order
+    if is_shared or len(lock.queues) != 1 or lock.warnings or not members:
         return
     first, last = members[0].sequence, members[-1].sequence
     if first is None or last is None or "/" in members[0].node:
@@ -99,7 +100,7 @@ def _seen(detail: LockDetail) -> Iterator[str]:
         for m in detail.queue.members[: detail.queue.holder_count][:3]
     ):
         sign = ">=" if detail.is_ascii else "≥"
-        yield f"already held when zktop started: ages with {sign} are lower bounds"
+        yield f"acquired unseen by zktop: ages with {sign} are lower bounds"
     if detail.report.ensemble.visibility.watches == "none":
         yield "watches: ? because no watch table could be read"
     elif detail.report.ensemble.visibility.watches == "some":

@@ -106,7 +106,7 @@ class LockScreen(SplitPage):
         super().__init__()
         self._detail: LockDetail | None = None
         self._subject: Selection | None = None  # the last selection that moved the cursor
-        self._path: str | None = None  # the worst lock, while none is selected
+        self._path: str | None = None  # what was the worst lock when none was selected
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
@@ -375,7 +375,8 @@ class LockScreen(SplitPage):
     def subject(self) -> Selection:
         row, detail = self._row, self._detail
         if detail is None:
-            return Selection(path=self._path)
+            state = self.view_state
+            return Selection(path=(state.subject.path if state else None) or self._path)
         if row is None or row.is_group or row.member is None:
             return Selection(path=detail.path, session=row.session if row else None)
         return Selection(path=detail.path, node=row.member.node, session=row.session)

@@ -62,7 +62,8 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
 def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
     """Say what happens when the selected holder releases, else the first one."""
     queue, lock = detail.queue, detail.queue.lock
-    if not queue.holder_count or len(queue.members) > MAX_MAPPED_MEMBERS:
+    is_long = len(queue.members) > MAX_MAPPED_MEMBERS
+    if not queue.holder_count or lock.kind == "single" or is_long:  # any watcher of a single wins
         return []
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
     holder, waiting = queue.members[place], queue.members[queue.holder_count :]
@@ -139,12 +140,14 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
 
 
 def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
-    """Say whether waking so many at once is normal."""
+    """Say whether waking so many at once is normal; nothing if they may all be readers."""
     if number < MIN_HERD:
         return ()
-    members = detail.queue.members
-    readers = all(members[at].mode == "read" for at in wake.waiters) and bool(wake.waiters)
-    if readers:
+    queue = detail.queue
+    if not wake.waiters:  # a long queue: they are only counted
+        if any(run.mode == "read" for run in queue.waiting_runs):
+            return ()
+    elif all(queue.members[at].mode == "read" for at in wake.waiters):
         return line((f"  {number} readers share one target: normal", "dim"))
     return line((f"  HERD of {with_spaces(number)}: only one can proceed", "warning"))
 

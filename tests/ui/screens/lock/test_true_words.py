@@ -1,0 +1,138 @@
+"""What screen 2 says about a lock is true of locks of every kind."""
+
+import pytest
+from model.builders import NOW, own, session
+from model.findings.cases import PATH, At, connected, curator, facts, watching
+from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, shown
+from ui.fake_feed import frames, settled
+
+from zktop.model.facts import AnyFact, Denied, Gone, Millis, Stat, join
+from zktop.model.session_ids import session_text
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.ui.messages import ShowPage
+from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
+from zktop.ui.screens.lock.lock_detail import LockDetail
+from zktop.ui.screens.lock.no_lock import LastSeen, deleted_lock
+from zktop.ui.screens.lock.notes import lock_notes
+from zktop.ui.screens.lock.wakeups import release_sentence, wake_map
+from zktop.ui.styled_text import Line, text_of
+from zktop.ui.view_state import Selection
+
+CONFIG = At("00-config", "", czxid=50)
+ONE_NODE = Settings(roots=(Root(path=PATH, layout="single-node"),))
+
+
+def text(lines: list[Line]) -> str:
+    """All lines as one text."""
+    return "\n".join(map(text_of, lines))
+
+
+def detail_of(
+    *moments: tuple[Millis, list[AnyFact]], settings: Settings | None = None
+) -> LockDetail:
+    """The detail of the lock after these moments."""
+    detail = LockDetail.of(frames(*moments, settings=settings)[-1].report, PATH)
+    assert detail is not None
+    return detail
+
+
+def single_node() -> LockDetail:
+    """A lock that is one node: ann holds it, bob and cid watch it."""
+    node = facts(stat=Stat(50, 50, NOW, owner=session("ann")))
+    tables = [connected("ann", "bob", "cid"), watching({"bob": [PATH], "cid": [PATH]})]
+    return detail_of((NOW, [*node, *tables]), settings=ONE_NODE)
+
+
+def of_modes(modes: str, released: int | None = None) -> LockDetail:
+    """The detail of a queue in these modes, after the member with this number has left."""
+    children = queue(modes)
+    gone: list[AnyFact] = []
+    if released is not None:
+        gone = [Gone(path=join(PATH, children[released].name), zxid=2_000_000, at=NOW + 5_000)]
+    return detail_of((NOW, facts(*children)), (NOW + 5_000, gone))
+
+
+def test_a_foreign_child_in_the_way_is_no_column_of_the_matrix() -> None:
+    """It is before the waiters, and in no queue."""
+    children = [CONFIG, curator("ann", 1), curator("bob", 2)]
+    detail = detail_of((NOW, facts(*children)))
+    drawn = compatibility_matrix(detail.queue, detail.queue.members[1])
+
+    assert " ".join(text_of(drawn[1]).split()) == "▶ wants exclusive no no 2 ◀"
+
+
+@pytest.mark.parametrize(
+    ("modes", "says"), [("W" + "R" * 450, "sessions"), ("W" * 451, "HERD of 450")]
+)
+def test_readers_behind_one_writer_are_no_herd_in_a_long_queue(modes: str, says: str) -> None:
+    """The clients that wake are only counted there; without readers they are a herd."""
+    children = queue(modes)
+    table = watching({child.owner: (children[0],) for child in children[1:]})
+    detail = detail_of((NOW, [*facts(*children), table, all_connected(children)]))
+    drawn = next(one for one in map(text_of, wake_map(detail, None)) if "→" in one)
+
+    assert drawn.endswith(says) or says in drawn
+    assert ("HERD" in drawn) == ("HERD" in says)
+
+
+def test_any_watcher_of_a_single_node_may_enter() -> None:
+    """So nothing is said about the clients that enter when it is released."""
+    assert release_sentence(single_node(), None, 80) == []
+
+
+def test_readers_that_released_are_no_abandoned_requests() -> None:
+    """They leave in any order."""
+    assert "missing" not in text(lock_notes(of_modes("RRRW", released=1), 100))
+
+
+def test_waiters_that_left_are_abandoned_requests() -> None:
+    """In an exclusive lock, only the holder leaves without giving up."""
+    assert "1 number is missing" in text(lock_notes(of_modes("XXX", released=1), 100))
+
+
+def test_a_lock_acquired_during_a_disconnection_was_not_held_from_the_start() -> None:
+    """It was acquired unseen, whenever that was."""
+    children = queue("XX")
+    freed = Gone(path=join(PATH, children[0].name), zxid=2_000_000, at=NOW + 60_000)
+    detail = detail_of(
+        (NOW, [own(), *facts(*children)]),
+        (NOW + 5_000, [own(state="suspended", at=NOW + 5_000)]),
+        (NOW + 60_000, [own(at=NOW + 60_000), freed]),
+    )
+
+    assert "acquired unseen by zktop: ages with ≥ are" in text(lock_notes(detail, 100))
+
+
+def was(detail: LockDetail) -> str:
+    """The words about this lock after it has been deleted."""
+    record = detail.report.parts[Text(PATH)]
+    return " ".join(text(deleted_lock(PATH, LastSeen(NOW, record), NOW + 5_000, 200)).split())
+
+
+def test_a_deleted_single_node_had_an_unknown_number_of_waiters() -> None:
+    """Its waiters are watchers, which are not counted there; its node has no name."""
+    assert (
+        f"It was a single (single-node) with 1 holder ({session_text(session('ann'))}). "
+        in was(single_node())
+    )
+
+
+def test_a_deleted_lock_that_could_not_be_read_was_not_free() -> None:
+    """Nothing is known about it."""
+    hidden = Denied(path=Text(PATH), what="list", zxid=1, at=NOW)
+    root = Settings(roots=(Root(path=PATH, layout="kazoo-lock"),))
+    said = was(detail_of((NOW, [hidden]), settings=root))
+
+    assert "zktop could not read it: " in said
+    assert "free" not in said
+
+
+async def test_keys_act_on_the_deleted_lock_that_is_shown() -> None:
+    """Not on the worst lock, which was shown before."""
+    async with page_on("lock", frames((NOW, ring_of("ann", "bob")))) as (app, pilot):
+        await shown(pilot)
+        app.post_message(ShowPage("lock", Selection(path=ORDERS)))
+        await settled(pilot)
+
+        assert app.selection.path == ORDERS
