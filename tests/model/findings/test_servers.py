@@ -1,5 +1,8 @@
 """P11 to P16: servers that are down, behind or crowded; mass expiries. Each has a near miss."""
 
+import time
+import timeit
+
 import pytest
 from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
 from model.findings.cases import (
@@ -19,8 +22,9 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Link, Server, ServerState
 from zktop.model.findings.context import EnsembleContext
+from zktop.model.history.endings import ENDED
 from zktop.model.history.events import Elapsed, Event
-from zktop.model.history.recent_expiries import KEPT_MS, ExpiredPlace, RecentExpiries
+from zktop.model.history.recent_expiries import KEPT_MS, MAX_KEPT, ExpiredPlace, RecentExpiries
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.text import Text
 
@@ -110,6 +114,29 @@ def test_p15_fires_for_many_sessions_at_once() -> None:
     )
 
 
+def test_p15_names_only_what_most_of_the_sessions_share() -> None:
+    """Four of eight are not most."""
+    places = [replace(gone(n), server=(ZK1, ZK2)[n % 2], host=f"10.0.0.{n}") for n in range(8)]
+
+    assert "starting at 00:16:40Z. 8 locks" in only("P15", after(*places)).sentence
+
+
+def test_p15_refers_to_the_events_for_the_evidence() -> None:
+    """Sessions may be silent, unlisted, or expired by a transaction log."""
+    (seen, _) = only("P15", after(*map(gone, range(6)))).evidence
+
+    assert seen.text.endswith("each event says how that is known")
+
+
+def test_a_session_that_an_administrator_ended_is_no_part_of_a_mass_expiry() -> None:
+    """No host, network or server failed."""
+    expiries = RecentExpiries()
+    ended = replace(_expired(1, NOW), why=ENDED)
+    expiries.look([ended, _expired(2, NOW)], SessionHistories(), NOW)
+
+    assert [one.session for one in expiries.most_at_once()] == [session("s2")]
+
+
 def test_p15_is_quiet_for_a_few() -> None:
     """And for a small part of all; many places of one session are one session."""
     assert not found("P15", after(*map(gone, range(4))))
@@ -125,6 +152,22 @@ def test_those_that_expired_one_after_the_other_are_not_at_once() -> None:
         expiries.look([_expired(number, at)], SessionHistories(), at)
 
     assert len(expiries.most_at_once()) == 2
+
+
+def test_the_most_at_once_are_found_in_one_pass() -> None:
+    """It runs at every look: ten times as many nodes take ten times as long, not a hundred."""
+    few, many = _took(MAX_KEPT // 10), _took(MAX_KEPT)
+
+    assert many < 40 * few
+
+
+def _took(number: int) -> float:
+    """The CPU time to find the nodes that were removed at once among so many."""
+    expiries = RecentExpiries()
+    events = [_expired(one, NOW + one) for one in range(number)]
+    expiries.look(events, SessionHistories(), NOW)
+    assert len(expiries.most_at_once()) == number
+    return min(timeit.repeat(expiries.most_at_once, timer=time.process_time, number=1, repeat=7))
 
 
 def test_they_are_forgotten_after_two_minutes() -> None:
@@ -164,6 +207,26 @@ def test_p12_fires_when_our_server_is_behind_another() -> None:
     case = reading_from_zk1(at_zxid(ZK1, 5_000), at_zxid(ZK2, 9_000, NOW - SECOND))
 
     assert "at least 4000 transactions behind zk2:2181" in only("P12", case).sentence
+
+
+def test_p12_counts_only_the_transactions_of_the_newer_epoch() -> None:
+    """The upper half of a zxid is the epoch of a leader, and no count."""
+    servers = at_zxid(ZK1, 0x5_0000_0BB8), at_zxid(ZK2, 0x6_0000_0FA0, NOW - SECOND)
+
+    assert "at least 4000 transactions" in only("P12", reading_from_zk1(*servers)).sentence
+
+
+@pytest.mark.parametrize("followers", [0x5_0000_0BB8, 0x6_0000_0000])
+def test_p12_is_quiet_after_an_election(followers: int) -> None:
+    """A follower has the zxid of the old epoch until the first transaction of the new one."""
+    servers = at_zxid(ZK1, followers), at_zxid(ZK2, 0x6_0000_0002, NOW - SECOND)
+
+    assert not found("P12", reading_from_zk1(*servers))
+
+
+def test_p12_is_not_blind_when_zktop_reads_from_logs() -> None:
+    """There is no server that it reads from."""
+    assert not lacks("P12", ensemble_context(*UP, Link(state="connected", at=NOW, zxid=0)))
 
 
 @pytest.mark.parametrize(
@@ -206,9 +269,16 @@ def test_p16_fires_for_a_server_with_most_of_the_clients() -> None:
     assert "with 86 percent" in finding.advice
 
 
+@pytest.mark.parametrize("connections", [(500, 0), (400, 400, 0)])
+def test_p16_fires_beside_a_server_without_clients(connections: tuple[int, ...]) -> None:
+    """It was restarted a moment ago."""
+    assert f"zk{len(connections)}:2181 0:" in only("P16", crowds(*connections)).sentence
+
+
 @pytest.mark.parametrize(
     "case",
     [
+        pytest.param(crowds(0, 0), id="no clients"),
         pytest.param(crowds(430, 250, 220), id="less than one and a half times the mean"),
         pytest.param(crowds(150, 20, 10), id="few clients in all"),
         pytest.param(crowds(900), id="one server"),

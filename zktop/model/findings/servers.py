@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Server
+from zktop.model.facts import EPOCH_BITS, Server
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -117,7 +117,7 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
         f"{_where(gone)}. {_effect(gone)}",
         confidence="C3",
         evidence=(
-            (True, "their nodes vanished, and they were no longer connected to any server"),
+            (True, "their nodes vanished with their sessions; each event says how that is known"),
             (None, "they did not all close their sessions on purpose"),
         ),
         advice="Look at what they share: their host, their network, or the server they were "
@@ -134,7 +134,7 @@ def _where(gone: Collection[ExpiredPlace]) -> str:
         f"{number} {preposition} {short(name)}"
         for counts, preposition in ((servers, "on"), (hosts, "from"))
         for name, number in counts.most_common(1)
-        if name is not None
+        if name is not None and 2 * number > counts.total()
     ]
     return f": {', '.join(shared)}" if shared else ""
 
@@ -154,15 +154,33 @@ def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     own = ctx.world.link.server if ctx.world.link else None
     figures = [tables.server for _, tables in sorted(ctx.world.tables.items()) if tables.server]
     ours = next((server for server in figures if server.server == own), None)
-    if own is None or ours is None or ours.server_zxid is None:
+    if own is None:  # facts of transaction logs
+        return
+    if ours is None or ours.server_zxid is None:
         yield MissingInput("the server that zktop reads from does not show its zxid", "names")
         return
     for other in figures:
         # Only servers that were asked before ours can prove that it is behind.
         reached = other.server_zxid if other.at <= ours.at and other is not ours else None
-        if reached is not None and reached - ours.server_zxid > MIN_LAG_ZXIDS:
-            yield _stale(ours, other, reached - ours.server_zxid)
+        behind = 0 if reached is None else _transactions_between(ours.server_zxid, reached)
+        if behind > MIN_LAG_ZXIDS:
+            yield _stale(ours, other, behind)
             return
+
+
+def _transactions_between(zxid: int, later: int) -> int:
+    """The number of transactions between two zxids, at least.
+
+    Of two epochs, only those of the later one are counted. A follower shows a zxid of the earlier
+    one until the first transaction of the later one.
+
+    >>> _transactions_between(0x5_0000_0003, 0x5_0000_0010)
+    13
+    >>> _transactions_between(0x5_0000_0BB8, 0x6_0000_0002)
+    2
+    """
+    first_of_epoch = later >> EPOCH_BITS << EPOCH_BITS
+    return later - max(zxid, first_of_epoch)
 
 
 def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
@@ -188,7 +206,8 @@ def crowded_server(ctx: EnsembleContext) -> Iterator[RuleResult]:
     Clients choose a server when they connect, and stay there. So a server that was restarted has
     few of them, and the others keep its share.
     """
-    counts = {one: one.connections for one in _servers(ctx) if one.is_up and one.connections}
+    up = [one for one in _servers(ctx) if one.is_up]
+    counts = {one: one.connections for one in up if one.connections is not None}
     if len(counts) < 2:  # noqa: PLR2004  one server has all
         return
     total, mean = sum(counts.values()), sum(counts.values()) / len(counts)

@@ -20,6 +20,7 @@ from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
 GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
 SEVERAL: Final = 2
+ENDED: Final = Text("its session was ended though it was active: by an administrator")
 
 
 class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
@@ -64,8 +65,7 @@ def recorded_ending(member: Member, removal: Gone) -> ExpiryVerdict:
         case "expired":
             return ExpiryVerdict(expired=True, why=Text("the server expired its session"))
         case "ended":
-            why = "its session was ended though it was active: by an administrator"
-            return ExpiryVerdict(expired=True, why=Text(why))
+            return ExpiryVerdict(expired=True, why=ENDED)
         case "closed":
             return ExpiryVerdict(expired=False, why=Text("its client closed the session"))
         case "deleted" if another := deleted_by_another(member, removal):

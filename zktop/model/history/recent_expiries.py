@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Millis, Session
+from zktop.model.history.endings import ENDED
 from zktop.model.history.events import Event
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.text import Text
@@ -34,9 +35,9 @@ class RecentExpiries:
         self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_KEPT)
 
     def look(self, events: Iterable[Event], sessions: SessionHistories, now_ms: Millis) -> None:
-        """Add the nodes that were removed with their sessions."""
+        """Add the nodes that were removed with their sessions, unless an administrator did it."""
         for event in events:
-            if event.event == "expired" and event.session:
+            if event.event == "expired" and event.session and event.why != ENDED:
                 server, client = sessions.last_place(event.session)
                 host = client.rpartition(":")[0] if client else None
                 held = event.held is not None
@@ -47,12 +48,10 @@ class RecentExpiries:
 
     def most_at_once(self) -> Collection[ExpiredPlace]:
         """The nodes removed in the 15 seconds with the most removals."""
-        best: list[ExpiredPlace] = []
-        window: deque[ExpiredPlace] = deque()
-        for node in self._recent:
-            window.append(node)
-            while node.at - window[0].at > WITHIN_MS:
-                window.popleft()
-            if len(window) > len(best):
-                best = list(window)
-        return best
+        nodes, start, best = list(self._recent), 0, slice(0, 0)
+        for end, node in enumerate(nodes, start=1):
+            while node.at - nodes[start].at > WITHIN_MS:
+                start += 1
+            if end - start > best.stop - best.start:
+                best = slice(start, end)
+        return nodes[best]

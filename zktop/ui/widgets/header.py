@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from textual.geometry import Offset, Size
 
-from zktop.model.facts import Millis, Server
+from zktop.model.facts import EPOCH_BITS, Millis, Server
 from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -21,7 +21,6 @@ from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
 from zktop.ui.screens.common.format import large_count, with_spaces
 from zktop.ui.screens.common.server_state import (
-    EPOCH_BITS,
     OUTAGES,
     lag,
     newest_of,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from zktop.model.facts import Millis, Server, ServerState
+from zktop.model.facts import EPOCH_BITS, Millis, Server, ServerState
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
 
@@ -12,7 +12,6 @@ OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
     "no-quorum": ("NO QUORUM", "critical"),
     "no-answer": ("NO ANSWER", "critical"),
 }
-EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
 
 
 def lag(zxid: int | None, newest: int) -> int | None:
