@@ -7,6 +7,7 @@ from model.builders import NOW, lock, own, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
+from zktop.model.findings.confirm import UNCONFIRMED
 from zktop.model.findings.finding import Finding, Severity
 from zktop.model.report import Report
 from zktop.output.webhook_body import FindingAlerts, WebhookAlert, webhook_body
@@ -15,16 +16,19 @@ LATER = NOW + 10_000
 AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
 CONNECTED = own()
 DEADLOCKED = Examiner().look(world(*AB_BA, CONNECTED), LATER)
-DEADLOCK = next(
-    replace(finding, severity="critical")
-    for finding in DEADLOCKED.findings
-    if finding.rule == "D1"
+UNSURE = next(finding for finding in DEADLOCKED.findings if finding.rule == "D1")
+DEADLOCK = replace(
+    UNSURE,
+    severity="critical",
+    evidence=tuple(one for one in UNSURE.evidence if one != UNCONFIRMED),
 )
 
 
-def report(*findings: Finding, at: int = LATER, state: str = "connected") -> Report:
-    """A report with these findings."""
-    link = replace(CONNECTED, state=state)
+def report(
+    *findings: Finding, at: int = LATER, state: str = "connected", of: str = "zktop"
+) -> Report:
+    """A report with these findings, of the session of this name."""
+    link = own(of, state)
     seen = replace(DEADLOCKED.world, link=link)
     return replace(DEADLOCKED, world=seen, findings=findings, now=at)
 
@@ -80,6 +84,26 @@ def test_without_a_connection_nothing_is_over(state: str) -> None:
     found = alerts_of(report(DEADLOCK), report(state=state), report(at=LATER + 60_000))
 
     assert found == [["firing D1"], [], ["resolved D1"]]
+
+
+@pytest.mark.parametrize("severity", ["critical", "warning", "info"])
+def test_nothing_is_over_while_a_new_session_confirms_it(severity: Severity) -> None:
+    """A new run shows a finding late, and a critical one as a warning first."""
+    new = [
+        report(at=LATER + 10_000, of="next"),
+        report(UNSURE, at=LATER + 11_000, of="next"),
+        report(DEADLOCK, at=LATER + 15_000, of="next"),
+        report(DEADLOCK, at=LATER + 200_000, of="next"),
+    ]
+
+    assert alerts_of(report(DEADLOCK), *new, severity=severity) == [["firing D1"], [], [], [], []]
+
+
+def test_what_ended_between_two_sessions_is_over_after_a_while() -> None:
+    """Once the new session has lasted longer than the patience of every rule."""
+    new = [report(at=LATER + after_ms, of="next") for after_ms in (10_000, 99_000, 101_000)]
+
+    assert alerts_of(report(DEADLOCK), *new) == [["firing D1"], [], [], ["resolved D1"]]
 
 
 def one_alert(finding: Finding = DEADLOCK, cluster: str = "prod") -> WebhookAlert:
@@ -144,3 +168,10 @@ def test_common_labels_are_those_that_all_alerts_have() -> None:
     body = json.loads(webhook_body([one_alert(), one_alert(other)], "prod"))
 
     assert sorted(body["commonLabels"]) == ["alertname", "cluster", "rule", "severity"]
+
+
+def test_the_key_of_the_group_quotes_the_name_of_the_cluster() -> None:
+    """As Alertmanager does: a quotation mark in it is escaped."""
+    body = json.loads(webhook_body([one_alert()], 'pr"od'))
+
+    assert body["groupKey"] == r'{}:{cluster="pr\"od"}'

@@ -6,13 +6,15 @@ alert of its own.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, Session
+from zktop.model.findings.confirm import UNCONFIRMED
 from zktop.model.findings.finding import SEVERITIES, Finding, Severity
 from zktop.model.format import iso
 from zktop.model.report import Report
@@ -20,6 +22,7 @@ from zktop.model.session_ids import session_text
 
 NOT_OVER: Final = "0001-01-01T00:00:00Z"  # as Alertmanager writes it
 FINGERPRINT_DIGITS: Final = 16
+NEW_SESSION_MS: Final = 90_000  # longer than the default patience of every rule
 
 
 class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
@@ -30,7 +33,7 @@ class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
     annotations: dict[str, str]
     starts_at: str
     ends_at: str
-    fingerprint: str  # the same while the finding lasts, and for every zktop that sees it
+    fingerprint: str  # the same while it lasts, for every zktop that names the cluster alike
     generator_url: str = msgspec.field(name="generatorURL", default="")
 
 
@@ -58,7 +61,7 @@ def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
         alerts=alerts,
         group_labels={"cluster": cluster},
         common_labels=dict(sorted(common)),
-        group_key=f'{{}}:{{cluster="{cluster}"}}',
+        group_key=f"{{}}:{{cluster={msgspec.json.encode(cluster).decode()}}}",
     )
     return msgspec.json.encode(body)
 
@@ -71,18 +74,27 @@ class FindingAlerts:
         self._cluster = cluster
         self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
         self._firing: dict[str, WebhookAlert] = {}  # by the id of the finding
+        self._session: Session | None = None
+        self._new_until: Millis = 0  # until then, findings of the session before may come back
 
     def after(self, report: Report) -> list[WebhookAlert]:
-        """Return what is new. Without a connection nothing is known, so nothing changes."""
+        """Return what is new. Without a connection, or just after a new one, nothing is over."""
         link = report.world.link
         if link is None or not link.is_up:
             return []
+        if link.session != self._session:
+            is_first = self._session is None
+            self._session = link.session
+            self._new_until = 0 if is_first else report.now + NEW_SESSION_MS
+        unsure = {one.id for one in report.findings if UNCONFIRMED in one.evidence}
         findings = {
             one.id: one
             for one in report.findings
-            if one.severity in self._severities and one.cause is None
+            if one.severity in self._severities
+            and one.cause is None
+            and not (one.id in self._firing and one.id in unsure)
         }
-        over = [self._firing.pop(id_) for id_ in [*self._firing] if id_ not in findings]
+        over = self._over(findings.keys() | unsure, report.now)
         ended = [replace(one, status="resolved", ends_at=iso(report.now)) for one in over]
         changed = {
             id_: self._alert(finding, report.now)
@@ -91,6 +103,12 @@ class FindingAlerts:
         }
         self._firing |= changed
         return [*ended, *changed.values()]
+
+    def _over(self, present: AbstractSet[str], now: Millis) -> list[WebhookAlert]:
+        """Forget and return the alerts whose findings are over."""
+        if now < self._new_until:
+            return []
+        return [self._firing.pop(id_) for id_ in [*self._firing] if id_ not in present]
 
     def _labels(self, finding: Finding) -> dict[str, str]:
         labels = {
