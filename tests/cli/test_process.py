@@ -104,6 +104,30 @@ def test_a_full_disk_is_a_sentence(process: Process, args: list[str]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [(["check", "--hosts", "127.0.0.1:1", "--connect-timeout", "1s"], 3), (["x"], 2)],
+)
+def test_an_error_that_cannot_be_printed_keeps_its_exit_code(
+    process: Process, args: list[str], code: int
+) -> None:
+    """Or a full disk would be the verdict of `zktop check`."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ran = process("-m", "zktop", *args, stderr=full)
+
+    assert (ran.returncode, ran.stdout) == (code, "")
+
+
+def test_errors_never_go_to_stdout(process: Process) -> None:
+    """Not even if stderr was closed when zktop started."""
+    ran = process(
+        "-c",
+        "import os, sys; os.close(2); os.execv(sys.executable, [sys.executable, '-m', 'zktop', 'x'])",
+    )
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+
+
 def test_a_terminal_without_utf_8_gets_escapes(process: Process) -> None:
     """A locale without UTF-8 is no error."""
     ran = process(

@@ -12,7 +12,7 @@ from click.shell_completion import shell_complete
 
 from zktop.app.garbage_collection import no_collections
 from zktop.cli.common.options import READ_ONLY, ui_options
-from zktop.cli.common.output import drop_output, narrate, put_table
+from zktop.cli.common.output import drop_output, flush, narrate, put_table
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import ExitCode, ZktopError
@@ -77,8 +77,7 @@ def run(args: list[str]) -> int:
     try:
         with zktop.make_context("zktop", args) as context:
             result = zktop.invoke(context)
-        if sys.stdout:
-            sys.stdout.flush()
+        flush()
         return int(result or ExitCode.FINE)
     except Exit as end:
         return end.exit_code

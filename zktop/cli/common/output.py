@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TextIO
 
 import msgspec
@@ -16,7 +17,7 @@ PROGRESS_EVERY_S = 0.5
 
 def put(line: str) -> None:
     """Print one line of data."""
-    _write(clean(line))
+    _write(clean(line), sys.stdout)
 
 
 def put_json(value: object) -> None:
@@ -27,15 +28,20 @@ def put_json(value: object) -> None:
 def put_json_line(value: object) -> None:
     """Print one JSON object as a line, and flush it."""
     put_utf8(msgspec.json.encode(value))
-    if sys.stdout:
-        sys.stdout.flush()
+    flush()
 
 
 def put_utf8(data: bytes) -> None:
     """Write data as UTF-8, whatever the terminal's encoding is, and end the line."""
+    flush()
+    if sys.stdout:
+        sys.stdout.buffer.write(data + b"\n")
+
+
+def flush() -> None:
+    """Write what was printed so far, for whoever reads it as it comes."""
     if sys.stdout:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data + b"\n")
 
 
 def put_table(rows: Iterable[Sequence[str]]) -> None:
@@ -44,13 +50,14 @@ def put_table(rows: Iterable[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        _write("  ".join(padded).rstrip())
+        _write("  ".join(padded).rstrip(), sys.stdout)
 
 
 def narrate(sentence: str) -> None:
-    """Print a note or an error on stderr."""
-    for line in sentence.splitlines():
-        _write(clean(line), sys.stderr)
+    """Print a note or an error on stderr; one that cannot be printed does not end the command."""
+    with suppress(OSError):
+        for line in sentence.splitlines():
+            _write(clean(line), sys.stderr)
 
 
 class ProgressLine:
@@ -75,8 +82,9 @@ class ProgressLine:
             self._width = 0
 
     def _write(self, line: str) -> None:
-        sys.stderr.write(f"\r{line}")
-        sys.stderr.flush()
+        with suppress(OSError):
+            sys.stderr.write(f"\r{line}")
+            sys.stderr.flush()
 
 
 def drop_output() -> None:
@@ -85,8 +93,7 @@ def drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _write(line: str, stream: TextIO | None = None) -> None:
+def _write(line: str, stream: TextIO | None) -> None:
     """Write a line; the caller or the end of the command flushes it."""
-    stream = stream or sys.stdout
     if stream:  # None if it was closed when Python started
         stream.write(f"{line}\n")
