@@ -122,7 +122,8 @@ def test_errors_never_go_to_stdout(process: Process) -> None:
     """Not even if stderr was closed when zktop started."""
     ran = process(
         "-c",
-        "import os, sys; os.close(2); os.execv(sys.executable, [sys.executable, '-m', 'zktop', 'x'])",
+        "import os, sys; os.close(2)\n"
+        "os.execv(sys.executable, [sys.executable, '-m', 'zktop', 'x'])",
     )
 
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -136,6 +136,18 @@ def test_a_demo_on_an_ensemble_obeys_the_config(
     )
 
 
+def test_a_refused_demo_says_what_to_leave_out(
+    zktop: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment may name the ensemble, too."""
+    (tmp_path / "c.yaml").write_text("demo:\n  allow: never\n")
+    monkeypatch.setenv("ZKTOP_HOSTS", "zk1:2181")
+
+    _, _, err = zktop("demo", "--config", "c.yaml")
+
+    assert err.endswith("Without ZKTOP_HOSTS it has a server of its own.\n")
+
+
 def test_every_mistake_of_a_config_is_a_line(
     zktop: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:

@@ -1,13 +1,12 @@
 """`zktop check`: deadlocks and findings as an exit code, for scripts and monitoring."""
 
-import sys
 from collections.abc import Callable, Iterable
 
 import click
 
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
-from zktop.cli.common.output import drop_output, narrate, put
+from zktop.cli.common.output import drop_output, flush, narrate, put
 from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.cli.snapshot import why_no_locks
 from zktop.config.join_sources import effective_config
@@ -84,7 +83,7 @@ def _text(verdict: CheckVerdict) -> int:
 
 
 def _nagios(check: Callable[[], CheckVerdict]) -> int:
-    """Answer as a Nagios plug-in: errors are one line, too, with the exit code of UNKNOWN."""
+    """Answer as a Nagios plug-in: errors after parsing the options are one line, too (UNKNOWN)."""
     try:
         verdict = check()
     except (ZktopError, click.UsageError) as error:
@@ -98,8 +97,7 @@ def _print(lines: Iterable[str], code: int) -> int:
     try:
         for line in lines:
             put(line)
-        if sys.stdout:
-            sys.stdout.flush()
+        flush()
     except BrokenPipeError:
         drop_output()
     return code

@@ -1,7 +1,6 @@
 """`zktop contend`: run one demo contender, or several, and print every step."""
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any, Final, get_args
@@ -9,9 +8,10 @@ from typing import Any, Final, get_args
 import click
 
 from zktop.app.connection_settings import demo_connection
+from zktop.cli.common.interrupts import sigterm_as_ctrl_c
 from zktop.cli.common.options import DURATION, connection_options
-from zktop.cli.common.output import put
-from zktop.config.join_sources import effective_config
+from zktop.cli.common.output import flush, narrate, put
+from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
 from zktop.demo.__main__ import run_contender
@@ -20,7 +20,7 @@ from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.step_reporter import OnStep
 from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, WorkStyle
-from zktop.errors import ExitCode
+from zktop.errors import ExitCode, UsageError
 from zktop.model.facts import SECOND_MS, Millis
 
 WAIT_S: Final = 0.2  # a wait without a time-out cannot be interrupted
@@ -97,16 +97,28 @@ def command(
 ) -> int:
     """Contend for the lock at PATH as RECIPE does, and print every step.
 
-    ctrl-c releases the lock. The exit code is 0 if the lock was acquired, 1 if it was not.
+    ctrl-c releases the lock. The exit code is 0 if the lock was acquired, 1 if it was not, 130
+    on ctrl-c.
     """
-    config = effective_config(overrides).config
+    effective = effective_config(overrides)
+    check_permission(effective)
+    config = effective.config
     own = name or f"{os.uname().nodename}-{os.getpid()}"
     names = [own] if count == 1 else [f"{own}-{number}" for number in range(1, count + 1)]
     orders = [_order(each, config, options) for each in names]
     on_step = _print_json if as_json else _print
-    if count > 1:
-        return _contend_together(orders, on_step, config.demo.max_contenders)
-    return run_contender(orders[0], on_step)
+    with sigterm_as_ctrl_c():
+        if count > 1:
+            return _contend_together(orders, on_step, config.demo.max_contenders)
+        return run_contender(orders[0], on_step)
+
+
+def check_permission(effective: EffectiveConfig) -> None:
+    """Refuse to start demo clients if the settings forbid it."""
+    if effective.config.demo.allow == "never":
+        raise UsageError(
+            f"demo.allow is never ({effective.origin('demo.allow')}), which forbids demo clients."
+        )
 
 
 def _order(name: str, config: Config, options: Mapping[str, Any]) -> ContenderOrder:
@@ -135,22 +147,32 @@ def _order(name: str, config: Config, options: Mapping[str, Any]) -> ContenderOr
 def _contend_together(
     orders: Sequence[ContenderOrder], on_step: OnStep, max_contenders: int
 ) -> int:
-    """Run each contender as a process; return 0 if all of them acquired the lock."""
+    """Run each contender as a process; return the exit code that all have, or 1."""
     log = ContenderLog()
+    failures: list[OSError] = []  # of the output
 
     def on_change(change: ContenderChange) -> None:
         log.add(change)
-        if change.step:
-            on_step(change.step)
+        if change.state.exit_code and change.state.last_words:
+            narrate(f"{change.state.name}: {change.state.last_words}")
+        if change.step and not failures:
+            try:
+                on_step(change.step)
+            except OSError as failure:  # the pool's thread must go on
+                failures.append(failure)
+                log.wake()
 
     with ProcessPool(on_change, max_contenders) as pool:
         for order in orders:
             pool.start(order)
         names = {order.name for order in orders}
-        while not log.until(lambda: names <= log.ended.keys(), WAIT_S):
+        while not log.until(lambda: bool(failures) or names <= log.ended.keys(), WAIT_S):
             pass
+    if failures:
+        raise failures[0]
     codes = {state.exit_code for state in log.ended.values()}
-    return ExitCode.FINE if codes == {0} else ExitCode.FINDINGS
+    code = codes.pop() if len(codes) == 1 else None
+    return ExitCode.FINDINGS if code is None or code < 0 else code
 
 
 def _seconds(time: Millis | None) -> float | None:
@@ -159,9 +181,9 @@ def _seconds(time: Millis | None) -> float | None:
 
 def _print(step: ContenderStep) -> None:
     put(step.line())
-    sys.stdout.flush()
+    flush()
 
 
 def _print_json(step: ContenderStep) -> None:
     put(step.json())
-    sys.stdout.flush()
+    flush()

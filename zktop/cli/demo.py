@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from zktop.app.connection_settings import access_of, demo_connection, plan_of
 from zktop.app.live_run import LiveRun
+from zktop.cli.common.interrupts import sigterm_as_ctrl_c
 from zktop.cli.common.options import DURATION, demo_options
-from zktop.cli.common.output import WIDTH, narrate, put
+from zktop.cli.common.output import WIDTH, flush, narrate, put
 from zktop.cli.sandbox import sandbox_process
 from zktop.cli.scene import complete_scene
 from zktop.config.join_sources import EffectiveConfig, effective_config
@@ -72,8 +73,9 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
             sandbox = stack.enter_context(sandbox_process())
             narrate(f"a sandbox server for this demo is on {sandbox}; it saves nothing")
         config = _config_for_scenes(effective.config, sandbox)
-        if text or not sys.stdout.isatty():
-            _print_demo(config, name, sandbox, duration)
+        if text or not sys.stdout or not sys.stdout.isatty():
+            with sigterm_as_ctrl_c():
+                _print_demo(config, name, sandbox, duration)
             return 0
         from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  the UI starts here
 
@@ -128,15 +130,16 @@ def _print(report: Report, hosts: str, narration: list[str]) -> None:
             put(row)
     for row in ("", *snapshot_lines(snapshot(report, hosts), WIDTH), ""):
         put(row)
-    sys.stdout.flush()
+    flush()
 
 
 def _check_permission(effective: EffectiveConfig) -> None:
     """Refuse to play on the user's ensemble if the settings forbid it."""
     if effective.config.demo.allow == "never":
+        named_by = effective.origin("hosts").option or "--cluster"
         raise UsageError(
             f"A demo writes to {effective.config.hosts}, and demo.allow is never "
-            f"({effective.origin('demo.allow')}). Without --hosts it has a server of its own."
+            f"({effective.origin('demo.allow')}). Without {named_by} it has a server of its own."
         )
 
 

@@ -1,13 +1,13 @@
 """`zktop scene`: play a scene without the UI, move by move, then clean up."""
 
-import sys
-
 import click
 from click.shell_completion import CompletionItem
 
 from zktop.app.connection_settings import demo_connection
+from zktop.cli.common.interrupts import sigterm_as_ctrl_c
 from zktop.cli.common.options import DURATION, connection_options
-from zktop.cli.common.output import narrate, put
+from zktop.cli.common.output import flush, narrate, put
+from zktop.cli.contend import check_permission
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.demo.contender_log import ContenderLog
@@ -53,7 +53,9 @@ def command(
         return
     if name is None:
         raise UsageError("Which scene? `zktop scene --list` lists them.")
-    config = effective_config(overrides).config
+    effective = effective_config(overrides)
+    check_permission(effective)
+    config = effective.config
     log = ContenderLog()
 
     def on_change(change: ContenderChange) -> None:
@@ -61,7 +63,7 @@ def command(
         if change.step:
             narrate(f"    {change.step.line()}")
 
-    with ProcessPool(on_change, config.demo.max_contenders) as pool:
+    with sigterm_as_ctrl_c(), ProcessPool(on_change, config.demo.max_contenders) as pool:
         settings = demo_connection(config)
         root = config.demo.root
         scene_run = SceneRun(scene_named(name), pool, log, settings, _print_line, root=root)
@@ -75,4 +77,4 @@ def command(
 
 def _print_line(line: SceneLine) -> None:
     put(line.line())
-    sys.stdout.flush()
+    flush()

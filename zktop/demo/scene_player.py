@@ -34,7 +34,7 @@ PACE_S = 2.0
 
 
 class SceneFailedError(ZktopError):
-    """A step that a move expects was not reported in time."""
+    """A step that a move expects was not reported in time, or its nodes cannot be deleted."""
 
     exit_code = ExitCode.FINDINGS
 
@@ -105,6 +105,10 @@ class SceneRun:
                 client.retry(client.delete, self.folder, recursive=True)
             with contextlib.suppress(NoNodeError, NotEmptyError):
                 client.retry(client.delete, self._root)
+        except KazooException as error:
+            raise SceneFailedError(
+                f"{self.folder} cannot be deleted: {type(error).__name__}"
+            ) from error
         finally:
             client.end()
 
