@@ -237,6 +237,7 @@ class Server(Fact, frozen=True, tag="server"):
     why: Text | None = None
     state: ServerState | None = None  # None: unknown, or not in an old recording
     since: Millis | None = None  # when it stopped serving
+    left: bool = False  # it is no member any more: what was known of it is outdated
 
     @property
     def is_up(self) -> bool:

@@ -228,6 +228,32 @@ def test_tables_of_a_server_are_ordered_by_time() -> None:
     assert world.tables[zk1].server is figures
 
 
+def test_what_was_known_of_a_server_that_left_is_dropped() -> None:
+    """In any order; it is back with its first newer table."""
+    zk1 = Text("zk1:2181")
+    facts = [
+        Server(server=zk1, mode=Text("leader"), zxid=0, at=10),
+        Watches(server=zk1, rows={1: (Text("/a"),)}, zxid=0, at=10),
+        Server(server=zk1, left=True, zxid=0, at=20),
+        Server(server=zk1, mode=Text("follower"), zxid=0, at=30),
+    ]
+    gone = [World().after(*order) for order in itertools.permutations(facts[:3])]
+    back = [World().after(*order).tables[zk1] for order in itertools.permutations(facts)]
+    one_by_one = World().after(facts[2]).after(facts[1]).after(facts[0])
+
+    assert not any(world.tables for world in (*gone, one_by_one))
+    assert all((tables.server, tables.watches) == (facts[3], None) for tables in back)
+
+
+def test_a_replay_drops_a_server_that_left() -> None:
+    """The facts between two worlds include its departure."""
+    zk1 = Text("zk1:2181")
+    before = World().after(Server(server=zk1, mode=Text("leader"), zxid=0, at=10))
+    after = before.after(Server(server=zk1, left=True, zxid=0, at=20))
+
+    assert not before.after(*facts_between(before, after)).tables
+
+
 def test_the_newest_link_counts() -> None:
     """An old connection state that arrives late changes nothing."""
     world = (

@@ -54,6 +54,15 @@ class TableFacts(msgspec.Struct, frozen=True):
             return self
         return msgspec.structs.replace(self, **{field: fact})
 
+    def since(self, departure: Server) -> "TableFacts":
+        """Return the tables without those from before the server left the ensemble."""
+        outdated: dict[str, None] = {}
+        for field in self.__struct_fields__:
+            fact: ServerFact | None = getattr(self, field)
+            if fact is not None and _is_older(fact, departure):
+                outdated[field] = None
+        return msgspec.structs.replace(self, **outdated) if outdated else self
+
 
 NO_TABLES = TableFacts()
 _ABOUT_ONE_CHILD = (Node, Gone)
@@ -77,6 +86,7 @@ class World(msgspec.Struct, frozen=True):
     at: Millis = 0  # when the newest fact arrived
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
     owners: OwnerNames | None = None
+    left: PersistentMap[Text, Server] = PersistentMap()  # the last departure of each server
 
     def after(self, *facts: SourceFact) -> "World":
         """Return the world with these facts added; facts older than known ones change nothing."""
@@ -86,9 +96,10 @@ class World(msgspec.Struct, frozen=True):
         links = [*filter(None, [self.link]), *_of(Link, grouped.others)]
         families = self._families_after(grouped.families)
         due = grouped.znodes.union(_unlisted(self.families, families, grouped.listed))
+        left = self.left.with_changes(_departures(self.left, grouped.servers))
         return World(
             families.with_changes(_without_outdated(families, due)),
-            self.tables.with_changes(self._tables_after(grouped.servers)),
+            self.tables.with_changes(self._tables_after(grouped.servers, left)),
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
@@ -98,6 +109,7 @@ class World(msgspec.Struct, frozen=True):
                 key=_age,
                 default=None,
             ),
+            left,
         )
 
     def family(self, path: str) -> Family:
@@ -138,13 +150,19 @@ class World(msgspec.Struct, frozen=True):
                 after[path] = family
         return self.families.with_changes(after)
 
-    def _tables_after(self, facts: list[ServerFact]) -> dict[Text, TableFacts | None]:
+    def _tables_after(
+        self, facts: list[ServerFact], left: Mapping[Text, Server]
+    ) -> dict[Text, TableFacts | None]:
         after: dict[Text, TableFacts | None] = {}
         for fact in facts:
-            known = after.get(fact.server)
-            if known is None:
-                known = self.tables.get(fact.server, NO_TABLES)
-            after[fact.server] = known.after(fact)
+            stored = self.tables.get(fact.server, NO_TABLES)
+            known: TableFacts = after.get(fact.server) or stored
+            departure = left.get(fact.server)
+            if departure is not None:
+                known = known.since(departure)
+            if departure is None or not _is_older(fact, departure):
+                known = known.after(fact)
+            after[fact.server] = known if known != NO_TABLES else None
         return after
 
 
@@ -221,6 +239,17 @@ def _without_outdated(
     return after
 
 
+def _departures(left: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Text, Server]:
+    """Return the newest departures of servers, without those that were known."""
+    found: dict[Text, Server] = {}
+    for fact in facts:
+        if isinstance(fact, Server) and fact.left:
+            known = found.get(fact.server) or left.get(fact.server)
+            if known is None or not _is_older(fact, known):
+                found[fact.server] = fact
+    return found
+
+
 def _is_older(fact: ServerFact, known: ServerFact) -> bool:
     """Compare the times first: comparing the content of a table may take long."""
     dates = (fact.at, fact.zxid), (known.at, known.zxid)
@@ -273,22 +302,24 @@ def facts_between(before: World, after: World) -> Iterator[AnyFact]:
         else:
             yield from _end(path, after)
     for server in sorted(change.servers):
-        now, then = after.tables.get(server), before.tables.get(server, NO_TABLES)
-        if now is None:
-            continue  # after a reconnection, until the server is asked again
-        fields = ("server", "connections", "watches", "expiry")
-        values = [getattr(now, field) for field in fields]
-        yield from (
-            fact
-            for fact, field in zip(values, fields, strict=True)
-            if fact is not None and fact is not getattr(then, field)
-        )
+        yield from _server_changes(server, before, after)
     if change.link and after.link is not None:
         yield after.link
     if after.complete_to != before.complete_to:
         yield Complete(zxid=after.complete_to, at=after.at)
     if after.owners is not None and after.owners is not before.owners:
         yield after.owners
+
+
+def _server_changes(server: Text, before: World, after: World) -> Iterator[ServerFact]:
+    departure = after.left.get(server)
+    if departure is not None and departure is not before.left.get(server):
+        yield departure
+    now, then = after.tables.get(server, NO_TABLES), before.tables.get(server, NO_TABLES)
+    for field in now.__struct_fields__:
+        fact: ServerFact | None = getattr(now, field)
+        if fact is not None and fact is not getattr(then, field):
+            yield fact
 
 
 def _end(path: Text, world: World) -> Iterator[Gone]:

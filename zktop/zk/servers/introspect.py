@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from zktop.model.facts import Connection, ServerFact
+from zktop.model.facts import Connection, Server, ServerFact
+from zktop.model.text import Text, clean
 from zktop.zk.connect.address import Access, Address, AdminAccess, Hosts, tls_context
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
@@ -34,6 +35,7 @@ class KnownServers:
     def __init__(self, hosts: Hosts) -> None:
         self._given = hosts
         self._hosts: set[str] = set()
+        self._found: dict[Address, list[Address]] = {}  # behind each address, when last resolved
         self.named: set[str] = set()  # servers of the connection string
         self.members: tuple[EnsembleMember, ...] = ()
 
@@ -53,9 +55,10 @@ class KnownServers:
 
     def _servers_behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
         """The servers of one address, without those that are known by another name."""
-        found = _resolve(address.reachable)
+        found = _resolve(address.reachable) or self._found.get(address, [])
         if not found:
             return {str(address): address}
+        self._found[address] = found
         if resolved & set(found):
             return {}
         resolved.update(found)
@@ -170,6 +173,7 @@ class Introspection:
         # Not over TLS: the process would need our keys.
         self._table_reader = None if access.tls else TableReader()
         self._schedules: dict[str, ServerSchedule] = {}
+        self._unasked: tuple[str, ...] = ()  # as last reported
         self._stopped, self._has_members = threading.Event(), threading.Event()
         self._woken = threading.Event()  # ends the pause between two rounds
         self._asked_hidden: tuple[str, ...] = ()  # in the round under way
@@ -235,6 +239,9 @@ class Introspection:
         servers = self.ensemble.servers()
         for name in servers:
             self._schedules.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
+        for name in self._schedules.keys() - servers.keys():
+            del self._schedules[name]
+            self._report_departure(name)
         changes, may_rest = self.changes(), self.may_rest()
         due = {
             name: one
@@ -280,10 +287,25 @@ class Introspection:
 
     def _report_unasked(self) -> None:
         why = "/zookeeper/config does not include its client port: add it to --hosts"
-        for name in self.ensemble.unasked():
+        before, self._unasked = self._unasked, self.ensemble.unasked()
+        for name in set(before).difference(self._unasked):
+            self._report_departure(name)
+        for name in self._unasked:
             sample = unreached(why)
             sample.state = "unreached"
             self._deliver(facts(sample, name, self._newest_zxid(), self._access.hosts))
+
+    def _report_departure(self, name: str) -> None:
+        """Report that a server is known no more: neither by a name nor as a member."""
+        departure = Server(
+            server=clean(name),
+            zxid=self._newest_zxid(),
+            at=now_ms(),
+            why=Text("it is not a member any more"),
+            state="unreached",
+            left=True,
+        )
+        self._deliver([departure])
 
     def _take_request(self) -> None:
         """Wait for the request budget, and count a request."""

@@ -1,0 +1,93 @@
+"""A server that has left the ensemble: it is asked no more, and its tables count no more."""
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from zktop.model.facts import ServerFact
+from zktop.model.world.world import World
+from zktop.zk.connect.address import Access, Address, AdminAccess, parse_hosts
+from zktop.zk.read.request_budget import RequestBudget
+from zktop.zk.servers.introspect import Introspection, KnownServers
+from zktop.zk.servers.table_formats import EnsembleMember
+
+
+class Names:
+    """A name server; without an address, a look-up fails."""
+
+    def __init__(self, **addresses: list[str]) -> None:
+        self.addresses = addresses
+
+    def resolve(self, address: Address) -> list[Address]:
+        """Return what is behind a name, or an address itself."""
+        if address.host[0].isdigit():
+            return [address]
+        return [Address(host, address.port) for host in self.addresses.get(address.host, [])]
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+    """The name server of the tests."""
+    found = Names()
+    monkeypatch.setattr("zktop.zk.servers.introspect._resolve", found.resolve)
+    return found
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[ServerFact]:
+    """The facts that were delivered; no server answers."""
+
+    def refused(_: Introspection, due: dict[str, Address]) -> dict[str, SimpleNamespace]:
+        return {
+            name: SimpleNamespace(serves=False, why="refused", address=one)
+            for name, one in due.items()
+        }
+
+    times = itertools.count(1)
+    monkeypatch.setattr(Introspection, "_probe", refused)
+    for module in ("introspect", "table_facts"):
+        monkeypatch.setattr(f"zktop.zk.servers.{module}.now_ms", lambda: next(times))
+    return []
+
+
+def asking(hosts: str, told: list[ServerFact]) -> Introspection:
+    """Ask these servers; the thread does not run."""
+    access, pace = Access(parse_hosts(hosts)), RequestBudget(1_000)
+    return Introspection(
+        access, AdminAccess(), told.extend, lambda: 100, pace, every=5.0, large_tables=False
+    )
+
+
+def test_an_address_that_a_name_has_no_more_is_no_server(
+    names: Names, told: list[ServerFact]
+) -> None:
+    """A pod that restarts with another address is not in the world twice."""
+    introspection = asking("zk:2181", told)
+    names.addresses["zk"] = ["10.0.0.1", "10.0.0.2"]
+    introspection._round()
+    names.addresses["zk"] = ["10.0.0.2", "10.0.0.3"]
+    introspection._round()
+
+    assert World().after(*told).tables.keys() == {"10.0.0.2:2181", "10.0.0.3:2181"}
+
+
+def test_a_member_without_a_port_that_leaves_is_no_server(told: list[ServerFact]) -> None:
+    """It was reported as one that cannot be asked."""
+    introspection = asking("10.0.0.1:2181", told)
+    introspection.ensemble.members = (EnsembleMember("10.0.0.7", None),)
+    introspection._report_unasked()
+    introspection.ensemble.members = ()
+    introspection._report_unasked()
+
+    assert not World().after(*told).tables
+
+
+def test_a_failed_look_up_changes_no_servers(names: Names) -> None:
+    """The addresses of a name stay known while its name server does not answer."""
+    known = KnownServers(parse_hosts("zk:2181"))
+    names.addresses["zk"] = ["10.0.0.1", "10.0.0.2"]
+    before = known.servers()
+    names.addresses.clear()
+
+    assert known.servers() == before
