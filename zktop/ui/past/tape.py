@@ -102,8 +102,9 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
 
     def ending(self, report: Report) -> EndedDeadlock | None:
         """Return how it ended, if this report knows."""
-        number = self.deadlock.number
-        return next((one for one in report.over if one.deadlock.number == number), None)
+        name, begin = self.deadlock.id, self.first_seen_at
+        ends = (one for one in report.over if one.deadlock.id == name and one.at >= begin)
+        return next(ends, None)
 
 
 class PastMoment(Protocol):

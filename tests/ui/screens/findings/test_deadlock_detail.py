@@ -1,15 +1,18 @@
 """One deadlock: what to do, the ring and its steps, and what folds."""
 
+from collections.abc import Iterable
+
 import pytest
-from model.builders import NOW
+from model.builders import NOW, session
 from model.findings.cases import ZXID, connected, k, watching
+from output.stories import facts as story
 from ui.example_queues import looked, ring_of
 from ui.fake_feed import frames
 
-from zktop.model.facts import Gone
+from zktop.model.facts import AnyFact, Gone, Node
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.tape import Tape
+from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.findings.deadlock_detail import (
     SECTIONS,
@@ -21,6 +24,12 @@ from zktop.ui.screens.findings.steps import step_rows
 from zktop.ui.styled_text import text_of
 
 FOUND = connected("ann", "bob")
+
+
+def nodes_of(owner: str, known: Iterable[AnyFact]) -> list[Node]:
+    """The nodes of one client."""
+    nodes = [one for one in known if isinstance(one, Node) and one.stat is not None]
+    return [one for one in nodes if one.stat and one.stat.owner == session(owner)]
 
 
 def shown(some: list[Frame], times: int = 1) -> ShownDeadlock:
@@ -197,11 +206,42 @@ class TestOverTime:
         assert "✓" not in found
         assert "Behind it  4 clients" in found
         assert " ".join(live.sentence.split()[:6]) in " ".join(found.split())
+        assert "acquired unseen" in found
         assert "younger than the settle time" not in found
         assert "HOW IT ENDED" in found
         assert "bob gave up waiting for /locks/l0." in found
         assert "Kill" not in found
         assert shown(some).command is None
+
+    def test_a_report_made_again_has_the_same_deadlock(self) -> None:
+        """Its number may be another one: the one before it was over before that report began."""
+        first = story("A x: ann bob ; B x: bob ann")
+        left = [Gone(path=one.path, zxid=2_000, at=NOW + 20_000) for one in nodes_of("bob", first)]
+        second = story("C x: cid dan ; D x: dan cid", at=NOW + 40_000, zxid=5_000)
+        tape = Tape()
+        for frame in frames(
+            (NOW, first), (NOW + 5_000, ()), (NOW + 20_000, left), (NOW + 40_000, second)
+        ):
+            tape.add(frame)
+        (again,) = frames((NOW + 60_000, second))
+        old, new = tape.deadlocks.values()
+
+        assert (old.deadlock.number, new.deadlock.number) == (1, 2)
+        assert again.report.deadlocks[0].number == 1
+        assert ShownDeadlock(old, again.report).now is None
+        assert ShownDeadlock(new, again.report).now is not None
+
+    def test_a_report_made_again_has_the_same_ending(self) -> None:
+        """Of the deadlock with that number in a fresh examination, it says nothing."""
+        first = story("A x: ann bob ; B x: bob ann")
+        other = story("C x: cid dan ; D x: dan cid")
+        left = [Gone(path=one.path, zxid=2_000, at=NOW + 20_000) for one in nodes_of("dan", other)]
+        (frame,) = frames((NOW, first))
+        again = frames((NOW, other), (NOW + 5_000, ()), (NOW + 20_000, left))[-1].report
+        case = DeadlockRecord(frame.report.deadlocks[0], NOW, frame.report)
+
+        assert [one.deadlock.number for one in again.over] == [case.deadlock.number]
+        assert case.ending(again) is None
 
     def test_a_step_is_proven_by_a_table_that_comes_later(self) -> None:
         """The steps never say less than the evidence."""

@@ -64,7 +64,7 @@ class ShownDeadlock:
     def __init__(self, case: DeadlockRecord, live: Report, times: int = 1) -> None:
         self.case, self.live, self.times = case, live, times
         self.first = case.deadlock
-        found = (deadlock for deadlock in live.deadlocks if deadlock.number == self.first.number)
+        found = (deadlock for deadlock in live.deadlocks if deadlock.id == self.first.id)
         self.now = next(found, None)  # None: it is over
         self.judged = self.now or case.verdict
         self.known = live if self.now else case.last  # later tables prove more
