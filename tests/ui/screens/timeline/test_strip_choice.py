@@ -5,14 +5,20 @@ from collections.abc import Sequence
 import pytest
 from model.builders import NOW, session
 from output.stories import facts
-from ui.example_past import B, past
+from ui.example_past import A, B, past
+from ui.example_past import moments as deadlock_moments
 from ui.fake_feed import Moment, app_of, frames, panel, settled
 
 from zktop.model.facts import Gone, Session
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips, time_axis
-from zktop.ui.screens.timeline.strip_choice import StripSubject, strip_counts, strip_sessions
+from zktop.ui.screens.timeline.strip_choice import (
+    StripSubject,
+    strip_counts,
+    strip_locks,
+    strip_sessions,
+)
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
 
@@ -92,8 +98,45 @@ def test_a_selected_session_that_has_left_keeps_its_name() -> None:
     for frame in updates:
         app.tape.add(frame)
     app.visit.subject = Selection(session=B)
+    window = time_axis.latest(BEGIN + 21_000, 1_000, 10)
 
-    assert next(strip_sessions(app.view_state, updates[-1].report, [])) == StripSubject("B", (B,))
+    assert next(strip_sessions(app.view_state, window, updates[-1].report, [])) == StripSubject(
+        "B", (B,)
+    )
+
+
+ENDED = BEGIN + 20_000  # of the deadlock of A and B in x and y
+
+
+def long_ago() -> Sequence[Moment]:
+    """That deadlock, and an hour later a busy lock."""
+    queue = facts("Q x: P1 P2 P3", at=ENDED + 3_600_000, zxid=5_000)
+    return (*deadlock_moments(), (ENDED + 3_600_000, queue), (ENDED + 3_610_000, []))
+
+
+@pytest.mark.parametrize(
+    ("begin", "shown"),
+    [
+        (ENDED + 3_600_000, False),  # it was over long before
+        (BEGIN - 12_000, False),  # it came later
+        (BEGIN, True),
+        (ENDED - 1_000, True),
+    ],
+)
+def test_only_deadlocks_in_view_have_strips(begin: int, *, shown: bool) -> None:
+    """Of their locks and of their clients; others leave the room to those that are busy."""
+    updates = frames(*long_ago())
+    app = app_of(*updates)
+    for frame in updates:
+        app.tape.add(frame)
+    window = time_axis.TimeWindow(begin, 1_000, 10, ENDED + 3_610_000)
+    report = updates[-1].report
+
+    locks = list(strip_locks(app.view_state, window, report))
+    sessions = {one.session for one in strip_sessions(app.view_state, window, report, [])}
+
+    assert (locks[0] == "/locks/x") == shown
+    assert sessions == ({A, B} if shown else set())
 
 
 @pytest.mark.parametrize("locks", [0, 1, 4, 100])

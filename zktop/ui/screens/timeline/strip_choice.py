@@ -4,7 +4,7 @@ Waiters with similar names, like forty processes of one service, share a strip. 
 session, holders, and sessions in a deadlock are never grouped.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -94,12 +94,12 @@ def chosen_strips(state: ViewState, window: TimeWindow, report: Report, room: in
     every = list(islice(strip_locks(state, window, report), max(LEAST_LOCKS, room // 2)))
     paths, clients = every, room
     for _ in range(ROUNDS):
-        subjects = list(islice(strip_sessions(state, report, paths), room))
+        subjects = list(islice(strip_sessions(state, window, report, paths), room))
         clients = min(clients, len(subjects))
         counts = strip_counts(room, len(every), clients)
         paths = every[: counts.locks]
     return StripChoice(
-        paths, list(islice(strip_sessions(state, report, paths), counts.clients)), counts
+        paths, list(islice(strip_sessions(state, window, report, paths), counts.clients)), counts
     )
 
 
@@ -126,11 +126,11 @@ def group_waiters(
 
 
 def strip_locks(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Text]:
-    """Return the selected lock, then locks in deadlocks, then the busiest ones."""
+    """Return the selected lock, then locks of deadlocks in view, then the busiest ones."""
     busy = state.tape.tracks.busiest(window.begin, window.end)
     selected = Text(state.subject.path or "")
     paths = [selected] if selected in report.parts or selected in busy else []
-    paths += [Text(path) for case in _cases(state, report) for path in case.locks]
+    paths += [Text(path) for case in _cases(state, window, report) for path in case.locks]
     paths += [*busy, *report.paths[: window.columns]]
     wanted = state.filter
     return (
@@ -141,11 +141,11 @@ def strip_locks(state: ViewState, window: TimeWindow, report: Report) -> Iterato
 
 
 def strip_sessions(
-    state: ViewState, report: Report, paths: Sequence[Text]
+    state: ViewState, window: TimeWindow, report: Report, paths: Sequence[Text]
 ) -> Iterator[StripSubject]:
-    """Return the selected session, those in deadlocks, and those that use these locks."""
+    """Return the selected session, those of deadlocks in view, and those that use these locks."""
     alone: dict[Session, str] = {}
-    for session in _always_shown(state, report):
+    for session in _always_shown(state, window, report):
         name = name_in(report, session) or state.tape.tracks.name(session)
         alone.setdefault(session, name)
     waiters: dict[Session, str] = {}
@@ -159,13 +159,18 @@ def strip_sessions(
     return group_waiters(alone, waiters)
 
 
-def _always_shown(state: ViewState, report: Report) -> Iterator[Session]:
-    """Yield the selected session, and those in deadlocks."""
+def _always_shown(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Session]:
+    """Yield the selected session, and those of deadlocks in view."""
     if state.subject.session:
         yield state.subject.session
-    actors = (session_of(actor) for case in _cases(state, report) for actor in case.actors)
+    actors = (session_of(actor) for case in _cases(state, window, report) for actor in case.actors)
     yield from (one for one in actors if one is not None)
 
 
-def _cases(state: ViewState, report: Report) -> Iterable[Deadlock]:
-    return (*report.deadlocks, *(deadlock.deadlock for deadlock in state.tape.deadlocks.values()))
+def _cases(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Deadlock]:
+    """Yield the deadlocks of the report, then those that existed in view, the newest first."""
+    yield from report.deadlocks
+    for one in reversed(state.tape.deadlocks.values()):
+        is_over = one.over_at is not None and one.over_at < window.begin
+        if not is_over and one.first_seen_at < window.end:
+            yield one.deadlock
