@@ -34,7 +34,7 @@ class LockCharges:
     def blocks(self) -> bool:
         """Whether a member that does not hold the lock is blocked."""
         lock = self.lock
-        return lock is not None and (lock.kind != "election" or lock.blocking)
+        return lock is not None and not lock.has_standbys
 
 
 class ActorTime:

@@ -42,7 +42,7 @@ def _member_counts(view: LockView) -> Iterator[tuple[MemberState, int]]:
     holders = sum(len(queue.holders) for queue in lock.queues)
     others = sum(len(queue.waiters) for queue in lock.queues)
     waits = others
-    if lock.kind == "election" and not lock.blocking:
+    if lock.has_standbys:
         waits = len(lock.stranded)
     yield "holds", holders
     yield "waits", waits + len(view.watch_check.watchers_waiting)

@@ -298,6 +298,6 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _in_line(ctx: LockContext, queue: int) -> str:
-    if ctx.lock.kind == "election" and not ctx.lock.blocking:
+    if ctx.lock.has_standbys:
         return count(queue, "candidate is in line", "candidates are in line")
     return waits(queue)

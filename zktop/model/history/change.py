@@ -226,7 +226,7 @@ def count_waiting(lock: Lock | None) -> int:
 
 def count_blocked(lock: Lock | None) -> int:
     """The number of waiters that the lock stops; candidates of an election usually go on."""
-    is_blocked = lock is not None and (lock.kind != "election" or lock.blocking)
+    is_blocked = lock is not None and not lock.has_standbys
     return count_waiting(lock) if is_blocked else 0
 
 

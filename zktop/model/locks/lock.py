@@ -192,6 +192,11 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         return (member for queue in self.queues for member in queue.members)
 
     @property
+    def has_standbys(self) -> bool:
+        """Whether members that do not hold it stand by instead of waiting."""
+        return self.kind == "election" and not self.blocking
+
+    @property
     def size(self) -> int:
         return sum(len(queue.members) for queue in self.queues)
 
@@ -224,7 +229,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
             return "pending"
         if member.node in self.stranded:
             return "waits"
-        return "standby" if self.kind == "election" and not self.blocking else "waits"
+        return "standby" if self.has_standbys else "waits"
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return members that must go first; their own blockers lead to the rest."""

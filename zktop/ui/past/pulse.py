@@ -146,6 +146,6 @@ def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
 def _waiters(record: LockRecord | None) -> int:
     """Return how many clients wait for a lock; the candidates of an election do not wait."""
     lock: Lock | None = record.lock if record is not None else None
-    if lock is None or lock.kind == "election":
+    if lock is None or lock.has_standbys:
         return 0
     return sum(len(queue.waiters) for queue in lock.queues)

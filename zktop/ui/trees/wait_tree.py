@@ -219,7 +219,7 @@ def main_wait(report: Report, session: Session) -> Step | None:
         Step(session, path, member)
         for path in dict.fromkeys(report.locks_of.get(session, ()))
         for lock in [report.parts[path].lock]
-        if lock.kind != "election" or lock.blocking
+        if not lock.has_standbys
         for member in lock.waiters
         if member.owner == session
     ]

@@ -1,9 +1,8 @@
 """The total of the waits in view on the timeline."""
 
 import pytest
-from output.stories import facts, settings
 from ui.example_past import BEGIN, past
-from ui.fake_feed import app_of, frames, settled
+from ui.fake_feed import app_of, settled
 
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
@@ -72,21 +71,6 @@ def test_shows_the_longest_wait() -> None:
 def test_without_waiters_there_is_no_longest_wait() -> None:
     """B has given up everything."""
     assert "LONGEST" not in said(at=END)
-
-
-def test_candidates_of_an_election_wait_for_nothing() -> None:
-    """They only stand by."""
-    story = "E elect: L F"
-    known = Tape()
-    for frame in frames((BEGIN, facts(story, at=BEGIN)), settings=settings(story)):
-        known.add(frame)
-    last = known.last
-    assert last is not None
-    kinds = {part.lock.kind for part in last.report.parts.values()}
-    window = TimeWindow(BEGIN, 1_000, 21, END)
-
-    assert kinds == {"election"}
-    assert wait_totals(known, list(last.report.paths), window, last.report, is_ascii=False) == []
 
 
 async def test_it_is_on_the_timeline() -> None:

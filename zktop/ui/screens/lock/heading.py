@@ -132,15 +132,14 @@ def _silence(detail: LockDetail, one: Contender) -> Line:
 def _queue(detail: LockDetail, width: int) -> list[Line]:
     queue = detail.queue
     waiting = queue.members[queue.holder_count :]
-    is_election = queue.lock.kind == "election"
-    word = "STANDBY" if is_election else "QUEUE"
+    word = "STANDBY" if queue.lock.has_standbys else "QUEUE"
     if not waiting and not queue.watchers:
         return [_titled(word, line(("empty", "dim")))] if queue.lock.error is None else []
     pieces: list[Line] = []
     runs = queue.waiting_runs
     if waiting:
         size = with_spaces(len(waiting))
-        ink: Ink = "standby" if is_election else "waits"
+        ink: Ink = "standby" if queue.lock.has_standbys else "waits"
         pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - CELLS_AROUND_RUNS))))
     if queue.watchers:
         pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, unordered", "waits")))

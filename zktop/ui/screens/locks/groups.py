@@ -35,7 +35,7 @@ class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
     @cached_property
     def blocked_ms(self) -> Millis:
         """How long clients waited for these locks before they became quiet."""
-        return sum(row.history.blocked_ms for row in self.rows if row.lock.kind != "election")
+        return sum(row.history.blocked_ms for row in self.rows if not row.lock.has_standbys)
 
     @cached_property
     def kind(self) -> str:

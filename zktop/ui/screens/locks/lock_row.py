@@ -54,7 +54,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         """Compute what every order of all rows needs."""
         lock, waiting, end = self.lock, self.waiting, self.gone_at
         self.group = intern(f"{lock.path.rpartition('/')[0]}/*")
-        is_waiting = bool(waiting) and lock.kind != "election"
+        is_waiting = bool(waiting) and not lock.has_standbys
         self.is_quiet = self.status.rank == QUIET_RANK and end is None and not is_waiting
         growth = waiting if is_waiting and waiting is not None and end is None else 0
         now = self._known_at if end is None else end
@@ -70,7 +70,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
 
     def blocked_ms(self, now: Millis) -> int | None:
         """Add up the time that all clients have waited; candidates of an election do not wait."""
-        if self.waiting is None or self.lock.kind == "election":
+        if self.waiting is None or self.lock.has_standbys:
             return None
         end = now if self.gone_at is None else self.gone_at
         return self.history.blocked_ms + self.waiting * max(0, end - self._known_at)

@@ -85,7 +85,7 @@ class LockCells:
             return DASH
         if row.waiting is None:
             return UNKNOWN
-        ink: Ink = "standby" if row.lock.kind == "election" else "waits"
+        ink: Ink = "standby" if row.lock.has_standbys else "waits"
         number = Run(f"{row.waiting:>5}", ink if row.waiting else "dim")
         drawn = bar(row.waiting, FULL_BAR, BAR_CELLS, is_ascii=self.is_ascii)
         return (Run(drawn, ink), number)
@@ -107,7 +107,7 @@ class LockCells:
     def blocked(self, row: LockRow) -> Line:
         blocked_ms = row.blocked_ms(self.report.now)
         if blocked_ms is None:
-            return DASH if row.lock.kind == "election" else UNKNOWN
+            return DASH if row.lock.has_standbys else UNKNOWN
         return seconds_cell(blocked_ms)
 
     def holds(self, row: LockRow) -> Line:
@@ -128,7 +128,7 @@ class LockCells:
         if known is not None and known[:2] == (row, now // SECOND_MS):
             return known[2]
         drawn = sparkline(row.recent(now), now, SPARK_CELLS, is_ascii=self.is_ascii)
-        if row.lock.kind == "election":  # its candidates do not wait
+        if row.lock.has_standbys:
             drawn = tuple([run._replace(ink="standby") for run in drawn])
         if len(self._graphs) >= MAX_GRAPHS:
             self._graphs.clear()

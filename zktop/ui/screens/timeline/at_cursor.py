@@ -86,7 +86,7 @@ def wait_totals(
     tape: Tape, paths: Sequence[Text], window: TimeWindow, report: Report, *, is_ascii: bool
 ) -> list[Line]:
     """Draw the total wait for each lock within the window, and the longest ongoing wait."""
-    paths = [path for path in paths if not _is_election(report, path)]
+    paths = [path for path in paths if not _has_standbys(report, path)]
     labels = brief_paths(paths)
     blocked = {path: blocked_ms(tape, path, window) // 1000 for path in paths}
     drawn = [
@@ -107,9 +107,9 @@ def wait_totals(
     return [joined([line(("TOTAL WAIT in view (s)", "title")), *drawn, *wait])] if drawn else []
 
 
-def _is_election(report: Report, path: Text) -> bool:
+def _has_standbys(report: Report, path: Text) -> bool:
     part = report.parts.get(path)
-    return part is not None and part.lock.kind == "election"
+    return part is not None and part.lock.has_standbys
 
 
 def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
