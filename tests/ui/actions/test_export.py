@@ -222,3 +222,14 @@ async def test_nothing_to_copy_is_reported() -> None:
         await settled(pilot)
 
         assert [one.message for one in app._notifications] == ["Nothing to copy here."]
+
+
+def test_a_name_in_a_deleted_directory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The directory in which zktop was started may be gone."""
+    (folder := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+
+    assert refused("zktop.json").endswith("No such file or directory")

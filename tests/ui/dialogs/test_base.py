@@ -3,12 +3,16 @@
 import pytest
 from rich.console import RenderableType
 from textual.screen import Screen
+from textual.widgets import Button
 from ui.example_states import busy
+from ui.fake_contenders import POLL, order_of
 from ui.fake_feed import app_of, settled, until
 
 from zktop.ui.dialogs.export import ExportDialog
 from zktop.ui.dialogs.help import HelpDialog
 from zktop.ui.dialogs.jump import JumpDialog
+from zktop.ui.dialogs.new_contender import NewContender
+from zktop.ui.dialogs.question import YesNoDialog
 
 
 @pytest.mark.parametrize("keys", [("leave",), ("up", "accept", "leave")])
@@ -76,3 +80,40 @@ async def test_a_dialog_is_drawn_once_as_it_opens(monkeypatch: pytest.MonkeyPatc
 
         assert drawn[0] == "LayoutUpdate"  # all of it
         assert drawn.count("LayoutUpdate") == 1
+
+
+class Failing(NewContender):
+    """Fails when the user is done."""
+
+    def action_accept(self) -> None:
+        """Fail as a bug would."""
+        raise KeyError("x")
+
+
+@pytest.mark.parametrize("how", ["enter", "button"])
+async def test_an_error_in_a_dialog_does_not_end_the_app(how: str) -> None:
+    """Neither after Enter in a text field, nor after a button."""
+    app = app_of(*busy().news)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        app.push_screen(form := Failing([POLL], order_of("poll", "/zktop-demo/x")))
+        await until(pilot, lambda: form.is_mounted, "the form is open")
+        if how == "enter":
+            await pilot.press("enter")
+        else:
+            form.query_one("#start", Button).press()
+        await until(pilot, lambda: app.trouble, "the error in the header")
+
+        assert app.trouble.startswith("This action failed (KeyError: 'x'); the rest continues.")
+
+
+async def test_a_title_is_plain_text() -> None:
+    """Titles come from the config, too: brackets are no markup."""
+    app = app_of(*busy().news)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        app.push_screen(question := YesNoDialog("Kill [/] [host]", "Really?", "kill it"))
+        await until(pilot, lambda: question.is_mounted, "the question")
+        lines = await settled(pilot)
+
+        assert any("─ Kill [/] [host] ─" in one for one in lines)

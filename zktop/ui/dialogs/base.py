@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
@@ -24,7 +25,7 @@ class Box(Vertical):
 
     def __init__(self, title: str, keys: str) -> None:
         super().__init__()
-        self.border_title, self.border_subtitle = title, keys
+        self.border_title, self.border_subtitle = Content(title), Content(keys)  # no markup
 
 
 def text_field(value: str = "", hint: str = "", name: str | None = None) -> Input:
@@ -99,8 +100,8 @@ class Dialog(Overlay[T], Generic[T]):
         """Close with the user's choice."""
         self.dismiss(None)
 
-    def on_input_submitted(self) -> None:
-        self.action_accept()
+    async def on_input_submitted(self) -> None:
+        await self.app.run_action("accept", self)  # which survives errors
 
     def lines_without(self, others: int) -> int:
         """Return the lines left in a box of full height after its frame and this many others."""

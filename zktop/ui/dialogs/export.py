@@ -113,7 +113,7 @@ def refused(name: str) -> str:
             return f"{file} is a directory."
         if file.exists():
             return f"{file} exists already. Choose another name."
-        if not file.parent.is_dir():
+        if not file.absolute().parent.is_dir():
             return f"No such directory: {file.parent}"
     except (OSError, RuntimeError, ValueError) as error:
         return f"Not a valid file name: {error}"

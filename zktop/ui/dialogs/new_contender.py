@@ -55,6 +55,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         super().__init__()
         self._recipes = {recipe.name: recipe for recipe in recipes}
         self._order = order
+        self._fitted = ""  # the recipe that the menus are for
 
     def compose(self) -> ComposeResult:
         order, claim = self._order, self._order.claims[0]
@@ -97,15 +98,13 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
     def on_select_changed(self, event: Select.Changed) -> None:
         if event.select.id == "recipe" and isinstance(event.value, str):
-            self._fit(event.value)
+            if event.value != self._fitted:
+                self._fit(event.value)
         elif event.select.id == "flaw":
             self._show_story()
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "start":
-            self.action_accept()
-        else:
-            self.action_leave()
+    async def on_button_pressed(self, event: Button.Pressed) -> None:
+        await self.app.run_action("accept" if event.button.id == "start" else "leave", self)
 
     def action_accept(self) -> None:
         try:
@@ -117,6 +116,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
     def _fit(self, recipe: str) -> None:
         info = self._recipes[recipe]
+        self._fitted = recipe
         mode, flaw = self.query_one("#mode", Select), self.query_one("#flaw", Select)
         mode.set_options([(one, one) for one in info.modes])
         mode.value = info.modes[0]
@@ -145,7 +145,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         claim = LockClaim(
             recipe.name,
             path,
-            next(one for one in recipe.modes if one == mode),
+            next((one for one in recipe.modes if one == mode), None),  # None: the menu is blank
             flaw=flaw if isinstance(flaw, str) else None,
             timeout_s=seconds(self._text("timeout")),
         )
