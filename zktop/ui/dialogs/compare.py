@@ -45,9 +45,12 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
     changed = sorted(now.parts.changed_since(then.parts))
     shown = 0
     for path in changed:
-        before, after = lock_state(then.view(path)), lock_state(now.view(path))
-        if before == after:
+        views = then.view(path), now.view(path)
+        if _members(views[0]) == _members(views[1]):
             continue
+        before, after = map(lock_state, views)
+        if before == after:
+            after += "; not the same nodes in the same order"
         shown += 1
         if shown <= MAX_LOCKS:
             yield line((path, "title"))
@@ -57,8 +60,15 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
         yield line((f"and {count(shown - MAX_LOCKS, 'more lock')}", "dim"))
 
 
+def _members(view: LockView | None) -> object:
+    """Return what identifies each holder and each waiter, in order."""
+    if view is None:
+        return None
+    return [[(one.node, one.session) for one in some] for some in (view.holders, view.waiters)]
+
+
 def lock_state(view: LockView | None) -> str:
-    """Who holds a lock, and who waits."""
+    """Say who holds a lock and who waits: the first few names, and the number of others."""
     if view is None:
         return "does not exist"
     holders = [holder.name for holder in view.holders]

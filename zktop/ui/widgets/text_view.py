@@ -49,6 +49,8 @@ class TextView(Canvas):
         )
         if at is None:
             at = self._nearest(self.cursor or 0, 1)
+        if at is None:  # the last targets are gone
+            at = self._nearest(len(targets) - 1, -1)
         self.cursor = at
         self.target = None if at is None else targets[at]
         if (lines, heads, at) != before:

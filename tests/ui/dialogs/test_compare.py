@@ -1,0 +1,39 @@
+"""The differences between two moments."""
+
+import pytest
+from model.builders import NOW, lock
+from ui.example_ensemble import texts
+from ui.fake_feed import frames
+
+from zktop.ui.dialogs.compare import compared
+
+
+def differences(before: str, after: str) -> list[str]:
+    """The dialog for two queues of one lock; each letter is a client, the first one holds it."""
+    (then,), (now,) = (frames((NOW, lock("/l", *queue))) for queue in (before, after))
+    return [one.strip() for one in texts(compared(then.report, now.report, 80))]
+
+
+def test_a_queue_that_did_not_change_has_no_difference() -> None:
+    """A lock that was read again is no difference."""
+    assert differences("habc", "habc") == ["No differences: same holders, queues and findings."]
+
+
+@pytest.mark.parametrize("after", ["habcxyz", "habcfed"])
+def test_names_that_are_only_counted_are_compared(after: str) -> None:
+    """The sentence of the queue is the same: three names, and the number of others."""
+    begin = "held by h; waiting: a, b, c and 3 more"
+
+    assert differences("habcdef", after)[:3] == [
+        "/l",
+        f"- {begin}",
+        f"+ {begin}; not the same nodes in the same order",
+    ]
+
+
+def test_a_client_with_the_name_of_another_is_a_difference() -> None:
+    """Sentences have equal names only once."""
+    assert differences("hab", "habb")[-2:] == [
+        "- held by h; waiting: a and b",
+        "+ held by h; waiting: a and b; not the same nodes in the same order",
+    ]
