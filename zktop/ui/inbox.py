@@ -1,25 +1,28 @@
 """News from the feed's thread for the UI's thread.
 
 A live feed never waits: it adds its news and wakes the UI once. The inbox is bounded, even if the
-UI is busy or its terminal blocks: when it is full, frames are merged and only their events add up.
+UI is busy or its terminal blocks: when it is full, each new entry takes the place of the newest
+one of its kind. Of frames, the events add up.
 """
 
 import threading
 from collections import deque
 from collections.abc import Callable
 
-from zktop.ui.interfaces import Frame, News, Status
+from msgspec.structs import replace
+
+from zktop.ui.interfaces import Complaint, Frame, News, Status
 
 Wake = Callable[[], None]
-MAX_FRAMES = 50
-MAX_WAIT_S = 1.0  # the UI may have ended
+MAX_NEWS = 50
+MAX_EVENTS = 20_000  # of merged frames; older ones are left out
 
 
 class Inbox:
     """A bounded queue that calls `wake` when it is no longer empty."""
 
     def __init__(self, wake: Wake, *, waits: bool = False) -> None:
-        """With `waits`, `put` blocks while the inbox is full, so that no frames are merged."""
+        """With `waits`, a frame waits while the inbox is full, so that no frames are merged."""
         self._wake, self._waits = wake, waits
         self._news: deque[News] = deque()
         self._guard = threading.Lock()
@@ -29,22 +32,34 @@ class Inbox:
     def put(self, news: News) -> None:
         """Add news. Called on the feed's thread."""
         with self._guard:
-            if self._waits and len(self._news) >= MAX_FRAMES:
-                self._emptied.wait_for(self._has_room, MAX_WAIT_S)
+            if isinstance(news, Frame):
+                self._emptied.wait_for(self._has_room)
             last = self._news[-1] if self._news else None
-            is_full = len(self._news) >= MAX_FRAMES
-            if is_full and isinstance(last, Frame) and isinstance(news, Frame):
-                self._news[-1] = Frame(news.report, (*last.events, *news.events))
-            elif isinstance(last, Status) and isinstance(news, Status):
-                self._news[-1] = news
-            else:
-                self._news.append(news)
+            if isinstance(last, Status) and isinstance(news, Status):
+                self._news.pop()
+            elif len(self._news) >= MAX_NEWS:
+                news = self._merged(news)
+            self._news.append(news)
             wakes, self._awake = not self._awake, True
         if wakes:
             self._wake()
 
     def _has_room(self) -> bool:
-        return len(self._news) < MAX_FRAMES or not self._waits
+        return len(self._news) < MAX_NEWS or not self._waits
+
+    def _merged(self, news: News) -> News:
+        """Take out the newest entry of the same kind, and merge it with this one."""
+        same = (at for at, one in enumerate(self._news) if type(one) is type(news))
+        at = max(same, default=None)
+        if at is None:
+            return news
+        old = self._news[at]
+        del self._news[at]
+        if isinstance(news, Frame) and isinstance(old, Frame):
+            return replace(news, events=(*old.events, *news.events)[-MAX_EVENTS:])
+        if isinstance(news, Complaint) and isinstance(old, Complaint):
+            return replace(news, ends_recording=old.ends_recording or news.ends_recording)
+        return news
 
     def close(self) -> None:
         """Release a waiting feed; the UI has ended."""
