@@ -184,6 +184,21 @@ async def test_a_new_finding_is_announced() -> None:
     assert (app.rung, finding_hook.sentences) == (1, ["a is wrong."])
 
 
+async def test_reports_of_the_first_reading_announce_nothing() -> None:
+    """A large ensemble is read for many seconds; then its old findings are summed up."""
+    made = [Frame(report(at), is_early=True) for at in (0, 500)]
+    crowd = [red("a"), red("b")]
+    app = Rung(
+        FakeFeed(*made, *(Frame(report(at, *crowd)) for at in (10_000, 11_000))),
+        settings=UiSettings(page="sessions", bell=True),
+    )
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+
+        assert [one.message for one in app._notifications] == [summary(tuple(crowd))]
+        assert app.rung == 0
+
+
 @pytest.mark.parametrize("page", ["locks", "findings"])
 async def test_a_page_with_alerts_has_no_message_about_them(page: str) -> None:
     """It would cover a part of what it is about."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
+from msgspec.structs import replace
 from rich.style import Style
 from textual.color import Color
 from textual.dom import DOMNode
@@ -183,6 +184,35 @@ async def test_the_cursor_tries_a_theme_on_and_escape_puts_the_old_one_back() ->
         await settled(pilot)
 
         assert (worn, app.theme) == ("zktop-gruvbox", "zktop-dark")
+
+
+async def test_a_theme_whose_file_is_wrong_now_stays() -> None:
+    """It is the first one of the list, as it was before; escape returns to it."""
+    app = _dressed()
+    others = app.settings.themes().designs[2:]
+    app.settings = replace(app.settings, themes=lambda: ThemeList(others, ("wrong",)))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        worn = []
+        for keys in ("T", ["down", "down"], ["escape"]):
+            await pilot.press(*keys)
+            await settled(pilot)
+            worn.append(app.theme)
+
+        assert (worn[0], worn[2]) == ("zktop-dark", "zktop-dark")
+        assert worn[1] == others[1].theme.name
+
+
+async def test_enter_without_a_match_puts_the_old_theme_back() -> None:
+    """The letters before the last one had a match, which was tried on."""
+    app = _dressed()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("T", *"safeq", "enter")
+        await settled(pilot)
+
+        assert app.theme == "zktop-dark"
+        assert len(app.screen_stack) == 1
 
 
 async def test_enter_keeps_the_theme() -> None:

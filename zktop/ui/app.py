@@ -156,4 +156,4 @@ class Zktop(
             if name is not None:
                 self.show_message(f"Theme: {name}")
 
-        self.push_screen(ThemeDialog(themes, self.theme), chosen)
+        self.push_screen(ThemeDialog(themes, self.current_theme), chosen)

@@ -20,7 +20,6 @@ from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.visit import Visit
-from zktop.ui.widgets.filter_line import FilterLine
 
 
 class NavigationApp(BaseApp):
@@ -93,8 +92,8 @@ class NavigationApp(BaseApp):
 
     @property
     def is_typing(self) -> bool:
-        """True while keys go to a dialog or to the filter."""
-        return len(self.screen_stack) > 1 or isinstance(self.focused, FilterLine)
+        """True while keys go to a dialog or to the filter, even if the terminal has no focus."""
+        return len(self.screen_stack) > 1 or bool(self.screen.query("FilterLine.-open"))
 
     # Pages
 

@@ -204,7 +204,7 @@ class Shell(NavigationApp):
         if isinstance(news, Complaint):
             self._complain(visit, news.sentence)
         elif isinstance(news, Frame):
-            if visit.feed.is_live:
+            if visit.feed.is_live and not news.is_early:
                 announce = partial(self._announce, visit, news.report)
                 self.guarded("Announcing findings", announce)
             return len(news.events)

@@ -19,6 +19,7 @@ from zktop.app.ui_settings import theme_list
 from zktop.ui.app import Zktop
 from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.new_contender import Menu
+from zktop.ui.messages import PageReady
 from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes import key_queue
@@ -136,6 +137,25 @@ async def test_a_click_elsewhere_keeps_the_filter() -> None:
         assert app.visit.filter_text == "order"
         assert not app.screen.query_one(FilterLine).has_class("-open")
         assert app.focused is app.screen.query_one("#locks")
+
+
+async def test_the_filter_stays_open_while_the_terminal_has_no_focus() -> None:
+    """The user copies a name from another window; the letters after it belong to the filter."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", *"or")
+        app.post_message(events.AppBlur())
+        await settled(pilot)
+        app.page.post_message(PageReady())  # its panes were mounted late
+        await settled(pilot)
+        app.post_message(events.AppFocus())
+        await settled(pilot)
+        await pressed(pilot, "d")
+        await settled(pilot)
+
+        assert isinstance(app.focused, FilterLine)
+        assert app.visit.filter_text == "ord"
 
 
 async def test_a_filter_that_is_closed_keeps_no_key_for_itself() -> None:

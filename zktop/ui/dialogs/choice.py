@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from textual.app import ComposeResult
+from textual.theme import Theme
 from textual.widgets import Input
 
 from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.filters import parsed_filter
 from zktop.ui.styled_text import Line, Run, fitted, wrapped
-from zktop.ui.themes import ThemeList, apply_theme
+from zktop.ui.themes import NamedTheme, ThemeList, apply_theme
 from zktop.ui.widgets.text_view import TextList, TextView
 
 NAME_WIDTH = 20
@@ -119,9 +120,15 @@ def option_line(option: Choosable, width: int = NAME_WIDTH) -> Line:
 
 
 class ThemeDialog(ChoiceDialog):
-    """Applies each theme while it is selected; Esc restores the old one."""
+    """Applies each theme while it is selected; Esc restores the old one, as does Enter without one.
 
-    def __init__(self, themes: ThemeList, current: str) -> None:
+    The current theme is in the list, even if its file has a mistake now.
+    """
+
+    def __init__(self, themes: ThemeList, current: Theme) -> None:
+        designs = list(themes.designs)
+        if current.name not in [one.theme.name for one in designs]:
+            designs.insert(0, NamedTheme(current, "the theme in use"))
         options = [
             Choosable(
                 one.theme.name,
@@ -131,15 +138,21 @@ class ThemeDialog(ChoiceDialog):
                     "To keep it, set ui.theme in the config.",
                 ),
             )
-            for one in themes.designs
+            for one in designs
         ]
-        super().__init__("Theme", options, current)
-        self._themes = {one.theme.name: one.theme for one in themes.designs}
-        self._current = current
+        super().__init__("Theme", options, current.name)
+        self._themes = {one.theme.name: one.theme for one in designs}
+        self._current = current.name
 
     def on_text_list_moved(self) -> None:
         super().on_text_list_moved()
         self._apply(self.chosen)
+
+    def action_accept(self) -> None:
+        if self.chosen is None:
+            self.action_leave()
+        else:
+            super().action_accept()
 
     def action_leave(self) -> None:
         self._apply(self._current)

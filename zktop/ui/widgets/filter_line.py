@@ -52,8 +52,8 @@ class FilterLine(Input):
         self._end(event.value)
 
     def on_blur(self) -> None:
-        """Keep the filter after a click elsewhere."""
-        if self.has_class("-open"):
+        """Keep the filter after a click elsewhere; stay open while the terminal has no focus."""
+        if self.has_class("-open") and self.app.app_focus:
             self._end(self.value)
 
     def on_key(self, event: events.Key) -> None:
