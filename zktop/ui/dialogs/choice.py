@@ -120,9 +120,9 @@ def option_line(option: Choosable, width: int = NAME_WIDTH) -> Line:
 
 
 class ThemeDialog(ChoiceDialog):
-    """Applies each theme while it is selected; Esc restores the old one, as does Enter without one.
+    """Applies each theme while it is selected; Esc, or Enter without a match, restores the first.
 
-    The current theme is in the list, even if its file has a mistake now.
+    That one is in the list, even if its file has a mistake now.
     """
 
     def __init__(self, themes: ThemeList, current: Theme) -> None:
