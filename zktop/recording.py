@@ -139,6 +139,11 @@ class Recorder:
         elif self._member is not None:
             self._member.flush()  # so that a crash loses nothing that was examined
 
+    def begin_again(self) -> None:
+        """Begin a recording behind a gap: nothing that was written before counts any more."""
+        self.close()
+        self.world = World()
+
     def close(self) -> None:
         """Finish the last member; the caller closes the file."""
         if self._member is not None:
@@ -397,6 +402,9 @@ def write_looks(recorder: Recorder, looks: Iterable[tuple[World, Millis]]) -> Wo
     """Write worlds at given times; return the last one."""
     before = World()
     for world, at in looks:
+        if world.gap_at != before.gap_at:
+            recorder.begin_again()
+            before = World()
         recorder.facts(tuple(facts_between(before, world)))
         recorder.look(at)
         before = world

@@ -11,7 +11,7 @@ from output.stories import LATER, facts, recorded
 from zktop.app.replay import Replay
 from zktop.model.facts import AnyFact
 from zktop.model.settings import Root, Settings, Thresholds
-from zktop.recording import Header, Recorder
+from zktop.recording import Header, Recorder, clip
 
 Zktop = Callable[..., tuple[int, str, str]]
 ORPHAN = k("A", 0, by="")
@@ -45,3 +45,18 @@ def test_a_replay_uses_the_settings_of_the_recording(tmp_path: Path) -> None:
 
     assert report.paths == ("/locks/x",)
     assert report.settings == judged_by
+
+
+def test_a_clip_across_a_gap_forgets_what_was_before_it(tmp_path: Path) -> None:
+    """A lock that was deleted while the recorder was down has no holder afterwards."""
+    whole, part = tmp_path / "whole.zktop", tmp_path / "part.zktop"
+    before = recorded(tmp_path / "a.zktop", (LATER, facts("X x: A")))
+    after = recorded(tmp_path / "b.zktop", (2 * LATER, facts("Y x: B", at=2 * LATER, zxid=900)))
+    whole.write_bytes(before.read_bytes() + after.read_bytes())
+    reports = list(Replay(whole).reports())
+    with part.open("wb") as out:
+        looks = ((report.world, report.now) for report in reports)
+        clip(looks, out, Header(tool="zktop", hosts="zk1:2181", roots=[]))
+
+    assert [report.paths for report in reports] == [("/locks/x",), ("/locks/x",), ("/locks/y",)]
+    assert list(Replay(part).reports())[-1].paths == ("/locks/y",)

@@ -68,7 +68,7 @@ class Replay:
             if isinstance(line, Header):
                 if looked_at is not None:  # a gap looks like a lost connection
                     yield examiner.look(_lost(world, looked_at), looked_at)
-                world, facts = World(), []
+                world, facts = World(gap_at=looked_at or 0), []
             elif not isinstance(line, LookMark):
                 facts.append(line)
             elif until is not None and line.at > until:

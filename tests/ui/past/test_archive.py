@@ -6,8 +6,10 @@ from ui.example_past import past
 from ui.fake_feed import frames
 from ui.past.churn import BEGIN, churn
 
+from zktop.model.examiner import Examiner
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.world.world import World
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.archive import BLOCK_STEPS, STEP_MS, Archive, Packer, StoredFrame
 
@@ -83,6 +85,19 @@ def test_worlds_are_unpacked_from_a_moment_on() -> None:
     assert [at for _, at in found] == [one.at for one in those[70:91]]
     nodes = [sorted(world.families) for world, _ in found]
     assert nodes == [sorted(one.report.world.families) for one in those[70:91]]
+
+
+def test_nothing_from_before_a_gap_is_known_after_it() -> None:
+    """A replay begins with an empty world after a gap, and so do the reports made again."""
+    (before,) = frames((BEGIN, facts("X x: A", at=BEGIN, zxid=100)))
+    later = BEGIN + 9_000_000
+    world = World(gap_at=BEGIN).after(*facts("Y x: B", at=later, zxid=900))
+    report = Examiner(before.report.settings).look(world, later)
+    known = archived([before, Frame(report, report.events)])
+    ((again, _),) = known.worlds(later, later)
+
+    assert known.unpacked(later, report.settings).frame.report.paths == report.paths
+    assert again.gap_at == BEGIN
 
 
 def test_reports_of_a_span_are_made_one_after_the_other() -> None:

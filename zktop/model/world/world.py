@@ -87,6 +87,7 @@ class World(msgspec.Struct, frozen=True):
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
     owners: OwnerNames | None = None
     left: PersistentMap[Text, Server] = PersistentMap()  # the last departure of each server
+    gap_at: Millis = 0  # a gap in a recording, after which nothing from before it was known
 
     def after(self, *facts: SourceFact) -> "World":
         """Return the world with these facts added; facts older than known ones change nothing."""
@@ -110,6 +111,7 @@ class World(msgspec.Struct, frozen=True):
                 default=None,
             ),
             left,
+            self.gap_at,
         )
 
     def family(self, path: str) -> Family:
@@ -293,7 +295,7 @@ def _znode_facts(path: Text, znode: Znode, at: Millis) -> Iterator[AnyFact]:
 
 
 def facts_between(before: World, after: World) -> Iterator[AnyFact]:
-    """Yield the facts that turn the earlier world into the later one."""
+    """Yield the facts that turn the earlier world into the later one, which was made from it."""
     change = after.changed_since(before)
     for path in sorted(change.paths):
         family = after.families.get(path)

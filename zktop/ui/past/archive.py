@@ -76,7 +76,8 @@ class Block(msgspec.Struct, frozen=True, eq=False):
     state: bytes | None  # packed facts known before it; None: only the block before it knows
     packed: bytes = b""  # the facts and events of its steps; empty while more are added
     loose: tuple[bytes, ...] = ()  # until then
-    starts_over: bool = False  # what was known before is of no use: its state has older data
+    starts_over: bool = False  # what was known before is of no use: it is newer, or before a gap
+    gap_at: Millis = 0  # of the world in its state
 
     @property
     def weight_bytes(self) -> int:
@@ -85,7 +86,7 @@ class Block(msgspec.Struct, frozen=True, eq=False):
 
     def world(self) -> World:
         """Return the world before its first step, in a block with a state."""
-        world = World()
+        world = World(gap_at=self.gap_at)
         for piece in unpacked_together(self.state) if self.state else ():
             world = world.after(*facts_in(piece, world))
         return world
@@ -136,12 +137,13 @@ class Packer:
         for _, several in groupby(frames, key=lambda one: one.second):
             those = list(several)
             world = those[-1].frame.report.world
-            is_older = world.zxid < self._world.zxid
-            if self._open.steps and (is_older or len(self._open.steps) >= BLOCK_STEPS):
+            known = self._world
+            is_new = world.zxid < known.zxid or world.gap_at != known.gap_at
+            if self._open.steps and (is_new or len(self._open.steps) >= BLOCK_STEPS):
                 done.append(_closed(self._open))
                 number = self._open.number + len(self._open.steps)
-                self._open = Block(number, (), None, starts_over=is_older)
-            if not self._open.steps and (is_older or not self._state_facts):
+                self._open = Block(number, (), None, starts_over=is_new)
+            if not self._open.steps and (is_new or not self._state_facts):
                 self._begin_with(world)
             elif not self._open.steps and self._facts_since >= STATE_SHARE * self._state_facts:
                 self._begin_with(self._world)
@@ -151,7 +153,8 @@ class Packer:
     def _begin_with(self, world: World) -> None:
         """Begin the open block with everything that is known."""
         facts = _Counted(facts_of(world))
-        self._open = msgspec.structs.replace(self._open, state=packed(pieces(facts)))
+        state = packed(pieces(facts))
+        self._open = msgspec.structs.replace(self._open, state=state, gap_at=world.gap_at)
         self._world, self._state_facts, self._facts_since = world, facts.number, 0
 
     def _add(self, those: Sequence[StoredFrame]) -> None:
