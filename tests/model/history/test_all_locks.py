@@ -20,6 +20,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.lock_history import NO_HISTORY
+from zktop.model.history.missed_events import RootCounters
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
@@ -298,6 +299,21 @@ def test_missed_events_are_counted() -> None:
     assert events[2].zxid == dave.czxid
     assert (events[3].event, events[3].creates, events[3].deletes) == ("missed", 2, 2)
     assert watcher.histories.of(root.path).coverage == pytest.approx(1 / 3)
+
+
+def test_missed_events_are_counted_after_the_counter_has_overflowed() -> None:
+    """After 2,147,483,647, the counter that a Stat shows begins with 0 again."""
+    counters = RootCounters(_created(0x7FFF_FFFE))
+
+    assert counters.after(_created(0x7FFF_FFFF), 1, 1) == (0, 0)
+    assert counters.after(_created(0x8000_0063), 0, 0) == (100, 100)
+
+
+def _created(number: int) -> Stat:
+    """The Stat of a root in which so many children were created, and deleted again."""
+    cversion = 2 * number & 0xFFFF_FFFF
+    signed = cversion - (1 << 32) if cversion >= 1 << 31 else cversion
+    return Stat(1, 1, 0, cversion=signed)
 
 
 def test_other_children_are_not_missed() -> None:

@@ -4,8 +4,8 @@ from typing import Final
 
 from zktop.model.facts import Stat
 
-_WRAP: Final = 1 << 32
-_PLAUSIBLE: Final = 1 << 31
+_WRAP: Final = 1 << 31  # the counter that a Stat shows has 31 bits
+_PLAUSIBLE: Final = 1 << 30
 
 
 class RootCounters:
