@@ -1,7 +1,7 @@
 """S6 and R6: sequence numbers; with a near miss each."""
 
 import pytest
-from model.builders import session
+from model.builders import NOW, session, world
 from model.findings.cases import (
     PATH,
     At,
@@ -12,10 +12,17 @@ from model.findings.cases import (
     history,
     k,
     only,
+    shared_context,
     watching,
 )
+from model.semaphores import ANN_LEASE, POOL, created, curator_pool, folder, kazoo_pool
 
-from zktop.model.facts import Stat
+from zktop.model.facts import AnyFact, Node, Stat, join
+from zktop.model.findings.context import LockContext
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.settings import Settings
+from zktop.model.text import Text
 
 LAST = 2_147_483_647
 
@@ -33,6 +40,16 @@ def test_s6_fires_for_negative_numbers_at_once() -> None:
     finding = only("S6", ctx(k("a", LAST - 1), k("b", LAST), wrapped))
 
     assert (finding.severity, finding.confidence, finding.at_once) == ("critical", "C4", True)
+    assert "its order is no longer the order of arrival" in finding.sentence
+
+
+@pytest.mark.parametrize("newest", [LAST - 1, LAST])
+def test_s6_fires_before_the_first_negative_number(newest: int) -> None:
+    """The members that are there have come in this order."""
+    finding = only("S6", ctx(k("a", newest - 1), k("b", newest), stat=counter(newest + 1)))
+
+    assert finding.severity == "critical"
+    assert "its order will no longer be the order of arrival" in finding.sentence
 
 
 def test_s6_warns_before_the_end() -> None:
@@ -59,6 +76,23 @@ def test_s6_is_quiet_for_a_counter_with_room(rate: float | None) -> None:
     assert not all_rules(ctx(k("a", 7), stat=counter(8), past=history(requests_per_s=rate)))
 
 
+@pytest.mark.parametrize(
+    "pool",
+    [
+        pytest.param(curator_pool(), id="Curator, in folders"),
+        pytest.param(folder(POOL, "leases", "locks"), id="Curator, without members"),
+        pytest.param([*kazoo_pool(1), created(ANN_LEASE, "ann", 90)], id="kazoo"),
+    ],
+)
+def test_s6_is_quiet_about_a_counter_that_numbers_no_members(pool: list[AnyFact]) -> None:
+    """The root of a semaphore counts folders, or leases that have no numbers."""
+    made = lock_at(POOL, world(*pool), Settings(), NOW)
+    past = history(requests_per_s=1_000.0)
+
+    assert isinstance(made, Lock)
+    assert not found("S6", LockContext(lock=made, shared=shared_context(), past=past))
+
+
 WRITER = curator("alice", 5, "WRIT")
 
 
@@ -75,6 +109,17 @@ def test_r6_fires_for_a_writer_that_reads_under_its_own_number() -> None:
     assert finding.sentence.startswith("alice writes /locks/orders and reads it")
     assert finding.sessions == (session("alice"),)
     assert not found("S2", case)
+
+
+def test_r6_is_quiet_for_nodes_that_were_not_read() -> None:
+    """Their owners are unknown."""
+    reader = curator("bob", 5, "READ")
+    names = [Text(one.name) for one in (WRITER, reader)]
+    unread = [Node(path=join(PATH, name), zxid=2_000_000, at=NOW) for name in names]
+    case = ctx(more_facts=unread)
+
+    assert len(case.members) == 2
+    assert not found("R6", case)
 
 
 def test_r6_is_quiet_for_two_sessions() -> None:

@@ -21,23 +21,31 @@ def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
 
     Soon is within a month at the present rate.
     """
-    following = ctx.lock.stat.next_sequence if ctx.lock.stat else None
+    following = _next_number(ctx)
     numbers = [m.sequence for m in ctx.members if m.sequence is not None]
     negative = len([number for number in numbers if number < 0])
-    is_over = following is not None and (following < 0 or following >= LARGEST)
-    if negative or is_over or LARGEST in numbers:
+    if negative or following == LARGEST or LARGEST in numbers:
         yield _over(ctx, negative)
     elif following is not None:
         yield from _running_out(ctx, LARGEST - following)
 
 
+def _next_number(ctx: LockContext) -> int | None:
+    """The number of the next member; None if the counter of the root does not number members."""
+    is_numbered = any(m.sequence is not None and "/" not in m.node for m in ctx.members)
+    is_empty = not ctx.members and ctx.lock.kind != "semaphore"  # which may number in folders
+    stat = ctx.lock.stat if is_numbered or is_empty else None
+    return None if stat is None else stat.next_sequence
+
+
 def _over(ctx: LockContext, negative: int) -> RuleMatch:
     newest = max(ctx.members, key=lambda member: member.czxid, default=None)
     example = f" (the newest node is {short(newest.node)})" if newest else ""
+    order = "is no longer" if negative else "will no longer be"
     return RuleMatch(
         about=ctx.about(key=("overflow",)),
-        sentence=f"The sequence numbers of {ctx.name} have run out{example}: its order is no "
-        "longer the order of arrival.",
+        sentence=f"The sequence numbers of {ctx.name} have run out{example}: its order {order} "
+        "the order of arrival.",
         confidence="C4",
         evidence=(
             (True, f"{negative} of its numbers are negative")
@@ -77,8 +85,9 @@ def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         writes = {m.sequence: m for m in queue.holders if m.mode == "write"}
         for read in queue.holders:
-            write = writes.get(read.sequence) if read.mode == "read" else None
-            if write is not None and write.owner == read.owner:
+            is_numbered = read.mode == "read" and read.sequence is not None
+            write = writes.get(read.sequence) if is_numbered else None
+            if write is not None and write.owner and write.owner == read.owner:
                 yield _reentrant(ctx, write, read)
 
 
