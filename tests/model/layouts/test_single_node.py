@@ -5,6 +5,8 @@ from model.builders import NOW, session, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Children, Node, Stat, join
+from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
@@ -37,3 +39,45 @@ def test_a_single_node_is_one_lock(folder: str, name: str, lock: str) -> None:
 def test_a_folder_that_the_user_names_is_the_lock() -> None:
     """Whatever it is called."""
     assert "/app" in locks("/app", "leader", "/app")
+
+
+LOCK = "/app/lock"
+
+
+def folder_of(*names: str) -> Children:
+    """A listing; one with more children is newer."""
+    stat = Stat(5, 5, 0, cversion=len(names), num_children=len(names), pzxid=6)
+    texts = tuple(map(Text, names))
+    return Children(path=Text(LOCK), names=texts, stat=stat, zxid=8 + len(names), at=NOW)
+
+
+def child(name: str, data: bytes, owner: int = 0) -> Node:
+    """A child of it."""
+    stat = Stat(6, 6, 0, owner=owner)
+    return Node(path=join(LOCK, name), stat=stat, data=data, zxid=9, at=NOW)
+
+
+@pytest.mark.parametrize("data", [b"20990115", b"2099-W03", b"2099-01-01"])
+def test_a_folder_of_dates_is_not_shedlock(data: bytes) -> None:
+    """ShedLock writes a time as well."""
+    dated, leased = child("schema", data), child("schema", b"2099-01-01T00:00:00Z")
+
+    assert isinstance(_made(dated), NotALock)
+    assert isinstance(_made(leased), Lock)
+
+
+def _made(schema: Node) -> Lock | NotALock:
+    return lock_at(LOCK, world(folder_of("schema"), schema), Settings(), NOW)
+
+
+def test_a_member_has_the_layout_of_its_lock() -> None:
+    """Also after the lock has turned out to be another one."""
+    known = world(folder_of("master"), child("master", b"host:1", session("ann")))
+    first = lock_at(LOCK, known, Settings(), NOW)
+    assert isinstance(first, Lock)
+    later = known.after(folder_of("master", "backup-masters"))
+    second = lock_at(LOCK, later, Settings(), NOW, first)
+
+    assert isinstance(second, Lock)
+    assert (first.layout, second.layout) == ("single-node", "hbase-master")
+    assert [one.layout for one in second.members] == ["hbase-master"]

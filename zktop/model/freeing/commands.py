@@ -56,8 +56,11 @@ def pod_command(client: str | None, known: Mapping[Text, Text] = NOTHING_KNOWN) 
     'kubectl delete pod -n shop api-7d4-x1'
     >>> pod_command("10.0.4.31:38110")
     'kubectl get pods -A -o wide --field-selector status.podIP=10.0.4.31'
+    >>> pod_command("100.64.0.7:38110")
+    'kubectl get pods -A -o wide --field-selector status.podIP=100.64.0.7'
     >>> pod_command("127.0.0.1:38110"), pod_command("8.8.8.8:38110"), pod_command("db-1:38110")
     (None, None, None)
+    >>> pod_command("[fe80::1%eth0]:38110")
     """
     name, namespace = (known.get(Text(field), "") for field in ("name", "namespace"))
     if all(map(_POD.fullmatch, (name, namespace))):
@@ -67,7 +70,7 @@ def pod_command(client: str | None, known: Mapping[Text, Text] = NOTHING_KNOWN) 
         address = ip_address(found[1]) if found else None
     except ValueError:
         return None
-    if address is None or not address.is_private or address.is_loopback:
+    if address is None or address.is_global or address.is_loopback or address.is_link_local:
         return None
     selector = f"status.podIP={address}"
     return shlex.join(["kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", selector])

@@ -40,7 +40,9 @@ class ShapeContext(msgspec.Struct, frozen=True):
             Text(node), "exclusive", None, self.layout.name, label, None, znode, not lasts
         )
         before = self.known.get(member.node)
-        return before if before is not None and before.znode is znode else member
+        if before is None or before.znode is not znode or before.layout != member.layout:
+            return member
+        return before
 
     def sorted_children(
         self, layout: Layout, family: Family, below: str = ""
@@ -54,9 +56,9 @@ class ShapeContext(msgspec.Struct, frozen=True):
 class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A lock layout recognised by sub-nodes, siblings, nodes with fixed names, or data.
 
-    `fits` is called if a child has one of the `hint_names`, if there are no children, or if no
-    session owns the first one. Nearly all other roots are skipped, which keeps the first look at
-    thousands of locks quick.
+    `fits` is called if the name of a child is a hint of any shape or has 32 characters, if there
+    are no children, or if the first one is a ledger, is unread, or has no session. Nearly all
+    other roots are skipped, which keeps the first look at thousands of locks quick.
     """
 
     layout: Layout

@@ -7,7 +7,7 @@ from typing import Final
 from zktop.model.facts import split
 from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.layouts.lock_site import LockSite, is_lockish
-from zktop.model.layouts.timed_leases import lease_end, parse_date, shedlock_end
+from zktop.model.layouts.timed_leases import MAX_DATE_CHARS, lease_end, parse_date, shedlock_end
 from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.queues_by_name import Queues
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
@@ -53,8 +53,8 @@ def _is_shedlock(site: LockSite) -> bool:
         return False
     if site.path.rpartition("/")[2].lower() == "shedlock":
         return True
-    dates = (parse_date((z.data or b"")[:65].decode("utf-8", "replace")) for z in family)
-    return all(date is not None for date in dates)
+    texts = [(z.data or b"")[: MAX_DATE_CHARS + 1].decode("utf-8", "replace") for z in family]
+    return all("T" in text and parse_date(text) is not None for text in texts)  # with a time
 
 
 def _shedlock(context: ShapeContext) -> Queues:
