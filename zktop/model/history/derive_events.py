@@ -113,7 +113,6 @@ class LockLog:
             attempts=self._attempts.known,
             blocked_ms=self._blocked_ms + self._waiting * (now_ms - self._at),
             missed_creates=counters.missed_creates,
-            missed_deletes=counters.missed_deletes,
             coverage=counters.coverage,
             queue=minute.queue,
             requests_per_s=minute.requests_per_s,

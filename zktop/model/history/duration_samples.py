@@ -11,7 +11,7 @@ import msgspec
 
 MAX_SAMPLES: Final = 512
 MIN_SAMPLES: Final = 20  # for a quantile
-BUCKETS_MS: Final = (10, 40, 160, 640, 2_560, 10_240, 40_960)  # upper ends; then "more"
+BUCKETS_MS: Final = (10, 40, 160, 640, 2_560, 10_240, 40_960)  # ends; then "more"
 MAX_DURATION_MS: Final = 0xFFFF_FFFF  # fifty days, in four bytes
 
 
@@ -21,10 +21,6 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
     samples: Sequence[int] = ()
     count: int = 0
     at_least: int = 0  # number of durations whose beginning was not observed
-
-    @property
-    def newest(self) -> int | None:
-        return self.samples[(self.count - 1) % MAX_SAMPLES] if self.count else None
 
     @property
     def median(self) -> int | None:
@@ -38,7 +34,7 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def buckets(self) -> tuple[int, ...]:
-        """The number of samples up to each of BUCKETS_MS, and above the last one."""
+        """The number of samples below each of BUCKETS_MS (from the one before), and the rest."""
         ends = [bisect_right(self._sorted, end - 1) for end in BUCKETS_MS]
         starts = [0, *ends]
         return tuple(b - a for a, b in zip(starts, [*ends, len(self.samples)], strict=True))

@@ -67,7 +67,6 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     busy: float | None = None  # share of the last minute in which it was held
     blocked_ms: int = 0  # waiters x time, since the first look
     missed_creates: int = 0
-    missed_deletes: int = 0
     coverage: float | None = None  # share of the creations that was observed
     generation: int = 0  # how often the root was replaced by another node
     recreated_at: Millis | None = None
