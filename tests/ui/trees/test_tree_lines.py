@@ -1,12 +1,19 @@
 """The drawing of trees."""
 
-from model.builders import session
-from model.findings.cases import facts, k
+from model.builders import NOW, session
+from model.findings.cases import PATH, connected, facts, k, watching
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
+from ui.fake_feed import frames
 
+from zktop.model.facts import Stat
 from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
+from zktop.ui.filters import NO_FILTER
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.findings.list import entries
 from zktop.ui.styled_text import line, text_of
 from zktop.ui.trees.tree_lines import Branch, WaitTreeLines, write_branches, write_overview
 from zktop.ui.trees.wait_tree import MAX_TOPS, tree_of
@@ -112,7 +119,7 @@ def test_a_node_without_owner_is_a_root() -> None:
 
 def test_says_that_no_client_is_waiting() -> None:
     """An empty drawing would say nothing."""
-    assert "No client is waiting" in overview_of(looked(facts(*queue("X")))[-1].report)
+    assert "No client waits in a queue" in overview_of(looked(facts(*queue("X")))[-1].report)
 
 
 def test_clients_of_a_large_deadlock_are_counted() -> None:
@@ -121,3 +128,18 @@ def test_clients_of_a_large_deadlock_are_counted() -> None:
     (dead,) = report.deadlocks
 
     assert "└─ … and 5 more clients" in text(drawn(report, Selection(case=dead.id)))
+
+
+def test_watchers_of_a_single_node_wait_in_no_queue() -> None:
+    """They do wait, but for no root blocker."""
+    one_node = Settings(roots=(Root(path=PATH, layout="single-node"),))
+    node = facts(stat=Stat(50, 50, NOW, owner=session("ann")))
+    tables = [connected("ann", "bob"), watching({"bob": [PATH]})]
+    (frame,) = frames((NOW, [*node, *tables]), settings=one_node)
+    listed = [text_of(one.drawn) for one in entries(frame.report, Tape(), NO_FILTER)]
+
+    view = frame.report.view(Text(PATH))
+    assert view is not None
+    assert view.watch_check.watchers_waiting
+    assert "  who is blocking  no blockers" in listed
+    assert "No client waits in a queue" in overview_of(frame.report)

@@ -61,9 +61,9 @@ def write_overview(writer: LineWriter, report: Report) -> None:
     writer.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
     if not report.blockers:
         if report.is_lost:
-            writer.say("No client was waiting when the connection dropped.", "unknown")
+            writer.say("No client was waiting in a queue when the connection dropped.", "unknown")
         else:
-            writer.say("✓ No client is waiting.", "good")
+            writer.say("✓ No client waits in a queue.", "good")
         return
     WaitTreeLines(report).write(writer, overview(report))
     hidden = len(report.blockers) - MAX_ROOTS

@@ -14,11 +14,11 @@ from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
-from zktop.ui.filters import NO_FILTER, Filter, parsed_filter
+from zktop.ui.filters import NO_FILTER, Filter, FilterCount, parsed_filter
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
-from zktop.ui.screens.findings.list import entries
+from zktop.ui.screens.findings.list import entries, filter_count
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts
 from zktop.ui.screens.locks.rows import statuses_of
@@ -93,6 +93,42 @@ def test_the_list_of_screen_3_counts_them_too() -> None:
     assert [text.strip().split("  ")[-1] for text in listed()] == ["orphan \u00d75 ▸"]
     assert len(listed(NO_FILTER, kind)) == 6
     assert len(listed(parsed_filter("orphan"))) == 5
+
+
+def test_a_filter_looks_at_all_findings() -> None:
+    """Also at those that the list has no room for."""
+    report, tape, wanted = many(600), Tape(), parsed_filter("/l/555")
+    found = [one.case for one in entries(report, tape, wanted) if one.severity]
+
+    assert found == ["B1-555"]
+    assert filter_count(report, tape, wanted) == FilterCount(1, 600)
+
+
+def test_a_long_list_says_how_many_it_leaves_out() -> None:
+    """With a filter, too; all of them count."""
+    report, tape, wanted = many(600), Tape(), parsed_filter("orphan")
+    drawn = [text_of(one.drawn) for one in entries(report, tape, wanted)]
+
+    assert "  … and 100 more findings" in drawn
+    assert filter_count(report, tape, wanted) == FilterCount(600, 600)
+
+
+def test_the_chosen_finding_is_always_listed() -> None:
+    """Else another one would be explained."""
+    listed = entries(many(600), Tape(), NO_FILTER, None, chosen="B1-599")
+
+    assert "B1-599" in [one.case for one in listed]
+    assert "  … and 99 more findings" in [text_of(one.drawn) for one in listed]
+
+
+def test_a_finding_in_many_locks_names_the_first_ones() -> None:
+    """By the last parts of their paths."""
+    locks = tuple(Text(f"/locks/l{number}") for number in range(10))
+    report = many(1)
+    wide = msgspec.structs.replace(report.findings[0], lock=None, locks=locks)
+    listed = entries(msgspec.structs.replace(report, findings=(wide,)), Tape(), NO_FILTER)
+
+    assert text_of(listed[1].drawn).endswith("l0, l1, l2 and 7 more")
 
 
 def radius() -> list[Frame]:

@@ -30,6 +30,7 @@ class FindingEntry(NamedTuple):
     words: str = ""  # for the filter
     severity: str = ""
     kind: FindingKind | None = None  # of a group of equal findings
+    left_out: int = 0  # findings that the list has no room for
 
 
 class SetAside(NamedTuple):
@@ -46,27 +47,28 @@ def entries(
     report: Report,
     tape: Tape,
     wanted: Filter,
-    opened: Collection[FindingKind] = (),
+    opened: Collection[FindingKind] | None = (),
     *,
-    is_folded: bool = True,
     aside: SetAside = NOTHING_ASIDE,
+    chosen: str | None = None,
 ) -> list[FindingEntry]:
     """Return all lines of the list. Acknowledged findings have a separate section.
 
-    With a filter, equal findings are listed one by one.
+    With a filter, or if `opened` is None, equal findings are listed one by one. The chosen
+    finding is always among them.
     """
     hidden = {*_notes(report)}.difference(aside.acknowledged) if aside.notes else set()
     apart = hidden.union(aside.acknowledged)
     sections = (
         ("DEADLOCKS", _deadlocks(report, apart)),
-        ("FINDINGS", _findings(report, opened, apart, is_folded=is_folded and not wanted)),
+        ("FINDINGS", _findings(report, None if wanted else opened, apart, wanted, chosen)),
         ("POTENTIAL: not happening now", _potential(report, apart)),
         ("ACKNOWLEDGED", _acknowledged(report, aside.acknowledged)),
         ("OVER", _over(report, tape)),
     )
     made: list[FindingEntry] = []
     for title, found in sections:
-        passed = [one for one in found if _passes(one, wanted)]
+        passed = [one for one in found if one.left_out or _passes(one, wanted)]
         if passed:
             made += [FindingEntry(None, line((f" {title}", "title"))), *passed]
     if not any(one.case and one.severity for one in made):
@@ -81,12 +83,12 @@ def entries(
 def filter_count(
     report: Report, tape: Tape, wanted: Filter, aside: SetAside = NOTHING_ASIDE
 ) -> FilterCount:
-    """Return how many findings match the filter."""
+    """Return how many deadlocks and findings match the filter."""
     others = (None, BLOCKING, NO_DATA)
     shown, total = (
         sum(
-            one.case not in others
-            for one in entries(report, tape, each, is_folded=False, aside=aside)
+            one.left_out + (one.case not in others)
+            for one in entries(report, tape, each, None, aside=aside)
         )
         for each in (wanted, NO_FILTER)
     )
@@ -102,9 +104,11 @@ def _no_findings(wanted: Filter, report: Report) -> Line:
 
 
 def _passes(entry: FindingEntry, wanted: Filter) -> bool:
-    if not wanted:
-        return True
-    return wanted.passes({"": entry.words, **dict.fromkeys(FIELDS, entry.severity)})
+    return _matches(entry.words, entry.severity, wanted)
+
+
+def _matches(words: str, severity: str, wanted: Filter) -> bool:
+    return not wanted or wanted.passes({"": words, **dict.fromkeys(FIELDS, severity)})
 
 
 def _notes(report: Report) -> Iterator[str]:
@@ -124,7 +128,7 @@ def _acknowledged(report: Report, acknowledged: Collection[str]) -> Iterator[Fin
     apart = {*dead, *(finding.id for finding in report.findings)}.difference(acknowledged)
     for one in (
         *_deadlocks(report, apart),
-        *_findings(report, (), apart, is_folded=False),
+        *_findings(report, None, apart),
         *_potential(report, apart),
     ):
         yield one._replace(drawn=tuple(run._replace(ink="dim") for run in one.drawn))
@@ -157,26 +161,33 @@ def _words(dead: Deadlock) -> str:
 
 def _findings(
     report: Report,
-    opened: Collection[FindingKind],
+    opened: Collection[FindingKind] | None,
     apart: Collection[str],
-    *,
-    is_folded: bool,
+    wanted: Filter = NO_FILTER,
+    chosen: str | None = None,
 ) -> Iterator[FindingEntry]:
+    """Yield the worst findings that match the filter, and the chosen one."""
     others = {*apart, *(deadlock.id for deadlock in report.deadlocks), *potential_of(report)}
     found = [
         finding
         for finding in report.findings
-        if finding.id not in others and finding.cause is None
+        if finding.id not in others
+        and finding.cause is None
+        and _matches(_words_of(finding), finding.severity, wanted)
     ]
-    listed = list(group_alike(found, kind_of, opened)) if is_folded else found
-    for one in listed[:MAX_FINDINGS]:
+    listed = found if opened is None else list(group_alike(found, kind_of, opened))
+    shown = listed[:MAX_FINDINGS]
+    shown += [
+        one for one in listed[MAX_FINDINGS:] if isinstance(one, Finding) and one.id == chosen
+    ]
+    for one in shown:
         yield (
             _batch(one, report.now) if isinstance(one, FindingGroup) else _finding(one, report.now)
         )
-    if len(listed) > MAX_FINDINGS:
-        yield FindingEntry(
-            None, line((f"  … and {count(len(listed) - MAX_FINDINGS, 'more finding')}", "dim"))
-        )
+    left_out = len(listed) - len(shown)
+    if left_out:
+        drawn = line((f"  … and {count(left_out, 'more finding')}", "dim"))
+        yield FindingEntry(None, drawn, left_out=left_out)
 
 
 def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
@@ -194,7 +205,8 @@ def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
 
 def _finding(finding: Finding, now: Millis) -> FindingEntry:
     more = f" ({finding.folded} more)" if finding.folded else ""
-    place = (finding.lock or several(finding.locks)).rpartition("/")[2]
+    paths = [finding.lock] if finding.lock else finding.locks
+    place = several(path.rpartition("/")[2] for path in paths)
     sure = "" if finding.is_sure else "?"
     drawn = line(
         ("  ● ", ink_of(finding)),
@@ -202,8 +214,12 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
         (f"{finding.name}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
         f"  {place}",
     )
-    words = " ".join((finding.rule, finding.name, finding.sentence, *finding.locks))
-    return FindingEntry(finding.id, drawn, f"{words} {finding.severity}", finding.severity)
+    return FindingEntry(finding.id, drawn, _words_of(finding), finding.severity)
+
+
+def _words_of(finding: Finding) -> str:
+    words = (finding.rule, finding.name, finding.sentence, *finding.locks, finding.severity)
+    return " ".join(words)
 
 
 def potential_of(report: Report) -> Iterator[str]:
@@ -244,7 +260,7 @@ def is_over(case: DeadlockRecord, now: Millis) -> bool:
 
 def _overview(report: Report) -> Iterator[FindingEntry]:
     roots = len(report.blockers)
-    text = count(roots, "blocker") if roots else "no waiters"
+    text = count(roots, "blocker") if roots else "no blockers"
     yield FindingEntry(BLOCKING, line(f"  {BLOCKING}", (f"  {text}", "dim")), BLOCKING)
     blind = len({one.rule for one in report.blind})
     note = count(blind, "check") if blind else "none"

@@ -85,7 +85,7 @@ class FindingsScreen(SplitPage):
         "next_pane": "go to the next pane",
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
-        ExampleCell("", "#4", "number of the deadlock; ! or ? for other findings", "critical"),
+        ExampleCell("", "#4", "number of the deadlock; a dot for other findings", "critical"),
         ExampleCell("", "1m12s", "how long it has lasted", "dim"),
         ExampleCell("", "5 stuck", "clients in the cycle and behind it", "strong"),
         ExampleCell("", "orders, stock", "locks"),
@@ -144,7 +144,9 @@ class FindingsScreen(SplitPage):
     def _show_list(self, state: ViewState, report: Report, aside: SetAside) -> None:
         is_beside = self.columns > 1
         cases = self._list
-        listed = entries(report, state.tape, state.filter, self._opened, aside=aside)
+        listed = entries(
+            report, state.tape, state.filter, self._opened, aside=aside, chosen=self._case
+        )
         self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
         self._choose(listed)
         self._arrange(cases, len(listed), is_beside=is_beside)
