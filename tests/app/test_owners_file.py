@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 from zktop.app import owners_file
 from zktop.app.owners_file import OwnersFile
@@ -69,3 +70,41 @@ def test_a_broken_file_keeps_the_last_list(tmp_path: Path, text: str | None, not
     replace(path, "10.0.0.1: pod-3\n")
     assert file.changes()
     assert file.note == ""
+
+
+def test_a_file_in_a_home_that_does_not_exist_is_a_note() -> None:
+    """As any other file that is not there."""
+    file = OwnersFile("~no-such-user/owners.yaml")
+
+    assert file.changes() == []
+    assert "~no-such-user/owners.yaml: cannot be read: No such file or directory" in file.note
+
+
+def test_a_file_is_read_again_after_chmod(tmp_path: Path) -> None:
+    """Which changes neither its size nor the time of its content."""
+    path = tmp_path / "pods.json"
+    path.write_text('{"10.0.0.1": "pod-1"}', encoding="utf-8")
+    file = OwnersFile(str(path))
+    file.changes()
+    eventually(lambda: _has_new_ctime(path))
+
+    assert file.changes()
+
+
+def _has_new_ctime(path: Path) -> bool:
+    """Change the mode; the clock of a file system may be coarse."""
+    before = path.stat().st_ctime_ns
+    path.chmod(0o600)
+    return path.stat().st_ctime_ns > before
+
+
+@pytest.mark.parametrize("end", ["", ', "10.0.0.1": null}'])
+def test_a_broken_large_file_names_the_mistake(tmp_path: Path, end: str) -> None:
+    """And not its size, which only YAML limits."""
+    pods = ", ".join(f'"10.0.{number}": "pod"' for number in range(20_000))
+    path = tmp_path / "pods.json"
+    path.write_text("{" + pods + end, encoding="utf-8")
+    file = OwnersFile(str(path))
+
+    assert file.changes() == []
+    assert f"{path}: is not valid JSON (" in file.note

@@ -1,5 +1,6 @@
 """`zktop config` writes and checks a config file; `zktop info` prints no secret of one."""
 
+import posixpath
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -115,6 +116,32 @@ def test_info_prints_no_value_of_a_setting(
     expected = "1 mistake; see" if broken else "auth (1), "
     assert expected in out
     assert {"config", "info"} <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize("args", [("info",), ("info", "--config"), ("config", "validate")])
+def test_a_home_that_does_not_exist_is_no_crash(
+    zktop: Run, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...]
+) -> None:
+    """As in a container that runs with any user id."""
+    monkeypatch.setattr(posixpath, "expanduser", lambda path: path)  # as for an unknown user
+    named = () if args == ("info",) else ("~no-such-user/c.yaml",)
+
+    code, out, err = zktop(*args, *named)
+
+    assert code in {0, 2}
+    assert not named or "~no-such-user/c.yaml" in out + err
+
+
+def test_info_works_if_the_config_file_cannot_be_looked_for(
+    zktop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a folder that may not be searched; here its name is too long."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/" + "x" * 300)
+
+    code, out, err = zktop("info")
+
+    assert (code, err) == (0, "")
+    assert "textual" in out
 
 
 def test_a_demo_does_not_write_to_the_hosts_of_the_config_file(zktop: Run, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """The file with the user's list of owners, read again when it changes."""
 
 import time
-from pathlib import Path
 
+from zktop.config.files import expanded
 from zktop.config.mistakes import ConfigError
 from zktop.config.owners import read_owners
 from zktop.model.facts import OwnerNames
@@ -16,7 +16,7 @@ class OwnersFile:
     def __init__(self, file: str) -> None:
         self.note = ""
         self._file = file
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: tuple[int, ...] | None = None
         self._due = 0.0
 
     def changes(self) -> list[OwnerNames]:
@@ -36,10 +36,10 @@ class OwnersFile:
         self.note = ""
         return [OwnerNames(zxid=0, at=time.time_ns() // 1_000_000, owners=owners)]
 
-    def _state(self) -> tuple[int, int, int] | None:
-        """Return what differs after the file was written or replaced; None if there is no file."""
+    def _state(self) -> tuple[int, ...] | None:
+        """Return what differs after the file or its mode was changed; None if there is no file."""
         try:
-            found = Path(self._file).expanduser().stat()
-        except OSError:
+            found = expanded(self._file).stat()
+        except (OSError, ValueError):
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino

@@ -13,7 +13,7 @@ import click
 
 from zktop.cli.common.options import config_options
 from zktop.cli.common.output import put_table
-from zktop.config.files import config_file, config_folder
+from zktop.config.files import config_file, config_folder, expanded, themes_in
 from zktop.config.join_sources import effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.mistakes import ConfigError
@@ -109,15 +109,18 @@ def _config(
     variables = sorted(name for name in environment if name.startswith("ZKTOP_"))
     yield "variables", ", ".join(variables) or "none"
     themes = config_folder(environment) / "themes"
-    yield "themes", f"{_short(themes)}: {count(len([*themes.glob('*.yaml')]), 'file')}"
+    yield "themes", f"{_short(themes)}: {count(len(themes_in(themes)), 'file')}"
     yield "log", _short(state_folder(environment) / "ui.log")
 
 
 def _state(path: Path, environment: Mapping[str, str]) -> str:
     from zktop.app.config_file_mistakes import config_file_mistakes  # noqa: PLC0415  loads the UI
 
-    if not path.exists():
-        return "does not exist"
+    try:
+        if not path.exists():
+            return "does not exist"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
     mistakes = len(config_file_mistakes(str(path), environment))
     return f"{count(mistakes, 'mistake')}; see `zktop config validate`" if mistakes else "valid"
 
@@ -137,5 +140,5 @@ def _short(path: Path) -> str:
     >>> _short(Path.home() / ".config")
     '~/.config'
     """
-    home = Path.home()
+    home = expanded("~")
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

@@ -16,9 +16,9 @@ def file_tree(name: str) -> MapNode:
     from zktop.config.parse_yaml import MAX_FILE_BYTES, parse  # noqa: PLC0415  see above
 
     try:
-        with Path(name).expanduser().open("rb") as file:
+        with expanded(name).open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
             [ConfigMistake(ValueOrigin(name), "", f"cannot be read: {why}")]
@@ -48,7 +48,7 @@ def config_file(named: str | None, overrides: Overrides, environment: Mapping[st
     """Return the path of the config file, which need not exist: `named`, or the one in effect."""
     if named is None and overrides.file is not None:
         named = overrides.file.texts[-1]
-    return Path(named).expanduser() if named else _default_path(environment)
+    return expanded(named) if named else _default_path(environment)
 
 
 def example_text() -> str:
@@ -64,12 +64,20 @@ def theme_names(environment: Mapping[str, str]) -> set[str]:
 def theme_files(environment: Mapping[str, str]) -> dict[str, Path]:
     """Map each theme's name to its file; a user's theme replaces a built-in one."""
     folders = (_installed("themes"), config_folder(environment) / "themes")
-    return {
-        file.stem: file
-        for folder in folders
-        if _found(folder.is_dir)
-        for file in sorted(folder.glob("*.yaml"))
-    }
+    return {file.stem: file for folder in folders for file in themes_in(folder)}
+
+
+def themes_in(folder: Path) -> list[Path]:
+    """Return the theme files in a folder, which need not exist."""
+    return sorted(folder.glob("*.yaml")) if _found(folder.is_dir) else []
+
+
+def expanded(name: str) -> Path:
+    """Return a path with the home folder for `~`; as it is written if there is no such home."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
 
 
 def home() -> Path:

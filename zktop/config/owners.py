@@ -1,12 +1,10 @@
 """Read the file that `owners_file` names: owners in YAML or JSON, as under `owners`."""
 
-from pathlib import Path
-
 import msgspec
 from msgspec import inspect
 
 from zktop.config.check_keys import ConfigReader
-from zktop.config.files import file_tree
+from zktop.config.files import expanded, file_tree
 from zktop.config.keys_and_defaults import Config
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.parse_values import word
@@ -26,9 +24,17 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
 
     JSON takes 5 ms for ten thousand pods; YAML takes seconds.
     """
+    from zktop.config.parse_yaml import MAX_FILE_BYTES  # noqa: PLC0415  as in `file_tree`
+
     try:
-        owners = _json.decode(Path(file).expanduser().read_bytes())
-    except (OSError, msgspec.DecodeError):
+        data = expanded(file).read_bytes()
+        owners = _json.decode(data)
+    except msgspec.DecodeError as error:
+        if len(data) <= MAX_FILE_BYTES:
+            return _read_yaml(file)
+        what = f"is not valid JSON ({error}); YAML may have {MAX_FILE_BYTES // 1024} KiB"
+        raise ConfigError([ConfigMistake(ValueOrigin(file), "", what)]) from None
+    except (OSError, ValueError):
         return _read_yaml(file)
     nameless = [key for key, one in owners.items() if isinstance(one, dict) and NAME not in one]
     if nameless:

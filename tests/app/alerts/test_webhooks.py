@@ -3,6 +3,7 @@
 import json
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -133,6 +134,19 @@ def test_a_file_that_comes_later_is_found(tmp_path: Path) -> None:
     assert complaints[0] == f"webhook: {file}: No such file or directory."
 
 
+def test_a_token_in_a_home_that_does_not_exist_is_a_complaint() -> None:
+    """The thread goes on, and tries again."""
+    complaints: list[str] = []
+    with (
+        receiving() as receiver,
+        hooks_to(receiver.url, complaints, token="file:~no-such-user/t") as hooks,
+    ):
+        hooks.look(report(DEADLOCK))
+        eventually(lambda: complaints)
+
+    assert complaints == ["webhook: ~no-such-user/t: No such file or directory."]
+
+
 @pytest.mark.parametrize("status", [500, 503, 429, 408])
 def test_a_failed_post_is_repeated(status: int) -> None:
     """The failure is a complaint, once, and so is its end."""
@@ -212,6 +226,23 @@ def test_a_stalled_receiver_delays_no_report(monkeypatch: pytest.MonkeyPatch) ->
         threading.Thread(target=look_and_close, daemon=True).start()
         assert is_over.wait(PATIENCE_S)
         done.set()
+
+
+def test_many_stalled_receivers_delay_the_end_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have the time to send what is left together."""
+    monkeypatch.setattr(webhooks, "CLOSE_S", 0.5)
+    done = threading.Event()
+    with receiving(*[lambda _request: done.wait(PATIENCE_S)] * 6) as receiver:
+        hooks = Webhooks([WebhookSection(url=receiver.url)] * 6, "prod", print)
+        hooks.look(report(DEADLOCK))
+        for _ in range(6):
+            receiver.next()
+        began = time.monotonic()
+        hooks.close()
+        took_s = time.monotonic() - began
+        done.set()
+
+    assert took_s < 2.0
 
 
 def test_unsent_alerts_are_sent_at_the_end() -> None:

@@ -6,14 +6,15 @@ in memory, the newest state of each finding, and is sent as soon as the receiver
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from http.client import HTTPException, InvalidURL
-from pathlib import Path
 from typing import Final, Self
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from zktop.config.files import expanded
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.keys_and_defaults import WebhookSection
 from zktop.model.format import count
@@ -23,7 +24,7 @@ from zktop.output.webhook_body import FindingAlerts, WebhookAlert, webhook_body
 TIMEOUT_S: Final = 10.0  # of one post
 FIRST_RETRY_S: Final = 1.0
 LAST_RETRY_S: Final = 60.0
-CLOSE_S: Final = 3.0  # to send what is left when zktop ends
+CLOSE_S: Final = 3.0  # for all to send what is left when zktop ends
 MAX_ALERTS: Final = 100  # in one post
 MAX_WAITING: Final = 10_000  # alerts; then the oldest are dropped
 SCHEMES: Final = ("http://", "https://")
@@ -37,7 +38,7 @@ class Webhooks:
     def __init__(
         self, sections: Sequence[WebhookSection], cluster: str, complain: Complain
     ) -> None:
-        """Start a thread for each; `complain` is called in these threads."""
+        """Start a thread for each; `complain` is called in these threads and in that of `look`."""
         self._hooks = [Webhook(section, cluster, complain) for section in sections]
 
     @classmethod
@@ -60,8 +61,9 @@ class Webhooks:
         """Try for a moment to send what is left."""
         for hook in self._hooks:
             hook.end()
+        deadline = time.monotonic() + CLOSE_S
         for hook in self._hooks:
-            hook.wait()
+            hook.wait(max(0.0, deadline - time.monotonic()))
 
 
 class Webhook:
@@ -101,9 +103,9 @@ class Webhook:
         with self._has_news:
             self._has_news.notify()
 
-    def wait(self) -> None:
+    def wait(self, seconds: float) -> None:
         """Wait for the thread, but not for a slow receiver."""
-        self._thread.join(CLOSE_S)
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         pause_s = FIRST_RETRY_S
@@ -178,7 +180,7 @@ def secret(written: str) -> str:
     """Return what `env:NAME` or `file:PATH` stands for; any other text stands for itself."""
     kind, _, name = written.partition(":")
     if kind == "file":
-        return Path(name).expanduser().read_text(encoding="utf-8").strip()
+        return expanded(name).read_text(encoding="utf-8").strip()
     if kind != "env":
         return written
     if name not in os.environ:
