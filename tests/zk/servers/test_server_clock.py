@@ -1,6 +1,9 @@
 """Time to expiry, computed from the server's clocks."""
 
+import time
+
 import pytest
+from zk.canned_answers import WHOLE, facts_from
 
 from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
 
@@ -68,3 +71,46 @@ def test_a_server_without_clients_shows_its_clock_by_the_next_expiry() -> None:
     assert clock.now(NOON) == 3_500
     clock.forget()
     assert clock.now(NOON) is None
+
+
+def test_a_lead_that_no_answer_confirms_is_forgotten() -> None:
+    """A server that was paused lags behind the lead from before; the newer answers are right."""
+    clock = ServerClock()
+    clock.saw_answer(6_000, 0)
+    for at in range(3_000, 900_000, 3_000):
+        clock.saw_answer(at, at)
+
+    assert clock.now(900_000) == 900_000
+
+
+def test_a_lead_stays_precise_while_answers_go_on() -> None:
+    """The largest lead of the last minutes counts, also when most answers are read late."""
+    clock = ServerClock()
+    for at in range(0, 900_000, 1_000):
+        clock.saw_answer(at if at % 60_000 == 0 else at - 2_500, at)
+        assert clock.now(at) == at
+
+
+def test_a_lead_lasts_while_no_client_is_answered() -> None:
+    """The same newest answer, read again much later, says nothing about the clock."""
+    clock = ServerClock()
+    for at in range(0, 900_000, 3_000):
+        clock.saw_answer(1_000, at)
+
+    assert clock.now(900_000) == 901_000
+
+
+def test_setting_our_clock_silences_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our wall clock is set forward between two samples; no client has been silent."""
+    cons = (
+        " /10.0.0.7:4711[1](queued=0,recved=2,sent=2,sid=0x1,lop=PING,est=1795262400000,to=10000,"
+        "lcxid=0x1,lzxid=0x1,lresp=5000,llat=0,minlat=0,avglat=0,maxlat=0)\n\n"
+    )
+    clock = ServerClock()
+    facts_from(WHOLE | {"cons": cons}, clock)
+    hour_later = time.time_ns() + 3600 * 10**9
+    monkeypatch.setattr(time, "time_ns", lambda: hour_later)
+    (row,) = facts_from(WHOLE | {"cons": cons}, clock).connections or ()
+
+    assert row.quiet_ms is not None
+    assert row.quiet_ms < 60_000

@@ -1,43 +1,14 @@
 """An answer in an unknown form makes its table unknown, with a reason."""
 
 import pytest
-from zk.bad_servers import listener, speaks
+from zk.canned_answers import WHOLE, facts_from
 
 from zktop.model.facts import Connections, Expiry, Server, Watches
 from zktop.zk import parse_hosts
-from zktop.zk.connect.address import AdminAccess
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.sample import Sample, SampleSettings, by_words
-from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import facts
 
-WHOLE = {
-    "srvr": "Zookeeper version: 3.8.0-x, built on today\nMode: standalone\n",
-    "mntr": "zk_version\t3.8.0\nzk_watch_count\t1\n",
-    "cons": " /127.0.0.1:5[0](queued=0,recved=1,sent=0)\n\n",
-    "wchs": "1 connections watching 1 paths\nTotal watches:1\n",
-    "wchc": "0x1\n\t/a\n\n",
-    "conf": "tickTime=2000\n",
-    "dump": "SessionTracker dump:\nSession Sets (0)/(0):\nephemeral nodes dump:\n"
-    "Sessions with Ephemerals (1):\n0x1:\n\t/a\nConnections dump:\n",
-}
 ODD = " 10.0.0.7:4711 (something new)\n"
-
-
-def facts_from(words: dict[str, str]) -> Sample:
-    """The facts about a server that gives these answers to words."""
-    with listener(speaks(words)) as address:
-        hosts = parse_hosts(str(address))
-        way = SampleSettings(
-            address,
-            hosts,
-            None,
-            AdminAccess(),
-            None,
-            large_tables=False,
-            count_bytes=lambda _: None,
-        )
-        return by_words(way, ServerClock())
 
 
 def test_readable_answers_give_every_table() -> None:

@@ -23,7 +23,12 @@ from zktop.zk.servers.large_table_reader import (
     TableSizeEstimate,
     kernel_buffer_bytes,
 )
-from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
+from zktop.zk.servers.server_clock import (
+    ServerClock,
+    from_dates,
+    from_monotonic,
+    monotonic_ms,
+)
 from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
 
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
@@ -150,7 +155,7 @@ def _admin_dump(
         lambda: admin.ephemerals(answer, _wanted_znodes(sample, settings)),
         _basis(sample, settings),
     )
-    buckets, at = admin.expiry(answer), now_ms()
+    buckets, at = admin.expiry(answer), monotonic_ms()
     clock.saw_expiry(min(buckets, default=None), at)
     sample.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
 
@@ -178,13 +183,13 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
         dump = _ask("dump", kind, settings)
     except RefusedError as refusal:
         sample.why["expiry"] = str(refusal)
-    dumped_at = now_ms()
+    dumped_at, clocked_at = now_ms(), clock.now(monotonic_ms())
     settings.sizes.read_dump(dump)
     sample.attempt("watches", lambda: _request_watches(sample, ask, settings))
     if kind.traits.expiry:
         sample.attempt("tick", lambda: _read_tick(sample, ask("conf")))
     if dump:
-        sample.attempt("expiry", lambda: _read_dump(sample, dump, dumped_at, clock, settings))
+        sample.attempt("expiry", lambda: _read_dump(sample, dump, dumped_at, clocked_at, settings))
     return sample
 
 
@@ -291,7 +296,7 @@ def _read_tick(sample: Sample, conf: str) -> None:
 
 
 def _read_dump(
-    sample: Sample, dump: bytes, at: int, clock: ServerClock, settings: SampleSettings
+    sample: Sample, dump: bytes, at: int, clocked_at: int | None, settings: SampleSettings
 ) -> None:
     traits = sample.kind.traits
     if not traits.expiry and sample.kind.flavour:
@@ -306,7 +311,7 @@ def _read_dump(
     )
     sample.timeouts_ms = found.timeouts_ms
     sample.sessions = found.sessions if traits.all_sessions else None
-    sample.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
+    sample.expires_in_ms = from_dates(found.buckets, at, clocked_at) or None
 
 
 def _ephemerals(sample: Sample, dump: bytes, settings: SampleSettings) -> PathsBySession:
@@ -351,7 +356,7 @@ def _with_silence_until_now(
     rows: tuple[Connection, ...], newest: int | None, clock: ServerClock
 ) -> tuple[Connection, ...]:
     """Extend each silence to now; the table counts it only up to its own newest answer."""
-    at = now_ms()
+    at = monotonic_ms()
     clock.saw_answer(newest, at)
     now = clock.now(at)
     later = now - newest if now is not None and newest is not None else 0

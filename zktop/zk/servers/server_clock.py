@@ -5,6 +5,7 @@ a date). The AdminServer prints milliseconds of the monotonic clock. The current
 clock follows from the connections: the newest answer to any of them cannot be later.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from datetime import date
 
@@ -18,21 +19,39 @@ _QUARTER_MS = 15 * 60 * 1000  # time zones differ by whole quarters of an hour
 _LATE_MS = 60 * 1000  # a bucket further in the past means another zone
 _HALF_SECOND_MS = 500  # dates are truncated to seconds
 _YEAR, _NUMBERS = 4, 5  # digits of a year; numbers in a date and a time
+_WINDOW_MS = 5 * 60 * 1000  # a lead counts for one to two windows
 _MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
 
 
+def monotonic_ms() -> Millis:
+    """Our clock that nobody sets, for `ServerClock`."""
+    return time.monotonic_ns() // 1_000_000
+
+
 class ServerClock:
-    """The offset of a server's monotonic clock; each sample makes it more precise."""
+    """The lead of a server's monotonic clock over ours, learned from its answers to clients.
+
+    An answer is always read a little later, so the largest lead is the best. Leads older than two
+    windows no longer count: the clocks drift apart, and a paused or moved server has another lead.
+    """
 
     def __init__(self) -> None:
-        self._least_lead: int | None = None  # minimal lead over our clock
+        self._newest_answer: int | None = None
+        self._window_began: Millis = 0
+        self._least_lead: int | None = None  # minimal lead over our clock, seen in this window
+        self._lead_before: int | None = None  # the same of the window before
         self._largest_lead: int | None = None
 
     def saw_answer(self, newest_answer: int | None, at: Millis) -> None:
         """Learn from the newest answer to any connection: the clock is not behind it."""
-        if newest_answer is not None:
-            ahead = newest_answer - at
-            self._least_lead = ahead if self._least_lead is None else max(self._least_lead, ahead)
+        if newest_answer is None or newest_answer == self._newest_answer:
+            return
+        self._newest_answer = newest_answer
+        if at - self._window_began > _WINDOW_MS:
+            self._window_began = at
+            self._lead_before, self._least_lead = self._least_lead, None
+        ahead = newest_answer - at
+        self._least_lead = ahead if self._least_lead is None else max(self._least_lead, ahead)
 
     def saw_expiry(self, next_expiry: int | None, at: Millis) -> None:
         """Learn from the next expiry: the clock has not passed it.
@@ -46,12 +65,13 @@ class ServerClock:
             )
 
     def forget(self) -> None:
-        """Start over after a restart of the server."""
-        self._least_lead = self._largest_lead = None
+        """Start over: the server did not answer, and may have restarted."""
+        self._newest_answer = self._least_lead = self._lead_before = self._largest_lead = None
 
     def now(self, at: Millis) -> int | None:
-        """The server's clock at a moment of ours; None if it is unknown."""
-        ahead = self._largest_lead if self._least_lead is None else self._least_lead
+        """The server's clock at a moment of our monotonic clock; None if it is unknown."""
+        leads = [lead for lead in (self._least_lead, self._lead_before) if lead is not None]
+        ahead = max(leads, default=self._largest_lead)
         return None if ahead is None else at + ahead
 
 
