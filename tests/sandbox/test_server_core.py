@@ -202,3 +202,13 @@ def test_counters_survive_connections(bench):
     bench.core.remove_client(client)
 
     assert counted == (2, 2) == (bench.core.received, bench.core.sent)
+
+
+def test_a_new_connection_has_ten_seconds(bench):
+    """Also if it begins just before connections are closed."""
+    bench.wait(9_980)
+    client = ClientConnection(RecordedFrames(), "127.0.0.1", 1)
+    bench.core.add_client(client)
+    bench.wait(10_000)
+
+    assert client.transport.ended is None

@@ -61,10 +61,10 @@ class ServerCore:
         self._next_removal = self.started_ms + REMOVE_EVERY_MS
 
     def add_client(self, client: ClientConnection) -> None:
-        """Add a connection; it has ten seconds to send its first frame."""
+        """Add a connection; it has at least ten seconds to send its first frame."""
         client.established_ms = self.clock.wall_ms()
         self.clients[client] = None
-        self.idle.put(client, 0, self.clock.monotonic_ms())
+        self.idle.put(client, CONNECT_WITHIN_MS, self.clock.monotonic_ms())
 
     def remove_client(self, client: ClientConnection) -> None:
         """Remove a connection and its watches; its session remains until it expires."""
