@@ -6,6 +6,7 @@ import pytest
 from sandbox.raw_client import PASSWORD, buf, i32, i64, new, txt
 
 from zktop.sandbox.connection import ClientConnection
+from zktop.sandbox.flavours import FLAVOURS, ZOOKEEPER
 from zktop.sandbox.protocol import Malformed
 from zktop.sandbox.server_core import SandboxClock, ServerCore
 
@@ -33,9 +34,10 @@ class RecordedFrames:
 class Bench:
     """A server core with a clock that the test moves."""
 
-    def __init__(self):
+    def __init__(self, flavour=ZOOKEEPER):
         self.now = 1_000_000
-        self.core = ServerCore(SandboxClock(lambda: self.now, lambda: self.now), tick_ms=2000)
+        clock = SandboxClock(lambda: self.now, lambda: self.now)
+        self.core = ServerCore(clock, tick_ms=2000, flavour=flavour)
 
     def connect(self, timeout=4000, session=0, password=PASSWORD):
         """A client with a session."""
@@ -212,3 +214,13 @@ def test_a_new_connection_has_ten_seconds(bench):
     bench.wait(10_000)
 
     assert client.transport.ended is None
+
+
+@pytest.mark.parametrize("flavour", ["keeper", "raftkeeper", "zetcd"])
+def test_a_request_that_is_cut_off(flavour):
+    """Unlike ZooKeeper, the others close the connection."""
+    bench = Bench(FLAVOURS[flavour])
+    client = bench.connect()
+
+    assert bench.ask(client, 4, b"\0\0") == -5
+    assert client.transport.ended == "closed"

@@ -90,7 +90,7 @@ def _is_world(line: Acl) -> bool:
 
 def _is_valid(line: Acl) -> bool:
     if line.scheme == "digest":
-        return len([part for part in (line.id or "").split(":") if part]) == 2  # noqa: PLR2004 - user:hash
+        return len((line.id or "").rstrip(":").split(":")) == 2  # noqa: PLR2004 - user:hash
     return line.scheme == "ip" and _network(line.id or "") is not None
 
 

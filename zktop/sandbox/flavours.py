@@ -32,6 +32,7 @@ class Flavour:
     name: str = "zookeeper"
     requests: frozenset[int] = frozenset({*Op})
     unknown: Literal["refused", "hung up", "ignored"] = "refused"  # how it treats unknown requests
+    survives_malformed: bool = True  # goes on after a request that is cut short
     stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
     has_root: bool = True  # `exists` finds it; its children can be listed anyway
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
@@ -42,6 +43,9 @@ class Flavour:
     sends_read_only_flag: bool = True  # in the response to a connect
     answers_close: bool = True
     bare_errors: bool = False  # of a MultiRead: in the header, with the operation, and no body
+    finds_watches_of_all: bool = (
+        True  # `checkWatches` does not ask which client watches; until 3.9
+    )
     names_watched: bool = False  # recursive events name the watched node, not the changed one
 
 
@@ -77,6 +81,8 @@ FLAVOURS: Final = {
             "keeper",
             requests=_KEEPER_REQUESTS,
             unknown="hung up",
+            survives_malformed=False,
+            finds_watches_of_all=False,
             stat=_of_keeper,
             system=("/keeper", "/keeper/api_version", "/keeper/feature_flags"),
             short_ids=True,
@@ -91,6 +97,8 @@ FLAVOURS: Final = {
             "raftkeeper",
             requests=_ALWAYS_SUPPORTED | {Op.MULTI_READ},
             unknown="ignored",
+            survives_malformed=False,
+            finds_watches_of_all=False,
             stat=_of_raftkeeper,
             system=(),
             short_ids=True,
@@ -101,6 +109,8 @@ FLAVOURS: Final = {
             "zetcd",
             requests=_ALWAYS_SUPPORTED,
             unknown="hung up",
+            survives_malformed=False,
+            finds_watches_of_all=False,
             stat=_of_zetcd,
             has_root=False,
             system=(),

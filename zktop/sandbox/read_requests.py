@@ -78,7 +78,8 @@ def _get_acl(store: Store, client: ClientConnection, reader: FrameReader) -> byt
 
 
 def _get_ephemerals(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
-    prefix = (reader.string() or "").strip()
+    prefix = reader.string() or ""
+    prefix = "" if prefix.strip() in ("", "/") else prefix
     paths = store.tree.ephemerals(client.session_id)
     return pack_strings([path for path in paths if path.startswith(prefix)])
 
@@ -162,7 +163,11 @@ def _tables(
 
 def _check_watches(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
     path, tables = _tables(store, reader)
-    if not any(table.has(path, client) for table in tables):
+    if store.flavour.finds_watches_of_all:
+        is_watched = any(path in table.by_path for table in tables)
+    else:
+        is_watched = any(table.has(path, client) for table in tables)
+    if not is_watched:
         raise Refused(ErrorCode.NO_WATCHER)
     return b""
 

@@ -175,7 +175,8 @@ class ServerCore:
         except Refused as refusal:
             code = refusal.code
         except Malformed:
-            code, stays_open = ErrorCode.MARSHALLING_ERROR, False
+            code = ErrorCode.MARSHALLING_ERROR
+            stays_open = stays_open and self.flavour.survives_malformed
         self._note(client, number, xid, arrived_ms)
         if stays_open or number != Op.CLOSE_SESSION or self.flavour.answers_close:
             client.reply(xid, self.store.zxid, code, body)
