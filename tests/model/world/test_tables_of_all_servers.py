@@ -249,6 +249,14 @@ def test_expiry(facts: tuple[object, ...], span: ExpiryWindow | None) -> None:
     assert ensemble(*facts, now=NOW + 1_000).expires_in(ALICE) == span
 
 
+def test_a_date_further_away_than_any_session_lives_is_dropped() -> None:
+    """The server's clock differs from ours; the last contact is known all the same."""
+    tables = connections(ZK1, row("alice")), expiry(ZK1, {"alice": 788_500})
+
+    assert ensemble(*tables).expires_in(ALICE) == ExpiryWindow(10_000, 13_000)
+    assert ensemble(*tables[1:], timeouts(ZK2, {"alice": 10_000})).expires_in(ALICE) is None
+
+
 @pytest.mark.parametrize(
     ("version", "count", "hidden"),
     [("3.8.0", 6, 2), ("3.9.5", 6, 3), ("3.4.14", 6, None), ("3.8.0", 1, 0)],

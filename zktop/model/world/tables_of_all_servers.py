@@ -25,6 +25,8 @@ from zktop.model.world.tables_of_one_server import (
 )
 from zktop.model.world.world import World
 
+DATE_MS = 1_000  # servers print dates to the second
+
 Extent = Literal["all", "some", "none"]
 
 
@@ -251,7 +253,10 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         if not tables:
             return None
         newest = max(tables, key=_at)
-        date = newest.at + (newest.expires_in_ms or {})[session]
+        left, timeout = (newest.expires_in_ms or {})[session], self.timeout_ms(session)
+        if timeout is not None and left > latest_expiry(timeout, self._tick_ms) + DATE_MS:
+            return None  # no session lives that long: the server's clock is not ours
+        date = newest.at + left
         return date, date + self._tick_ms // 2
 
     def _by_contact(self, session: Session) -> tuple[Millis, Millis] | None:
