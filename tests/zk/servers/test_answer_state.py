@@ -55,3 +55,9 @@ def test_a_member_that_has_never_answered_may_be_fine(outcome: Outcome) -> None:
     """A member that never answered may be reachable only inside of containers."""
     assert after(outcome, outcome, is_given=False).state == "unreached"
     assert after("ok", outcome, outcome, is_given=False).state in ("down", "no-answer")
+
+
+def test_a_member_without_quorum_has_answered() -> None:
+    """Its sentence shows that the address is right."""
+    assert after("not-serving", is_given=False).state == "no-quorum"
+    assert after("not-serving", "unreachable", is_given=False).state == "down"

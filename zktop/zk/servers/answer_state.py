@@ -36,8 +36,8 @@ class AnswerState:
     def after(self, probe: Probe, begun: Millis) -> None:
         """Update from one round; `begun` is when the server was asked."""
         state = _STATES.get(probe.outcome)  # None: not a plain ZooKeeper
+        self._is_reachable = self._is_reachable or state in ("up", "no-quorum")
         if state is None or state == "up":
-            self._is_reachable = self._is_reachable or state == "up"
             self._misses, self._failed_at = 0, None
             self.state, self.since = state, None
             return
