@@ -106,13 +106,27 @@ def test_a_missing_admin_server_is_reported_with_its_setting() -> None:
         (answers(OK + b'{"error": "Unknown command: x"}'), "Unknown command"),
         (answers(OK + b"<html>"), "not an AdminServer"),
         (answers(OK + b'{"a": "\xff"}'), "not an AdminServer"),
+        (
+            answers(OK + b'{ "session_id_to_watched_paths" : {"1" : ["/a", "/b'),
+            "its end is missing",
+        ),
         (answers(OK + b"[1]"), "not an AdminServer"),
         (answers(b"HTTP/1.1 401 Unauthorized\r\n\r\n{}"), "401 Unauthorized"),
         (answers(b"hello"), "not HTTP"),
         (answers(b""), "not HTTP"),
         (silent, "no answer within 0.2 s"),
     ],
-    ids=["unknown", "html", "bytes", "list", "unauthorized", "text", "nothing", "silent"],
+    ids=[
+        "unknown",
+        "html",
+        "bytes",
+        "cut off",
+        "list",
+        "unauthorized",
+        "text",
+        "nothing",
+        "silent",
+    ],
 )
 def test_another_service_on_the_port_is_refused(behaviour: Behaviour, said: str) -> None:
     """Port 8080 may belong to another service."""

@@ -438,6 +438,17 @@ def test_a_closing_connection_is_no_row() -> None:
     assert len(tables.connections(closed + CONS)) == 3
 
 
+def test_a_closing_connection_is_no_row_of_the_admin_server() -> None:
+    """The AdminServer gives null as its address; the table is still whole."""
+    counts = {"packets_received": 1, "packets_sent": 1, "last_response_time": 7}
+    row = {"session_id": 5, "remote_socket_address": "127.0.0.1:1"} | counts
+    closed = {"session_id": 6, "remote_socket_address": None} | counts
+
+    rows = admin_tables.connections({"connections": [closed, row]})
+
+    assert [row.session for row in rows] == [5]
+
+
 _KEYS = """1 -1 connections secure_connections session_id session_id_to_watched_paths watches
     expiry_time_to_session_ids session_id_to_ephemeral_paths truncated path watch_kind
     last_response_time remote_socket_address"""

@@ -31,10 +31,8 @@ READ_ONLY_COMMANDS = frozenset(
         "configuration",
         "connections",
         "dump",
-        "leader",
         "monitor",
         "server_stats",
-        "voting_view",
         "watch_summary",
         "watches",
     }
@@ -88,6 +86,8 @@ def _decode(name: str, answer: bytes) -> JsonAnswer:
             for key, value in raw.items()
         }
     except (msgspec.DecodeError, UnicodeDecodeError):
+        if body.startswith(b"{") and not body.rstrip().endswith(b"}"):  # it is cut off
+            raise unreadable(f"AdminServer {name}") from None
         raise RefusedError(f"AdminServer {name}: this is not an AdminServer") from None
     if answered.get("error") is not None:
         raise RefusedError(f"AdminServer {name}: {answered['error']!s}")
@@ -122,7 +122,7 @@ def _connection(entry: object) -> Connection | None:
     match entry:
         case {
             "session_id": int(session),
-            "remote_socket_address": str(client),
+            "remote_socket_address": str() | None as client,
             "packets_received": int(received),
             "packets_sent": int(sent),
             **rest,
@@ -130,7 +130,7 @@ def _connection(entry: object) -> Connection | None:
             operation = rest.get("last_operation")
         case _:
             raise unreadable("AdminServer connections", str(entry))
-    if not session:
+    if not session or client is None:  # None: it is closing
         return None
     return Connection(
         session_id(session),
