@@ -135,6 +135,22 @@ def test_a_name_for_several_servers_stands_for_each_of_them(
     assert sorted(found) == ["10.1.1.1:2181", "10.1.1.2:2181"]
 
 
+@pytest.mark.parametrize(
+    ("addresses", "servers"),
+    [
+        (["10.1.1.1", "fd00::1"], ["zk-all:2181"]),
+        (["fd00::1", "fd00::2", "10.1.1.1", "10.1.1.2"], ["[fd00::1]:2181", "[fd00::2]:2181"]),
+    ],
+)
+def test_an_ipv4_and_an_ipv6_address_are_those_of_one_server(
+    monkeypatch: pytest.MonkeyPatch, addresses: list[str], servers: list[str]
+) -> None:
+    """Its tables are read once; by its name, unless the name stands for several."""
+    _resolve(monkeypatch, "zk-all", addresses)
+
+    assert sorted(KnownServers(parse_hosts("zk-all:2181")).servers()) == servers
+
+
 def _resolve(monkeypatch: pytest.MonkeyPatch, name: str, addresses: list[str]) -> None:
     """Let the resolver return these addresses."""
     known = socket.getaddrinfo

@@ -63,6 +63,7 @@ class KnownServers:
             return {}
         resolved.update(found)
         self._hosts.update(one.host for one in found)
+        found = _of_one_family(found)
         if len(found) == 1 or address.via or _is_loopback(found):
             return {str(address): address}
         return {str(one): one for one in found}
@@ -79,6 +80,14 @@ def _resolve(address: Address) -> list[Address]:
     except (OSError, UnicodeError):
         return []
     return list(dict.fromkeys(Address(str(one[4][0]), int(one[4][1])) for one in found))
+
+
+def _of_one_family(addresses: list[Address]) -> list[Address]:
+    """Leave out the IPv6 or the IPv4 addresses: a server may have one of each."""
+    is_v6 = [":" in one.host for one in addresses]
+    first = [one for one, is_it in zip(addresses, is_v6, strict=True) if is_it is is_v6[0]]
+    other = [one for one, is_it in zip(addresses, is_v6, strict=True) if is_it is not is_v6[0]]
+    return max(first, other, key=len)
 
 
 def _is_loopback(addresses: list[Address]) -> bool:
