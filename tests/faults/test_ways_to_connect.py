@@ -14,7 +14,9 @@ from zk.observed import names, observing
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, parse_hosts
-from zktop.zk.servers.introspect import KnownServers
+from zktop.zk.connect.address import Address
+from zktop.zk.connect.preflight import Probe
+from zktop.zk.servers.introspect import KnownServers, names_of
 
 pytestmark = pytest.mark.zookeeper
 
@@ -149,6 +151,19 @@ def test_an_ipv4_and_an_ipv6_address_are_those_of_one_server(
     _resolve(monkeypatch, "zk-all", addresses)
 
     assert sorted(KnownServers(parse_hosts("zk-all:2181")).servers()) == servers
+
+
+def test_the_connection_is_named_like_the_tables_of_its_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A name that stands for several servers is not the name of the one that was probed."""
+    _resolve(monkeypatch, "zk-all", ["10.1.1.1", "10.1.1.2"])
+    probes = [
+        Probe(Address("zk-all", 2181), "ok", "", peer="10.1.1.1:2181"),
+        Probe(Address("10.1.1.3", 2181), "ok", "", peer="10.1.1.3:2181"),
+    ]
+
+    assert names_of(probes) == {"10.1.1.3:2181": "10.1.1.3:2181"}
 
 
 def _resolve(monkeypatch: pytest.MonkeyPatch, name: str, addresses: list[str]) -> None:

@@ -19,7 +19,7 @@ from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GetData, check_kazoo, decode_data
 from zktop.zk.read.requests_in_flight import Answer, ZxidClock
 from zktop.zk.servers import flavours
-from zktop.zk.servers.introspect import Introspection
+from zktop.zk.servers.introspect import Introspection, names_of
 from zktop.zk.servers.table_formats import EnsembleMember, members
 from zktop.zk.watch.barrier import Barrier
 from zktop.zk.watch.discovery import (
@@ -231,7 +231,7 @@ class Source:
         self._traits = flavours.common_traits(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
         self._watcher.persistent = self._traits.recursive and self.plan.persistent
-        self._connection.names = _names(probes)
+        self._connection.names = names_of(probes)
         self._connection.prefer([probe.address for probe in probes if probe.usable])
         self._discovery.znodes = max([probe.znodes or 0 for probe in probes]) or None
         self._introspection.probed = {probe.address: probe for probe in probes}
@@ -284,7 +284,7 @@ class Source:
         """Probe new members first: a server that hangs would delay every connection attempt."""
         usable = [probe for probe in preflight(others) if probe.usable]
         self._loop.post(self._connection.extend, [probe.address for probe in usable])
-        self._loop.post(self._connection.names.update, _names(usable))
+        self._loop.post(self._connection.names.update, names_of(usable))
 
     def _emit_tables(self, facts: Sequence[ServerFact]) -> None:
         """Emit table facts after earlier events, but report a silent server at once."""
@@ -297,11 +297,6 @@ class Source:
             self._barrier.after(emit)
         else:
             emit()
-
-
-def _names(probes: Iterable[Probe]) -> dict[str, str]:
-    """Map the numeric address of each server to its name."""
-    return {probe.peer: str(probe.address) for probe in probes if probe.peer}
 
 
 def preflight_of(access: Access) -> list[Probe]:

@@ -10,7 +10,7 @@ import ipaddress
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from zktop.model.facts import Connection, Server, ServerFact
 from zktop.model.text import Text, clean
@@ -63,15 +63,23 @@ class KnownServers:
             return {}
         resolved.update(found)
         self._hosts.update(one.host for one in found)
-        found = _of_one_family(found)
-        if len(found) == 1 or address.via or _is_loopback(found):
+        if _is_one_server(address, found):
             return {str(address): address}
-        return {str(one): one for one in found}
+        return {str(one): one for one in _of_one_family(found)}
 
     def unasked(self) -> tuple[str, ...]:
         """Members that cannot be asked: the configuration does not include their port."""
         hosts = (member.host for member in self.members if member.port is None)
         return tuple(host for host in hosts if host not in self._hosts)
+
+
+def names_of(probes: Iterable[Probe]) -> dict[str, str]:
+    """Map the numeric address of each server to the name that `KnownServers` has for it."""
+    return {
+        probe.peer: str(probe.address)
+        for probe in probes
+        if probe.peer and _is_one_server(probe.address, _resolve(probe.address.reachable))
+    }
 
 
 def _resolve(address: Address) -> list[Address]:
@@ -80,6 +88,10 @@ def _resolve(address: Address) -> list[Address]:
     except (OSError, UnicodeError):
         return []
     return list(dict.fromkeys(Address(str(one[4][0]), int(one[4][1])) for one in found))
+
+
+def _is_one_server(address: Address, found: list[Address]) -> bool:
+    return bool(address.via) or len(_of_one_family(found)) <= 1 or _is_loopback(found)
 
 
 def _of_one_family(addresses: list[Address]) -> list[Address]:
