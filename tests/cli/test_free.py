@@ -16,7 +16,10 @@ from kazoo.security import make_acl
 from servers import RunningServer
 
 from zktop.app.node_writer import NodeWriter
+from zktop.cli.common.options import typed_words
 from zktop.cli.schema import _schema
+from zktop.config.overrides import COMMAND_LINE, Override, Overrides
+from zktop.config.tree import ValueOrigin
 from zktop.demo_types import ClientSettings
 from zktop.errors import NotFreedError
 from zktop.model.facts import Stat
@@ -93,6 +96,16 @@ def test_commands_have_the_options_but_no_secret(
     assert "s3cret" not in out
     assert "type `addauth digest ...`" in " ".join(out.split())
     assert out.endswith("Add --auth to zktop's commands: secrets are left out.\n")
+
+
+def test_commands_have_the_whole_login() -> None:
+    """Its mechanism and its user, if the config has the password."""
+    typed = [
+        Override("sasl.mechanism", ("DIGEST-MD5",), ValueOrigin(COMMAND_LINE, option="--sasl")),
+        Override("sasl.username", ("ann",), ValueOrigin(COMMAND_LINE, option="--sasl")),
+    ]
+
+    assert typed_words(Overrides(settings=tuple(typed))).words == ("--sasl", "DIGEST-MD5:ann")
 
 
 def test_json_fits_its_schema(free: Zktop, lock: str) -> None:

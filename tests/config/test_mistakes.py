@@ -92,6 +92,7 @@ MISTAKES = [
     ("hosts: fe80::1", '1: hosts: "fe80::1" looks like an IPv6 address; write [::1]:2181'),
     ("hosts: '[x]:1'", '1: hosts: "[x]:1" is not an IPv6 address'),
     ("hosts: 'a b:1'", '1: hosts: "a b:1" is not host:port'),
+    ("hosts: a..b:1", '1: hosts: "a..b:1" is not host:port'),
     ("hosts: http://a", '1: hosts: leave out the scheme, got "http://a"'),
     (
         "hosts: 'a/x,b/x'",

@@ -69,6 +69,25 @@ def test_a_taken_port():
     assert done.stderr == f"cannot listen on 127.0.0.1:{port}: address already in use\n"
 
 
+@pytest.mark.parametrize(
+    ("host", "why"), [("no-such-host.invalid", "no-such-host.invalid:0: "), ("a..b", "a..b:0: ")]
+)
+def test_a_host_that_is_not_there(host: str, why: str):
+    """One sentence, which is not that of an unrelated error."""
+    ran = subprocess.run(
+        [*COMMAND, "--host", host, "--port", "0"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"cannot listen on {why}")
+    assert len(ran.stderr.splitlines()) == 1
+    assert "unknown error" not in ran.stderr
+
+
 def test_loopback_by_default():
     """Other machines cannot reach it by default."""
     with sandbox_server() as server, pytest.raises(ConnectionRefusedError):

@@ -109,6 +109,13 @@ def _light(colour: Color) -> float:
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
+def test_three_digits_are_a_colour() -> None:
+    """As a theme may have them."""
+    palette = InkStyles({"ink-holds": "bold #0f8 on #123"})
+
+    assert palette.style("holds") == Style.parse("bold #00ff88 on #112233")
+
+
 def test_the_plain_theme_has_the_terminals_own_colours_alone() -> None:
     """No RGB colour in any ink."""
     palette = InkStyles(_variables(textual_theme(theme_named("zktop-plain", {}, LOOKS)).theme))

@@ -74,8 +74,8 @@ def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None
             client_cafile=str(access.ca) if access.ca else None,
             client_auth_required=access.ca is not None,
         )
-    except OSError as error:
-        why = error.strerror or error
+    except (OSError, UnicodeError) as error:  # the latter for a name like a..b
+        why = getattr(error, "strerror", None) or error
         raise UsageError(f"{access.url} cannot be served: {why}.") from error
     if credentials is not None:
         server.set_app(_with_basic_auth(make_wsgi_app(registry), credentials))

@@ -41,7 +41,7 @@ Look = Callable[[Report], None]
 
 
 class AddressParam(click.ParamType[Address]):
-    """An address to listen on: HOST:PORT, or :PORT for all addresses of this machine."""
+    """An address to listen on: HOST:PORT; :PORT for all IPv4 addresses, [::]:PORT for all."""
 
     name = "address"
 

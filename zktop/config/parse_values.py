@@ -139,7 +139,7 @@ Form = Callable[[str], object]  # parses a notation, like a duration: the user's
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = r"([-+]?[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|m|h)?"
 _MAX_DURATION_MS = 366 * 24 * _UNITS["h"]
-_HOST_NAME = r"\w[\w.-]*(?<!-)"
+_HOST_NAME = r"\w[\w-]{0,62}(?:\.\w[\w-]{0,62})*\.?(?<!-)"
 _LAST_PORT = 65_535
 
 

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import signal
+import socket
 import sys
 
 from zktop.sandbox.flavours import FLAVOURS
@@ -14,21 +15,18 @@ from zktop.sandbox.sessions import TICK_MS
 
 def serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool = False) -> int:
     """Serve until SIGINT or SIGTERM; print the address when clients can connect."""
-    try:
-        asyncio.run(_serve(host, port, core, until_stdin_closes=until_stdin_closes))
-    except OSError as problem:
-        # asyncio's own sentence differs between versions.
-        why = os.strerror(problem.errno).lower() if problem.errno else problem
-        sys.stderr.write(f"cannot listen on {host}:{port}: {why}\n")
-        return 2
-    return 0
+    return asyncio.run(_serve(host, port, core, until_stdin_closes=until_stdin_closes))
 
 
-async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool) -> None:
+async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool) -> int:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
-    server = await SandboxServer.start(host, port, core)
+    try:
+        server = await SandboxServer.start(host, port, core)
+    except (OSError, UnicodeError) as problem:  # the latter for a name like a..b
+        sys.stderr.write(f"cannot listen on {host}:{port}: {_why(problem)}\n")
+        return 2
     bound_host, bound_port = server.address
     bound_host = f"[{bound_host}]" if ":" in bound_host else bound_host
     sys.stdout.write(f"{bound_host}:{bound_port}\n")
@@ -39,6 +37,14 @@ async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: 
         sys.stderr.write("zktop sandbox: in memory, for demos and tests; it stores nothing\n")
     await ended.wait()
     await server.stop()
+    return 0
+
+
+def _why(problem: OSError | UnicodeError) -> str:
+    """Return the reason; asyncio's own sentences differ between versions."""
+    if isinstance(problem, OSError) and not isinstance(problem, socket.gaierror) and problem.errno:
+        return os.strerror(problem.errno).lower()
+    return str(getattr(problem, "strerror", None) or problem)
 
 
 async def _watch_stdin(ended: asyncio.Event) -> None:

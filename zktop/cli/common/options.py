@@ -226,10 +226,13 @@ def typed_words(overrides: Overrides) -> TypedWords:
     secret = dict.fromkeys(one.origin.option or "" for one in typed if one.key in SECRETS)
     flags = {option.flag: option.flag_word is not None for option in OPTIONS}
     words: dict[str, tuple[str, ...]] = {}
-    for one in typed:
+    for one in {one.key: one for one in typed}.values():  # the last one for a key wins
         option = one.origin.option
         if option in flags and option not in secret:
-            values = ((option, text) for text in one.texts)
+            texts = one.texts
+            if option == SASL.flag and option in words:  # its parts are settings of their own
+                texts = (":".join((*words[option][1:], *texts)),)
+            values = ((option, text) for text in texts)
             words[option] = (option,) if flags[option] else tuple(chain.from_iterable(values))
     return TypedWords(tuple(chain.from_iterable(words.values())), tuple(secret))
 

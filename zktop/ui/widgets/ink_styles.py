@@ -94,12 +94,10 @@ class InkStyles:
     def _colour(self, word: str) -> Color | None:
         text = self._variables.get(word[1:], "") if word.startswith("$") else word
         text = text.split()[0] if text else ""
+        if len(text) == len("#abc") and text.startswith("#"):  # Rich knows six digits only
+            text = "#" + "".join(2 * digit for digit in text[1:])
         try:
-            return Color.parse(
-                text.removeprefix("ansi_")[:7]
-                if text.startswith("#")
-                else text.removeprefix("ansi_")
-            )
+            return Color.parse(text[:7] if text.startswith("#") else text.removeprefix("ansi_"))
         except ColorParseError:
             return None
 
