@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, ZK1, connections, lock, own, row, session, watches
+from msgspec.structs import replace
 from ui.example_ensemble import (
     IMPORT,
     LATER,
@@ -23,7 +24,7 @@ from ui.example_ensemble import (
 )
 from ui.fake_feed import frames
 
-from zktop.model.facts import Children, Gone, Node, Stat, join
+from zktop.model.facts import AnyFact, Children, Gone, Node, OwnerNames, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import parsed_filter
@@ -222,6 +223,30 @@ def test_a_changed_row_is_tested_again() -> None:
     read_whole(live, second)
 
     assert (before, listed(live, wanted)) == ([QUIET], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "learned"),
+    [
+        ("10.0.0.1", connections(ZK1, row("api-1"), at=LATER)),
+        ("billing", OwnerNames(zxid=0, at=LATER, owners={hex(session("api-1")): "billing"})),
+    ],
+)
+def test_a_filter_knows_names_that_come_later(text: str, learned: AnyFact) -> None:
+    """A client without a label has the name of its address, or that in the list of owners."""
+    nodes = [
+        replace(fact, data=b"") if isinstance(fact, Node) else fact
+        for fact in lock(QUIET, "api-1")
+    ]
+    first, second = reports((NOW, [own(), *nodes]), (LATER, [learned]))
+    live, wanted = LockRows(), parsed_filter(text)
+    read_whole(live, first)
+    before = paths(listed(live, wanted))
+    live.take_changed()
+    read_whole(live, second)
+
+    assert (before, paths(listed(live, wanted))) == ([], [QUIET])
+    assert live.take_changed()
 
 
 @given(steps=st.lists(st.sampled_from(["ann", "bob", "cid", "api-1", "rep-1"]), unique=True))

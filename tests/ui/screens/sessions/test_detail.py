@@ -13,6 +13,7 @@ from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
+from zktop.ui.interfaces import Frame
 from zktop.ui.screens.sessions.earlier_sessions import sessions_of_same_name
 from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
@@ -57,6 +58,18 @@ def test_a_restarted_process_waits_for_its_earlier_session() -> None:
     assert says.startswith(f"earlier: {OLD} holds {BILLING}, not connected;")
     assert "its request ends in 9.0s" in says
     assert namesakes(report, "old") == [f"1 other live session {SAME_NAME}"]
+
+
+@pytest.mark.parametrize(
+    ("expires_in_ms", "ends"), [({"old": 0}, "at any moment"), ({}, "at an unknown time")]
+)
+def test_says_when_an_earlier_session_ends(expires_in_ms: dict[str, int], ends: str) -> None:
+    """It may be due by the last table, or in no table."""
+    report = restarted(connections(ZK1, row("new")), expiry(ZK1, expires_in_ms, at=NOW - 9_000))
+
+    (says,) = namesakes(report, "new")
+
+    assert says.endswith(f"not connected; its request ends {ends}")
 
 
 def test_the_connection_of_an_earlier_session_may_be_unknown() -> None:
@@ -205,3 +218,17 @@ def test_many_locks_are_counted() -> None:
     *_, (_, last) = if_it_dies(holder_of(10, *range(10)))
 
     assert last == "and 4 more locks"
+
+
+async def test_at_a_moment_of_the_past_nothing_has_expired_later() -> None:
+    """Events are read up to ten seconds after they happened."""
+    film = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]), (NOW + 8_000, ()))
+    expired = replace(ended("old", "report-3"), at=NOW + 8_000)
+    app = app_of(film[0], Frame(film[1].report, (expired,)), page="sessions")
+    async with app.run_test(size=(120, 50)) as pilot:
+        now = "\n".join(await settled(pilot))
+        app.seek(NOW)
+        then = "\n".join(await settled(pilot))
+
+    assert f"{OLD} expired at" in now
+    assert f"{OLD} expired at" not in then

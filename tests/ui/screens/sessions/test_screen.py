@@ -21,9 +21,11 @@ from model.builders import (
 from msgspec.structs import replace
 from output.stories import facts
 from textual.pilot import Pilot
+from ui.example_ensemble import read_whole
 from ui.fake_feed import app_of, frames, panel, settled
 
-from zktop.model.facts import AnyFact, Server
+from zktop.model.facts import AnyFact, OwnerNames, Server
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
@@ -31,6 +33,7 @@ from zktop.ui.screens.sessions.contact_bar import contact_strip, silence_bar
 from zktop.ui.screens.sessions.directory import SessionDirectory
 from zktop.ui.screens.sessions.if_it_dies import behind_it, others_on_host
 from zktop.ui.screens.sessions.risks import SessionRisks
+from zktop.ui.screens.sessions.rows import SessionRows
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
 
@@ -179,6 +182,29 @@ async def test_a_filter_leaves_out_sessions() -> None:
         screen = await settled(pilot)
 
         assert _names(screen) == ["A"]
+
+
+async def test_a_filter_that_nothing_matches_says_nothing_of_locks() -> None:
+    """The sessions do use some, and none of them is described."""
+    async with shown(with_tables()) as (app, pilot):
+        app.set_filter("zzzz")
+        screen = "\n".join(await settled(pilot))
+
+        assert "no session matches the filter" in screen
+        assert "No session uses a lock" not in screen
+        assert session_text(session("A")) not in screen
+
+
+def test_a_session_gets_the_name_that_the_list_of_owners_has_later() -> None:
+    """The file with the list may be written while zktop runs."""
+    owners = OwnerNames(zxid=0, at=AT, owners={hex(session("idle")): "billing"})
+    tables = connections(ZK1, row("idle", 100), at=AT)
+    rows = SessionRows()
+    rows.set_grouped(on=False)
+    for frame in frames((AT, [own(at=AT), tables]), (AT + 1_000, [owners])):
+        read_whole(rows, frame.report)
+
+    assert rows.rows[session("idle")].name == "billing"
 
 
 async def test_enter_opens_the_lock() -> None:

@@ -103,7 +103,7 @@ class LiveRows(Generic[R]):
     def put(self, row: R, at: Millis | None = None) -> None:
         """Add or replace a row; `at` is when it changed, None if the user went back in time."""
         before = self.rows.get(row.key)
-        self._forget(before)
+        self.forget(before)
         if before is None:
             self._is_by_key = False
         elif at is not None and self._linger_ms and row.is_quiet and not before.is_quiet:
@@ -113,17 +113,22 @@ class LiveRows(Generic[R]):
     def remove(self, key: Hashable) -> R | None:
         row = self.rows.pop(key, None)
         if row is not None:
-            self._forget(row)
+            self.forget(row)
             self._quiet_from.pop(key, None)
         return row
 
-    def _forget(self, row: R | None) -> None:
-        """Forget what was computed for a row that is replaced or removed."""
+    def forget(self, row: R | None) -> None:
+        """Forget what was computed for a row that is replaced or removed, or has other names."""
         self._ordered = None
         if row is not None:
             self._matches.pop(row, None)
             for texts in self._texts.values():
                 texts.pop(row, None)
+
+    @property
+    def filters(self) -> bool:
+        """True if texts of rows are kept for a filter."""
+        return bool(self._texts)
 
     def toggle(self, group: str) -> None:
         self.opened ^= {group}

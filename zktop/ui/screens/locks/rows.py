@@ -54,6 +54,19 @@ class LockRows(LiveRows[LockRow]):
                 yield
         self.records = report.parts
         self.has_changed |= bool(paths)
+        if before is not None and self.filters:
+            self._forget_names(before, report)
+
+    def _forget_names(self, before: Report, report: Report) -> None:
+        """Let the filter read the locks of clients again that may have other names now."""
+        if before.client_names.owners.entries != report.client_names.owners.entries:
+            renamed = {*report.paths}
+        else:
+            changed = report.ensemble.changed_since(before.ensemble)  # an address is a name, too
+            renamed = {path for one in changed for path in report.locks_of.get(one, ())}
+        for path in renamed:
+            self.forget(self.rows.get(path))
+        self.has_changed |= bool(renamed)
 
     def _changed(self, before: Report | None, report: Report) -> Collection[Text]:
         """Return the paths whose rows change; all of them in order, so that sorting is fast."""

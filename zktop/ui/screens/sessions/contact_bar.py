@@ -57,6 +57,19 @@ def time_left(span: ExpiryWindow | None) -> str:
     return f"{low}..{high}s"
 
 
+def expires_when(span: ExpiryWindow | None) -> str:
+    """Write when a session expires if it stays silent, for a sentence.
+
+    >>> expires_when(ExpiryWindow(9_000, 11_000)), expires_when(ExpiryWindow(0, 0))
+    ('in 9..11s', 'at any moment')
+    >>> expires_when(None)
+    'at an unknown time'
+    """
+    if span is None:
+        return "at an unknown time"
+    return f"in {time_left(span)}" if span.high else "at any moment"
+
+
 def contact_strip(
     contacts: Iterable[Millis],
     now: Millis,

@@ -16,7 +16,12 @@ from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
-from zktop.ui.screens.sessions.contact_bar import contact_strip, expires_at, time_left
+from zktop.ui.screens.sessions.contact_bar import (
+    contact_strip,
+    expires_at,
+    expires_when,
+    time_left,
+)
 from zktop.ui.screens.sessions.earlier_sessions import sessions_of_same_name
 from zktop.ui.screens.sessions.if_it_dies import (
     MAX_LOCKS,
@@ -191,7 +196,7 @@ def _contact(writer: LineWriter, row: SessionRow, contacts: Iterable[Millis]) ->
     if presence is None or timeout is None or presence.contact is None:
         why = "unknown: not in the server tables"
         if report.ensemble.is_cut_off(row.session, row.locks.newest_czxid):
-            why = f"not connected; expires in {time_left(span)} unless it reconnects"
+            why = f"not connected; expires {expires_when(span)} unless it reconnects"
         _put(writer, "contact", why, None, "unknown" if span is None else "critical")
         return
     times = sorted({*contacts, presence.contact})

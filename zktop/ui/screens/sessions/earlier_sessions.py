@@ -15,7 +15,7 @@ from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.event_lines import bounded_span
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.screens.sessions.contact_bar import time_left
+from zktop.ui.screens.sessions.contact_bar import expires_when
 from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS
 from zktop.ui.screens.sessions.rows import SessionRow
 
@@ -74,8 +74,8 @@ def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) 
     text = f"{when}: {session_text(other)} {does} {path}"
     if is_connected is None:
         return f"{text}; connection unknown", path, "unknown"
-    until = time_left(report.ensemble.expires_in(other, report.now))
-    return f"{text}, not connected; its request ends in {until}", path, "warning"
+    ends = expires_when(report.ensemble.expires_in(other, report.now))
+    return f"{text}, not connected; its request ends {ends}", path, "warning"
 
 
 def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:

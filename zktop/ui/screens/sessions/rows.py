@@ -176,6 +176,8 @@ class SessionRows(LiveRows[SessionRow]):
             changed |= self._reconnected(report, before)
         if before is not None:
             changed |= {*before.ours} ^ {*report.ours}
+            if before.client_names.owners.entries != report.client_names.owners.entries:
+                changed |= self.rows.keys()
         for number, session in enumerate(changed, start=1):
             self._set(session)
             if number % ROWS_AT_ONCE == 0:

@@ -198,7 +198,8 @@ class SessionsScreen(Page):
             detail.show(about_group(group))
         elif row is None or not width:
             self._detail_for = None
-            is_empty = not row and not self._reading.is_under_way
+            is_empty = not row and not self._reading.is_under_way and not state.filter
+            detail.frame(FrameWords("Session"))
             detail.show([line((" No session uses a lock.", "dim"))] if is_empty else [])
         else:
             contacts = recent_contacts(state.tape, row.session, row.report)
@@ -236,7 +237,8 @@ class SessionsScreen(Page):
 
     def _details(self, row: SessionRow, state: ViewState, width: int) -> LineWriter:
         contacts = recent_contacts(state.tape, row.session, row.report)
-        past = state.tape.events_until(row.report.now)
+        now = row.report.now
+        past = (event for event in state.tape.events_until(now) if event.at <= now)
         writer = details(row, contacts, width, past, is_ascii=state.is_ascii)
         about = About(session=row.session)
         events = event_lines(state.tape, row.report, MAX_EVENTS, width, about)
