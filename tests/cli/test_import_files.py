@@ -2,11 +2,16 @@
 
 import gzip
 import json
+import tarfile
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from txnlog.log_writer import ANN, BOB, LogWriter, create, delete, paths, snapshot, story
+from txnlog.log_writer import ANN, BOB, T0, LogWriter, create, delete, paths, snapshot, story
+
+from zktop.app.replay import Replay
+from zktop.recording import Recording
 
 Zktop = Callable[..., tuple[int, str, str]]
 LOCK = "/locks/a"
@@ -118,6 +123,125 @@ def test_a_deadlock_needs_no_second_listing(zktop: Zktop, tmp_path: Path) -> Non
 
     assert (code, "D1" in out) == (1, True)
     assert [one["coexistence_proven"] for one in shot["deadlocks"]] == [True]
+
+
+def test_a_node_that_was_listed_and_deleted_stays_deleted(zktop: Zktop, tmp_path: Path) -> None:
+    """It does not come back where the recording repeats its state."""
+    log = LogWriter().opened(ANN).opened(BOB)
+    log.add(ANN, 1, create("/locks", 1, ephemeral=False))
+    for number, lock in enumerate(("a", "b")):
+        log.add(ANN, 1, create(f"/locks/{lock}", number + 1, ephemeral=False))
+    for number, session in enumerate((ANN, BOB)):
+        log.add(session, 1, create(f"/locks/a/lock-{number:010d}", number + 1))
+    log.later(1_000).add(ANN, 2, delete("/locks/a/lock-0000000000"))
+    busy(log, seconds=3_000)
+    (tmp_path / "log.1").write_bytes(log.bytes())
+    zktop("import", "log.1", "-o", "a.zktop", "--since", "2026-01-31T12:00:00.500Z")
+    report = Replay(tmp_path / "a.zktop").last(T0 + 2_900_000)
+
+    assert len(Recording(tmp_path / "a.zktop").starts()) > 1
+    assert [(one.node, one.owner) for one in report.view(LOCK).lock.members] == [
+        ("lock-0000000001", BOB)
+    ]
+
+
+def busy(log: LogWriter, seconds: int) -> None:
+    """Let Ann lock and release /locks/b 1,200 times."""
+    for number in range(1_200):
+        node = f"/locks/b/lock-{number:010d}"
+        log.add(ANN, 1, create(node, number + 1)).add(ANN, 2, delete(node))
+        log.later(seconds * 1_000 // 1_200)
+
+
+def quiet_night(*rest: tuple[int, bytes]) -> LogWriter:
+    """Ann holds a lock and is busy for a minute; Bob comes; four hours later is the rest."""
+    log = LogWriter().opened(ANN)
+    log.add(ANN, 1, create("/locks", 1, ephemeral=False))
+    log.add(ANN, 1, create("/locks/a", 1, ephemeral=False))
+    log.add(ANN, 1, create("/locks/b", 2, ephemeral=False))
+    log.add(ANN, 1, create("/locks/a/lock-0000000000", 1))
+    busy(log, seconds=10)
+    log.later(5_000).opened(BOB).add(BOB, 1, create("/locks/a/lock-0000000001", 2))
+    log.later(4 * 3_600_000)
+    for kind, body in rest:
+        log.add(ANN, kind, body)
+    return log
+
+
+def test_a_quiet_time_is_shown_as_it_was_before_the_next_change(
+    zktop: Zktop, tmp_path: Path
+) -> None:
+    """The deletion four hours later is not known yet."""
+    late = (2, delete("/locks/a/lock-0000000000"))
+    (tmp_path / "log.1").write_bytes(quiet_night(late).bytes())
+    zktop("import", "log.1", "-o", "a.zktop")
+    report = Replay(tmp_path / "a.zktop").last(T0 + 2 * 3_600_000)
+
+    assert [one.owner for view in report.views for one in view.lock.holders] == [ANN]
+
+
+def test_a_session_lives_until_it_ends(zktop: Zktop, tmp_path: Path) -> None:
+    """Its end four hours later is not known yet."""
+    late = (-11, paths("/locks/a/lock-0000000000"))
+    (tmp_path / "log.1").write_bytes(quiet_night(late).bytes())
+    zktop("import", "log.1", "-o", "a.zktop")
+    report = Replay(tmp_path / "a.zktop").last(T0 + 2 * 3_600_000)
+
+    assert report.ensemble.alive(ANN)
+
+
+def test_a_file_of_zookeeper_is_never_written_over(zktop: Zktop, version_2: Path) -> None:
+    """It may be the only evidence of an incident; an older recording may be replaced."""
+    log = version_2 / "log.1"
+    before = log.read_bytes()
+    again = [zktop("import", *what, "-o", str(log)) for what in ([str(log)], [str(version_2)])]
+
+    for code, _, err in again:
+        assert (code, f"{log} is a file to read: write to another one." in err) == (2, True)
+    assert log.read_bytes() == before
+    assert [zktop("import", str(log), "-o", "a.zktop")[0] for _ in range(2)] == [0, 0]
+
+
+def test_a_window_that_ends_before_it_begins_is_refused(zktop: Zktop, version_2: Path) -> None:
+    """As by `zktop report`."""
+    window = ("--since", "2026-01-31T13:00:00Z", "--until", "2026-01-31T12:00:00Z")
+    code, _, err = zktop("import", str(version_2), "-o", "a.zktop", *window)
+
+    assert (code, "--until is before --since." in err) == (2, True)
+
+
+def test_a_tar_that_cannot_be_unpacked_is_named(
+    zktop: Zktop, version_2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The output is not to blame for a missing temporary folder."""
+    with tarfile.open(tmp_path / "zk1.tar", "w") as tar:
+        tar.add(version_2, "version-2")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    code, _, err = zktop("import", "zk1.tar", "-o", "a.zktop")
+
+    assert (code, "zk1.tar cannot be unpacked: No such file or directory." in err) == (2, True)
+
+
+@pytest.mark.parametrize("top", ["zookeeper-locks", "zookeeper_app"])
+def test_only_zookeepers_own_folder_is_left_out(zktop: Zktop, tmp_path: Path, top: str) -> None:
+    """Not each whose name begins like it."""
+    log = LogWriter().opened(ANN).add(ANN, 1, create(f"/{top}", 1, ephemeral=False))
+    log.add(ANN, 1, create(f"/{top}/a", 1, ephemeral=False))
+    log.add(ANN, 1, create(f"/{top}/a/lock-0000000000", 1))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+    zktop("import", "log.1", "-o", "a.zktop")
+
+    assert [*Replay(tmp_path / "a.zktop").last().paths] == [f"/{top}/a"]
+
+
+def test_a_contender_is_written_once(zktop: Zktop, tmp_path: Path) -> None:
+    """Not once in its folder and once by itself, where the import begins in mid-story."""
+    (tmp_path / "log.1").write_bytes(deadlock().bytes())
+    zktop("import", "log.1", "-o", "a.zktop", "--since", "2030-01-01")
+    lines = map(json.loads, gzip.decompress((tmp_path / "a.zktop").read_bytes()).splitlines())
+    paths = [line["path"] for line in lines if line["fact"] == "node"]
+
+    assert len(paths) == len(set(paths)) > 0
 
 
 def test_a_report_has_what_later_looks_find_in_the_files(zktop: Zktop, tmp_path: Path) -> None:

@@ -62,14 +62,19 @@ class LogWriter:
 
     def __init__(self, first: int = 1, at: int = T0) -> None:
         self.records: list[bytes] = []
-        self._zxids, self._times = count(first), count(at, 10)
+        self._zxids, self._at = count(first), at
 
     def add(
         self, session: int, kind: int, body: bytes = b"", cxid: int = 1, digest: int | None = None
     ) -> "LogWriter":
         """Add one transaction."""
-        head = struct.pack(">QiQqi", session, cxid, next(self._zxids), next(self._times), kind)
+        head = struct.pack(">QiQqi", session, cxid, next(self._zxids), self._at, kind)
         self.records.append(record(head + body, digest))
+        return self.later(10)
+
+    def later(self, ms: int) -> "LogWriter":
+        """Let time pass."""
+        self._at += ms
         return self
 
     def opened(self, session: int, timeout_ms: int = 4_000) -> "LogWriter":

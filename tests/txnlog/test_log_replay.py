@@ -23,7 +23,7 @@ from zktop.errors import DataFileError
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.log_records import LogRecords
 from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
-from zktop.txnlog.transactions import decode
+from zktop.txnlog.transactions import Create, SetAcl, SetData, Transaction, decode
 from zktop.txnlog.znode_tree import ZnodeTree
 
 E2 = 2 << 32  # an epoch
@@ -225,6 +225,31 @@ def test_digests_prove_the_replay_and_a_wrong_one_is_said(tmp_path: Path) -> Non
     assert (proven.proven, proven.with_digest, proven.notes) == (8, 8, [])
     (note,) = differs.notes
     assert note.startswith("From 0x6 on, the servers' digests differ from the replay's: 5 of 8")
+
+
+def test_changes_of_the_root_are_in_the_digest() -> None:
+    """ZooKeeper 3.8 computes these: of a new tree, after setAcl / and after setData /."""
+    tree = ZnodeTree()
+    digests = [tree.digest]
+    for zxid, change in ((1, SetAcl("/", 1)), (5, SetData("/", b"x", 1))):
+        tree.apply(Transaction(zxid, 1_000, ANN, 1, 5, (change,)))
+        digests.append(tree.digest)
+
+    assert digests == [0x51C6D660, 0x611DEAA3, 0x1_0609_B259]
+
+
+@pytest.mark.parametrize("cversion", [-(1 << 31), -1])
+def test_a_counter_stays_at_its_end(cversion: int) -> None:
+    """As in ZooKeeper 3.8, where it does not wrap around."""
+    tree = ZnodeTree()
+    for zxid, counter, path in ((1, 1, "/a"), (2, (1 << 31) - 1, "/a/x"), (3, cversion, "/a/y")):
+        tree.apply(
+            Transaction(
+                zxid, 1_000, ANN, 1, 1, (Create(path, b"", is_ephemeral=False, cversion=counter),)
+            )
+        )
+
+    assert tree.nodes["/a"].cversion == (1 << 31) - 1
 
 
 def test_an_old_closed_session_takes_its_own_znodes(tmp_path: Path) -> None:

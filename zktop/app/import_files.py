@@ -177,6 +177,8 @@ class _ImportWriter:
         self._zxid, self._at = transaction.zxid, at
         if self._audit.moves(transaction):
             self._has_new_owners = True
+        if self._is_state_due():
+            self._repeat_state()
 
     def _owners(self, zxid: int, at: Millis) -> Iterator[OwnerNames]:
         """Yield the addresses and users of all sessions, if an audit log has any."""
@@ -228,14 +230,16 @@ class _ImportWriter:
             self._complete_to = self._zxid
             self._lines.append(Complete(zxid=self._zxid, at=at))
         self._lines.append(LookMark(zxid=self._zxid, at=at, thorough=is_thorough))
-        is_due = at - self._state_at >= STATE_INTERVAL_MS
-        if is_due and self._lines_since_state > STATE_SHARE * self._lines_of_state:
-            self._repeat_state(at)
 
-    def _repeat_state(self, at: Millis) -> None:
-        """Start a new member with all facts."""
+    def _is_state_due(self) -> bool:
+        is_due = self._at - self._state_at >= STATE_INTERVAL_MS
+        return is_due and self._lines_since_state > STATE_SHARE * self._lines_of_state
+
+    def _repeat_state(self) -> None:
+        """Start a new member with all facts; the tree must be that of the last transaction."""
         if self._facts is None:
             return
+        at = self._at
         self._flush()
         state = [*self._facts.state(self._zxid, at), *self._owners(self._zxid, at)]
         self._recorder.begin(at)

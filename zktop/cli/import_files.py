@@ -14,6 +14,7 @@ from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.format import count, iso
 from zktop.recording import ImportSummary
+from zktop.txnlog.data_files import is_data_name
 
 _EXAMPLES = """\b
 Examples:
@@ -60,6 +61,7 @@ def command(
     the user of each session. Watches, connections and reads are not in these files, so the rules
     that need them are listed as rules without data.
     """
+    _refuse_input(output, paths)
     plan = ImportPlan(
         paths=paths,
         settings=effective_config(overrides).config.settings(),
@@ -82,6 +84,13 @@ def command(
     for note in summary.notes:
         narrate(f"note: {note}")
     narrate(f"{output}: {_summary(summary)}")
+
+
+def _refuse_input(output: Path, paths: tuple[Path, ...]) -> None:
+    """Refuse to write over a file of ZooKeeper, which may be the only evidence."""
+    is_input = is_data_name(output.name) or output.resolve() in map(Path.resolve, paths)
+    if is_input and output.exists():
+        raise click.UsageError(f"{output} is a file to read: write to another one.")
 
 
 def _opened(output: Path) -> IO[bytes]:

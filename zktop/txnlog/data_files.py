@@ -46,6 +46,11 @@ class DataFile(msgspec.Struct, frozen=True):
     zxid: int | None = None  # from the name: of a log's first record, or a snapshot's last
 
 
+def is_data_name(name: str) -> bool:
+    """Whether ZooKeeper gives such a name to a log, a snapshot or an audit log."""
+    return bool(_NAME.fullmatch(name) or _AUDIT_NAME.fullmatch(name))
+
+
 @contextmanager
 def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
     """Find all files; raise DataFileError if a path holds none."""
@@ -197,7 +202,11 @@ def _read_up_to(size: int, stream: ByteStream) -> bytes:
 @contextmanager
 def _unpacked(archive: Path) -> Iterator[str]:
     """Unpack the data files of a tar into a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="zktop-import-") as folder:
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="zktop-import-")
+    except OSError as error:
+        raise _not_unpacked(archive, error) from error
+    with temporary as folder:
         try:
             with tarfile.open(archive, "r|*") as tar:
                 for entry in tar:
@@ -205,16 +214,17 @@ def _unpacked(archive: Path) -> Iterator[str]:
         except (tarfile.TarError, EOFError, ValueError) as error:
             raise DataFileError(f"{archive} is not a tar, or a damaged one: {error}.") from error
         except OSError as error:
-            raise DataFileError(
-                f"{archive} cannot be unpacked: {error.strerror or error}."
-            ) from error
+            raise _not_unpacked(archive, error) from error
         yield folder
+
+
+def _not_unpacked(archive: Path, error: OSError) -> DataFileError:
+    return DataFileError(f"{archive} cannot be unpacked: {error.strerror or error}.")
 
 
 def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     name = PurePosixPath(entry.name)
-    is_data = _NAME.fullmatch(name.name) or _AUDIT_NAME.fullmatch(name.name)
-    if not entry.isreg() or not is_data:
+    if not entry.isreg() or not is_data_name(name.name):
         return
     inside = [part for part in name.parts if part.strip("/") not in ("", "..", ".")]
     target = folder.joinpath(*inside)

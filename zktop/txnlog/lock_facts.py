@@ -50,16 +50,14 @@ class LockDiscovery(Protocol):
 
 
 class _Folder:
-    """A reported folder, its newest listing, and the number of deletions since."""
+    """A reported folder, and the number of deletions since its newest listing."""
 
-    __slots__ = ("at", "deletions", "known_at", "names", "node", "stat", "zxid")
+    __slots__ = ("deletions", "known_at", "node")
 
     def __init__(self, node: StoredZnode, zxid: int) -> None:
         self.node = node
         self.known_at = zxid  # of the first listing
-        self.zxid = self.at = self.deletions = 0
-        self.names: tuple[Text, ...] = ()
-        self.stat = NO_STAT
+        self.deletions = 0
 
     def is_due_after_deletion(self) -> bool:
         """Whether to list it again, so that readers can forget the many deletions."""
@@ -67,9 +65,6 @@ class _Folder:
         if self.deletions <= MIN_DELETIONS:
             return False
         return self.deletions > 2 * len(self.node.children or ())
-
-
-NO_STAT: Final = Stat(czxid=0, mzxid=0, ctime=0)
 
 
 class LockFacts:
@@ -85,7 +80,8 @@ class LockFacts:
         """Read a tree below `chroot`; facts have paths without it."""
         self._tree, self._discovery, self._chroot, self._shorten = tree, discovery, chroot, shorten
         self._folders: dict[str, _Folder] = {}
-        self._single: dict[str, StoredZnode] = {}  # reported without their folder
+        self._single: dict[str, StoredZnode] = {}  # reported by themselves
+        self._timeouts_ms: dict[Session, int] = {}  # of the sessions alive
         self._last_heard: dict[Session, Millis] = {}
         self._has_new_sessions = True
         self._sessions_at: Millis | None = None
@@ -95,10 +91,12 @@ class LockFacts:
         """Yield facts about the whole tree, and about the tables that files do not have."""
         yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        self._timeouts_ms = dict(self._tree.timeouts_ms)
         for node in self._tree.nodes.values():
             node.mark = 0
         for path, node in list(self._tree.nodes.items()):
-            if node.mark == 0 and self._is_inside(path):
+            is_news = node.mark == 0 and path.rpartition("/")[0] not in self._folders
+            if is_news and self._is_inside(path):
                 yield from self._discover(path, node, tuple(node.children or ()), zxid, at)
 
     def after(
@@ -109,7 +107,7 @@ class LockFacts:
         if transaction.cxid:
             self._last_heard[transaction.session] = transaction.at
         if transaction.kind in (OPEN_SESSION, CLOSE_SESSION):
-            self._has_new_sessions = True
+            self._note_session(transaction.session)
         elif not effects:
             return []
         facts: list[AnyFact] = []
@@ -125,24 +123,24 @@ class LockFacts:
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
         """Yield the sessions alive, if they changed and were not reported just before."""
-        interval = max(1_000, 2 * len(self._tree.timeouts_ms))
+        interval = max(1_000, 2 * len(self._timeouts_ms))
         is_due = self._sessions_at is None or at - self._sessions_at >= interval
         if self._has_new_sessions and is_due:
             self._has_new_sessions, self._sessions_at = False, at
             yield self._expiry(zxid, at)
 
     def state(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
-        """Yield facts that repeat everything reported so far."""
+        """Yield facts that show everything reported so far as it is now."""
         yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield self._expiry(zxid, at)
         for path, folder in self._folders.items():
-            yield self._listing(path, folder)
+            yield self._listing(path, folder.node, zxid, at)
             for name in sorted(folder.node.children or ()):
                 child = self._tree.nodes.get(f"{path}/{name}")
                 if child is not None:
-                    zxid = max(child.mzxid, folder.known_at)
-                    yield self._node(f"{path}/{name}", child, zxid, at)
+                    known_at = max(child.mzxid, folder.known_at)
+                    yield self._node(f"{path}/{name}", child, known_at, at)
         for path, node in self._single.items():
             yield self._node(path, node, node.mzxid, at)
 
@@ -156,7 +154,7 @@ class LockFacts:
     def _is_inside(self, path: str) -> bool:
         if self._chroot and not (path == self._chroot or path.startswith(f"{self._chroot}/")):
             return False
-        return bool(path) and not path.startswith("/zookeeper")
+        return bool(path)
 
     def _discover(
         self, path: str, node: StoredZnode, names: Sequence[str], zxid: int, at: Millis
@@ -182,9 +180,9 @@ class LockFacts:
         while to_list:
             path, node = to_list.pop()
             node.mark |= _LISTED
-            folder = self._folders[path] = _Folder(node, zxid)
+            self._folders[path] = _Folder(node, zxid)
             self.touched.add(path)
-            yield self._list_again(path, folder, zxid, at)
+            yield self._listing(path, node, zxid, at)
             for name in sorted(node.children or ()):
                 below = f"{path}/{name}"
                 child = self._tree.nodes.get(below)
@@ -206,8 +204,10 @@ class LockFacts:
         kind, above, path, node = effect
         if kind == "removed":
             gone = self._removed(path, node, removal, zxid, at)
-            is_due = folder.is_due_after_deletion()
-            return (gone, self._list_again(above, folder, zxid, at)) if is_due else (gone,)
+            if not folder.is_due_after_deletion():
+                return (gone,)
+            folder.deletions = 0
+            return (gone, self._listing(above, folder.node, zxid, at))
         if kind == "changed":
             if node.mark & _LISTED:
                 self.touched.add(path)
@@ -267,21 +267,16 @@ class LockFacts:
 
     # Values
 
-    def _list_again(self, path: str, folder: _Folder, zxid: int, at: Millis) -> Children:
-        folder.zxid, folder.at, folder.deletions = zxid, at, 0
-        folder.stat = _stat(folder.node)
-        names = sorted(folder.node.children or ())
-        folder.names = tuple(map(Text, names))
-        return self._listing(path, folder)
+    def _note_session(self, session: Session) -> None:
+        """Note a session that has begun or ended."""
+        self._has_new_sessions = True
+        self._timeouts_ms.pop(session, None)
+        if session in self._tree.timeouts_ms:
+            self._timeouts_ms[session] = self._tree.timeouts_ms[session]
 
-    def _listing(self, path: str, folder: _Folder) -> Children:
-        return Children(
-            zxid=folder.zxid,
-            at=folder.at,
-            path=self.text(path),
-            names=folder.names,
-            stat=folder.stat,
-        )
+    def _listing(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Children:
+        names = tuple(map(Text, sorted(node.children or ())))
+        return Children(zxid=zxid, at=at, path=self.text(path), names=names, stat=_stat(node))
 
     def _node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Node:
         data = node.data
@@ -290,7 +285,7 @@ class LockFacts:
         return Node(zxid=zxid, at=at, path=self.text(path), stat=_stat(node), data=data)
 
     def _expiry(self, zxid: int, at: Millis) -> Expiry:
-        timeouts_ms = dict(self._tree.timeouts_ms)
+        timeouts_ms = dict(self._timeouts_ms)
         return Expiry(zxid=zxid, at=at, server=SERVER, timeouts_ms=timeouts_ms, why=WHY_NO_EXPIRY)
 
     def text(self, path: str) -> Text:

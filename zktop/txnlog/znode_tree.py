@@ -25,9 +25,11 @@ from zktop.txnlog.transactions import (
     Transaction,
 )
 
-_STAT: Final = Struct(">QQQQQiiiQ").pack
+_STAT: Final = Struct(">QQQqqiiiQ").pack
 _OUTSIDE_OF_DIGEST: Final = "/zookeeper/"
 _MASK: Final = (1 << 64) - 1
+_ONE_MORE: Final = -1  # the parent's counter after a create
+_LARGEST: Final = (1 << 31) - 1  # of a counter; servers then leave it as it is
 _TTL_BYTE: Final = 0xFF  # the top byte of the owner of a node with a time to live
 
 EffectKind = Literal["created", "changed", "removed"]
@@ -127,9 +129,9 @@ class ZnodeTree:
         parent = nodes.get(above) or self._guessed_parent(path)
         if parent is None:
             return
-        if cversion < 0 or cversion > parent.cversion:
-            parent.cversion = parent.cversion + 1 if cversion < 0 else cversion
-            parent.pzxid = zxid
+        new_cversion = parent.cversion + 1 if cversion == _ONE_MORE else cversion
+        if parent.cversion < new_cversion <= _LARGEST:
+            parent.cversion, parent.pzxid = new_cversion, zxid
             self._update_digest(parent)
         if path in nodes:
             return
@@ -160,18 +162,19 @@ class ZnodeTree:
         effects.append(("removed", above, path, node))
 
     def _set_data(self, change: SetData, transaction: Transaction, effects: list[Effect]) -> None:
-        node = self.nodes.get(change.path)
+        path = _stored_path(change.path)
+        node = self.nodes.get(path)
         if node is None:
             return
         node.data, node.version = change.data, change.version
         node.mzxid, node.mtime = transaction.zxid, transaction.at
         if node.path_and_data_crc is not None:
-            node.path_and_data_crc = _crc(change.path, change.data)
+            node.path_and_data_crc = _crc(path, change.data)
         self._update_digest(node)
-        effects.append(("changed", change.path.rpartition("/")[0], change.path, node))
+        effects.append(("changed", path.rpartition("/")[0], path, node))
 
     def _set_acl(self, change: SetAcl, _transaction: Transaction, _effects: list[Effect]) -> None:
-        node = self.nodes.get(change.path)
+        node = self.nodes.get(_stored_path(change.path))
         if node is not None:
             node.aversion = change.version
             self._update_digest(node)
@@ -238,6 +241,11 @@ class ZnodeTree:
         )
         self._sum += crc - node.crc
         node.crc = crc
+
+
+def _stored_path(path: str) -> str:
+    """The path as a server stores it: that of the root is empty."""
+    return "" if path == "/" else path
 
 
 def _crc(path: str, data: bytes) -> int:

@@ -317,9 +317,16 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if at is not None and at.full is None:
                 raise click.UsageError(f"{option} takes a time like 2026-01-31T12:00:00Z.")
         window = since.full if since else None, until.full if until else None
+        refuse_reversed(*window)
         return command(window=window, **values)
 
     return SINCE(UNTIL(with_window))
+
+
+def refuse_reversed(since: Millis | None, until: Millis | None) -> None:
+    """Refuse a time that ends before it begins."""
+    if since is not None and until is not None and until < since:
+        raise click.UsageError("--until is before --since.")
 
 
 SINCE = click.option("--since", type=REPLAY_TIME, metavar="TIME", help="Begin at this time.")
