@@ -24,6 +24,7 @@ from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.zk import Access, Plan, Source
 from zktop.zk.event_loop import WhileWaiting
+from zktop.zk.wall_clock import now_ms
 
 GATHER_S = 0.01  # between two wake-ups before a look is due: one for each event doubles the cost
 RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
@@ -140,7 +141,7 @@ class LiveRun:
         if link is None or link.is_up:
             return 0.0
         since = link.at if link.gone_since is None else link.gone_since
-        return max(0.001, (time.time_ns() // 1_000_000 - since) / 1000)
+        return max(0.001, (now_ms() - since) / 1000)
 
     # Reports
 
@@ -174,7 +175,7 @@ class LiveRun:
     def _look(self, *, is_thorough: bool) -> Report:
         began, cpu = time.monotonic(), time.thread_time()
         is_news = self._fold()
-        self._now = max(self._now, time.time_ns() // 1_000_000)
+        self._now = now_ms()
         if self.recorder:
             self.recorder.look(self._now, thorough=is_thorough)
         report = self._examiner.look(

@@ -6,6 +6,7 @@ from zktop.config.files import expanded
 from zktop.config.mistakes import ConfigError
 from zktop.config.owners import read_owners
 from zktop.model.facts import OwnerNames
+from zktop.zk.wall_clock import now_ms
 
 LOOK_EVERY_S = 2.0
 
@@ -34,7 +35,7 @@ class OwnersFile:
             self.note = f"owners_file: {error.mistakes[0]}"
             return []
         self.note = ""
-        return [OwnerNames(zxid=0, at=time.time_ns() // 1_000_000, owners=owners)]
+        return [OwnerNames(zxid=0, at=now_ms(), owners=owners)]
 
     def _state(self) -> tuple[int, ...] | None:
         """Return what differs after the file or its mode was changed; None if there is no file."""

@@ -20,7 +20,8 @@ from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, Exists, Sync
-from zktop.zk.read.requests_in_flight import Answer, Reader, ZxidClock, now_ms
+from zktop.zk.read.requests_in_flight import Answer, Reader, ZxidClock
+from zktop.zk.wall_clock import now_ms
 
 REVIVE_S = 5.0
 CLOSING_S = 2.0

@@ -14,7 +14,6 @@ import msgspec
 from kazoo.exceptions import NoNodeError, UnimplementedError
 from msgspec.structs import replace
 
-from zktop.model.facts import Millis
 from zktop.zk.connect.address import Hosts
 from zktop.zk.connect.read_only_client import ReadOnlyClient
 from zktop.zk.event_loop import EventLoop
@@ -22,6 +21,7 @@ from zktop.zk.read import requests
 from zktop.zk.read.batch import SiblingNames, batches
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
+from zktop.zk.wall_clock import now_ms
 
 
 class ZxidClock:
@@ -108,10 +108,6 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
 Then = Callable[[Answer], None]
 ThenAll = Callable[[Sequence[Asked], list[Result], Answer], None]
-
-
-def now_ms() -> Millis:
-    return time.time_ns() // 1_000_000
 
 
 class _Reply:

@@ -17,7 +17,6 @@ from zktop.model.text import Text, clean
 from zktop.zk.connect.address import Access, Address, AdminAccess, Hosts, tls_context
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
@@ -27,6 +26,7 @@ from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, 
 from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import facts
 from zktop.zk.servers.table_formats import EnsembleMember, PathsBySession
+from zktop.zk.wall_clock import now_ms
 
 
 class KnownServers:

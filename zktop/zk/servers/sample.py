@@ -11,7 +11,6 @@ from zktop.model.facts import Connection, ServerState
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
 from zktop.zk.connect.read_only_exchange import ANSWER_TIMEOUT_S
-from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
@@ -30,6 +29,7 @@ from zktop.zk.servers.server_clock import (
     monotonic_ms,
 )
 from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
+from zktop.zk.wall_clock import now_ms
 
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
 

@@ -5,9 +5,9 @@ from typing import Any
 from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
 from zktop.model.text import Text, clean
 from zktop.zk.connect.address import Hosts
-from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers.sample import Sample
 from zktop.zk.servers.table_formats import PathsBySession
+from zktop.zk.wall_clock import now_ms
 
 
 def facts(sample: Sample, server: str, zxid: int, hosts: Hosts) -> list[ServerFact]:
