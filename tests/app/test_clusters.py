@@ -1,12 +1,15 @@
 """The clusters of the UI, on two servers: each has its own config and its own session."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from servers import RunningServer, sandbox_server
 from ui.fake_feed import settled, until
 
+from zktop.app import run_ui
 from zktop.app.clusters import Clusters, open_cluster
+from zktop.cli.main import run as cli_run
 from zktop.config.keys_and_defaults import Config, DemoSection, WebhookSection
 from zktop.model.settings import Root
 from zktop.ui.app import Zktop
@@ -67,3 +70,79 @@ def test_commands_name_the_cluster_or_its_hosts() -> None:
 
     options = [one.connection for one in found if one is not None]
     assert options == [("--cluster", "prod"), ("--hosts", "zk1:2181/app")]
+
+
+TYPED = {
+    ("--hosts", "zk1:1", "--tls-ca", "ca.pem"): ("--hosts", "zk1:1", "--tls-ca", "ca.pem"),
+    ("--config", "c.yaml", "--cluster", "prod"): ("--config", "c.yaml", "--cluster", "prod"),
+    ("--config", "c.yaml"): ("--hosts", "zk0:1", "--config", "c.yaml"),
+}
+
+
+@pytest.fixture
+def opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., dict[str, Sequence[str]]]:
+    """Returns the options in copied commands, by cluster, after this command line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_ui, "require_terminal", lambda _instead: None)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    (tmp_path / "ca.pem").write_text("")
+    Path("c.yaml").write_text("hosts: zk0:1\nclusters: {prod: {hosts: 'zk1:1'}}\n")
+    found: dict[str, Sequence[str]] = {}
+
+    def look(clusters: Clusters, _settings: UiSettings) -> int:
+        for name in clusters.hosts:
+            exports = clusters.open(name).exports
+            found[name] = exports.connection if exports is not None else ()
+        clusters.close()
+        return 0
+
+    monkeypatch.setattr(run_ui, "_run", look)
+
+    def run(*args: str) -> dict[str, Sequence[str]]:
+        assert cli_run([*args]) == 0
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize(("typed", "options"), TYPED.items())
+def test_copied_commands_reach_the_ensemble(
+    opened: Callable[..., dict[str, Sequence[str]]],
+    typed: tuple[str, ...],
+    options: tuple[str, ...],
+) -> None:
+    """With what the user typed, and the hosts or the cluster."""
+    assert next(iter(opened(*typed).values())) == options
+
+
+def test_copied_commands_name_the_file_of_another_cluster(
+    opened: Callable[..., dict[str, Sequence[str]]],
+) -> None:
+    """Its other options are for the first one alone."""
+    found = opened("--config", "c.yaml", "--auth", "digest:a:b")
+
+    assert found["prod"] == ("--cluster", "prod", "--config", "c.yaml")
+
+
+def test_a_demo_on_a_cluster_has_its_name(
+    opened: Callable[..., dict[str, Sequence[str]]],
+) -> None:
+    """With its login, in commands and in webhooks."""
+    found = opened("demo", "--config", "c.yaml", "--cluster", "prod")
+
+    assert found == {"prod": ("--config", "c.yaml", "--cluster", "prod")}
+
+
+def test_the_demo_root_is_watched_only_if_demo_clients_may_write() -> None:
+    """With --read-only, nothing happens there."""
+    demos = DemoSection(allow="never")
+    feeds = [
+        open_cluster("a", Config(roots=(Root("/a/**"),), demo=demo)).feed
+        for demo in (demos, DemoSection())
+    ]
+    for feed in feeds:
+        feed.stop()
+
+    assert [len(feed._plan.roots) for feed in feeds] == [1, 2]

@@ -42,8 +42,12 @@ def _close(cluster: OpenCluster) -> None:
         cluster.contenders.close()
 
 
-def open_cluster(name: str, config: Config, sandbox: str | None = None) -> OpenCluster:
+def open_cluster(
+    name: str, config: Config, sandbox: str | None = None, typed: Sequence[str] = ()
+) -> OpenCluster:
     """Open a live cluster; `sandbox` is a server that zktop started for it.
+
+    `typed` are the options that the user typed, for commands to copy.
 
     What happens on the sandbox is no incident, so no webhook hears of it.
     """
@@ -52,7 +56,8 @@ def open_cluster(name: str, config: Config, sandbox: str | None = None) -> OpenC
     can_write = sandbox is not None or config.demo.allow != "never"
     contenders = Contenders(config, sandbox) if can_write else None
     feed = live_feed(name, config, contenders)
-    options = ("--hosts", name) if name == config.hosts else ("--cluster", name)
+    own = ("--hosts", name) if name == config.hosts else ("--cluster", name)
+    options = typed if own[0] in typed else (*own, *typed)
     return OpenCluster(feed, contenders, exports_of(config.hosts, options))
 
 
@@ -61,7 +66,7 @@ def live_feed(name: str, config: Config, contenders: Contenders | None = None) -
 
     If roots are configured, the demo root is watched too, because contenders write there.
     """
-    if config.roots:
+    if config.roots and contenders is not None:
         config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))
     plan = plan_of(config, SAMPLE_EVERY_S)
     ours = (lambda: contenders.sessions) if contenders is not None else frozenset

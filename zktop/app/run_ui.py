@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -19,15 +19,26 @@ from zktop.ui.interfaces import OpenCluster
 from zktop.ui.settings import UiSettings
 
 
-def run_live_ui(effective: EffectiveConfig, others: Mapping[str, Config]) -> int:
+def run_live_ui(
+    effective: EffectiveConfig, others: Mapping[str, Config], typed: Sequence[str]
+) -> int:
     """Show an ensemble until the user quits; return the exit code.
 
-    `others` are the configs of the clusters that the user may switch to.
+    `others` are the configs of the clusters that the user may switch to; `typed` are the
+    connection options that the user typed.
     """
     require_terminal("zktop snapshot")
     configs = {effective.cluster_name: effective.config}
     configs |= {name: one for name, one in others.items() if name not in configs}
-    return _run_live(configs, ui_settings(effective, os.environ))
+    file = effective.file
+    own_file = ("--config", file.texts[-1]) if file is not None and file.is_typed else ()
+
+    def open_one(name: str) -> OpenCluster:
+        words = typed if name == effective.cluster_name else own_file
+        return open_cluster(name, configs[name], typed=words)
+
+    hosts = {name: one.hosts for name, one in configs.items()}
+    return _run(Clusters(hosts, open_one), ui_settings(effective, os.environ))
 
 
 def run_demo_ui(
@@ -36,11 +47,12 @@ def run_demo_ui(
     scene: str,
     sandbox: str | None,
     duration: Millis | None,
+    typed: Sequence[str],
 ) -> int:
     """Show an ensemble while a scene plays, for a duration or until the user quits.
 
     `config` is the effective one, narrowed to the scene; `sandbox` is the server that zktop
-    started for it, if any.
+    started for it, if any; `typed` are the connection options that the user typed.
     """
     require_terminal("zktop demo --text")
     settings = replace(
@@ -49,7 +61,9 @@ def run_demo_ui(
         scene=scene,
         leave_after_s=None if duration is None else duration / SECOND_MS,
     )
-    return _run_live({config.hosts: config}, settings, sandbox)
+    name, words = (effective.cluster_name, typed) if sandbox is None else (sandbox, ())
+    opened = open_cluster(name, config, sandbox, words)
+    return _run(Clusters({name: config.hosts}, lambda _name: opened), settings)
 
 
 def run_replay_ui(
@@ -72,14 +86,6 @@ def require_terminal(instead: str) -> None:
     is_terminal = all(stream is not None and stream.isatty() for stream in streams)
     if not is_terminal or os.environ.get("TERM", "") in ("", "dumb"):
         raise UsageError(f"The terminal UI needs a terminal; `{instead}` writes text or JSON.")
-
-
-def _run_live(
-    configs: Mapping[str, Config], settings: UiSettings, sandbox: str | None = None
-) -> int:
-    hosts = {name: one.hosts for name, one in configs.items()}
-    clusters = Clusters(hosts, lambda name: open_cluster(name, configs[name], sandbox))
-    return _run(clusters, settings)
 
 
 def _run(clusters: Clusters, settings: UiSettings) -> int:

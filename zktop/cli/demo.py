@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from zktop.app.connection_settings import access_of, demo_connection, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.cli.common.interrupts import sigterm_as_ctrl_c
-from zktop.cli.common.options import DURATION, demo_options
+from zktop.cli.common.options import DURATION, demo_options, typed_words
 from zktop.cli.common.output import WIDTH, flush, narrate, put
 from zktop.cli.sandbox import sandbox_process
 from zktop.cli.scene import complete_scene
@@ -79,7 +79,8 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
             return 0
         from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  the UI starts here
 
-        return run_demo_ui(effective, config, name, sandbox, duration)
+        words = typed_words(overrides).words
+        return run_demo_ui(effective, config, name, sandbox, duration, words)
 
 
 def _names_ensemble(effective: EffectiveConfig) -> bool:

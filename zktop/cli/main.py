@@ -11,7 +11,7 @@ from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
 from zktop.app.garbage_collection import no_collections
-from zktop.cli.common.options import READ_ONLY, ui_options
+from zktop.cli.common.options import READ_ONLY, typed_words, ui_options
 from zktop.cli.common.output import drop_output, flush, narrate, put_table
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
@@ -166,7 +166,8 @@ def _open_ui(overrides: Overrides) -> int:
             effective_config,
         )
 
-    return run_live_ui(effective_config(overrides), cluster_configs(overrides))
+    words = typed_words(overrides).words
+    return run_live_ui(effective_config(overrides), cluster_configs(overrides), words)
 
 
 def _usage_sentence(error: click.UsageError) -> str:
