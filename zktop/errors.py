@@ -36,7 +36,7 @@ class NoConnectionError(ZktopError):
 
 
 class NothingToLookAtError(ZktopError):
-    """No lock root matched."""
+    """There is nothing to look at: no lock, no report, or no layout that matches."""
 
     exit_code = ExitCode.NOTHING_TO_LOOK_AT
 

@@ -1,4 +1,4 @@
-"""The JSON that zktop prints: snapshots and events.
+"""The JSON that zktop prints: snapshots, events, and ways to free a lock.
 
 This is a contract. Fields may be added. Renaming a field or changing its meaning needs a new
 schema number. Unknown is null, never 0 or "". `zktop schema` prints the names without `Json`.
