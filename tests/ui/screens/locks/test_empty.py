@@ -27,12 +27,12 @@ def report() -> Report:
 def moment_of(report: Report | None, status: Status, text: str = "", **more: object) -> ViewState:
     """A moment without surroundings."""
     frame = None if report is None else Frame(report)
+    more.setdefault("feed", FakeFeed())
     return ViewState(
         pulse=Pulse(),
         frame=frame,
         status=status,
         tape=Tape(),
-        feed=FakeFeed(),
         filter=parsed_filter(text),
         **more,  # type: ignore[arg-type]  # what a test adds
     )
@@ -65,7 +65,26 @@ def test_says_where_it_looked_and_found_nothing() -> None:
 
     assert "everywhere that it has permission to read" in said[0]
     assert "below /app/*" in said[1]
+    assert all("as soon as" in one for one in said)
     assert all("--root" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_live", "is_newest"),
+    [("replay", False, False), ("lost", True, True), ("failed", True, True), ("live", True, False)],
+)
+def test_new_locks_are_promised_only_for_now(
+    word: FeedState, is_live: bool, is_newest: bool
+) -> None:
+    """Not of a recording, a lost connection, or the past; a recording has no other root."""
+    (nowhere,) = frames((NOW, ()))
+    feed = FakeFeed(is_live=is_live)
+    moment = moment_of(nowhere.report, Status(word), feed=feed, is_newest=is_newest)
+    said = " ".join(texts(empty_state(moment, 80)))
+
+    assert "zktop searched everywhere" in said
+    assert "as soon as" not in said
+    assert ("--root" in said) == is_live
 
 
 def test_says_that_a_root_does_not_exist() -> None:

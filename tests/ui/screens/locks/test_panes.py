@@ -22,7 +22,8 @@ from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Cost, Node
-from zktop.model.history.events import Elapsed, Event
+from zktop.model.format import short
+from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
@@ -32,7 +33,7 @@ from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.panes import health, lock_summary
-from zktop.ui.styled_text import text_of
+from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.view_state import Selection
 
 
@@ -292,6 +293,37 @@ def test_an_owner_that_was_read_later_is_named(report: Report) -> None:
 
     assert [event.split()[-2] for event in events] == ["lock-0000000008", "up", "dan", "eve"]
     assert events[1].endswith("  dan gave up waiting")
+
+
+@pytest.mark.parametrize("between", ["lock-appeared", "lock-vanished"])
+def test_a_lock_that_was_created_again_does_not_name_later_owners(
+    report: Report, between: EventKind
+) -> None:
+    """The names of its nodes begin again with 0, for other clients."""
+    node, of_queue = Text("lock-0000000000"), kazoo_name("eve", 2)
+    assert report.view(STOCK).lock.member(of_queue) is not None
+    tape = tape_with(
+        report,
+        Event(at=1, event="released", lock=STOCK, node=node),
+        Event(at=2, event="released", lock=STOCK, node=of_queue),
+        Event(at=3, event=between, lock=STOCK),
+        Event(at=4, event="queued", lock=STOCK, node=node, owner=Text("dan")),
+        Event(at=5, event="queued", lock=STOCK, node=of_queue),
+    )
+    events = texts([one.drawn for one in event_lines(tape, report, 5, 120)])
+
+    assert [one.split()[-2] for one in (*events[:2], *events[3:])] == [
+        "eve", "dan", short(of_queue), "lock-0000000000",
+    ]  # fmt: skip
+
+
+def test_a_wide_path_keeps_its_column(report: Report) -> None:
+    """Its characters take two cells each."""
+    path = Text("/locks/" + "漢字" * 10)
+    tape = tape_with(report, *(Event(at=1, event="lock-appeared", lock=one) for one in (path, "/a")))
+    wide, plain = (one.drawn for one in event_lines(tape, report, 5, 120))
+
+    assert width_of(wide[:-1]) == width_of(plain[:-1])
 
 
 def test_a_single_node_does_not_name_later_owners(report: Report) -> None:

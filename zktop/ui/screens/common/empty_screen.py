@@ -58,6 +58,7 @@ def _filtered(state: ViewState, report: Report, width: int) -> list[Line]:
 def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
     roots = [root.path for root in named_roots(report.settings) or report.settings.roots]
     where = f"below {several(roots)}" if roots else "everywhere that it has permission to read"
+    promise = " A new lock appears here as soon as it is created." if _is_now(state) else ""
     reasons = [finding.sentence for finding in report.findings if finding.rule in UNSEEN_ROOTS]
     lines = [
         (),
@@ -65,18 +66,21 @@ def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
         (),
         *(one for text in reasons for one in paragraph(text, width, "warning")),
         *([()] if reasons else []),
-        *paragraph(
-            f"zktop searched {where}. A new lock appears here as soon as it is created.", width
-        ),
-        (),
-        *paragraph(_ELSEWHERE, width, "dim"),
+        *paragraph(f"zktop searched {where}.{promise}", width),
     ]
+    if state.feed.is_live:
+        lines += [(), *paragraph(_ELSEWHERE, width, "dim")]
     if state.contenders is not None:
         lines += [
             (),
             line(("  N", "key"), " starts a demo client, ", ("S", "key"), " plays a scene."),
         ]
     return lines
+
+
+def _is_now(state: ViewState) -> bool:
+    """True if the screen shows what there is at this moment."""
+    return state.feed.is_live and state.is_newest and state.status.word in ("live", "read-only")
 
 
 def paragraph(text: str, width: int, ink: Ink = "plain") -> list[Line]:

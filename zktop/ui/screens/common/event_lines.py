@@ -1,11 +1,13 @@
 """The newest events of all locks, of one lock or of one session, one line each."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
+from rich.cells import cell_len, set_cell_size
 
 from zktop.model.actors import session_of
 from zktop.model.client_names import ClientNames
@@ -72,7 +74,7 @@ EVERYTHING: Final = About()
 def event_lines(
     tape: Tape, report: Report, at_most: int, width: int, about: About = EVERYTHING
 ) -> list[EventLine]:
-    """Return the newest events before this report: of locks, and of deadlocks."""
+    """Return the newest events up to this report: of deadlocks, and of locks in the last 2,000."""
     now = report.now
     room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
     path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
@@ -88,18 +90,23 @@ def event_lines(
 
 
 def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
-    """Complete events whose owner was read after the event."""
-    later: dict[tuple[Text, Text], Event] = {}
+    """Complete events whose owner was read after the event.
+
+    The names of nodes begin again in a lock that was deleted and created again.
+    """
+    later: dict[tuple[Text, Text, int], Event] = {}
+    lives = Counter[Text]()  # later creations and deletions of each lock
     for one in newest_first:
+        lives[one.lock] += one.event in ("lock-appeared", "lock-vanished")
         if one.node is None or one.node == ITSELF:
             yield one
         elif one.session or one.owner:
-            later[one.lock, one.node] = one
+            later[one.lock, one.node, lives[one.lock]] = one
             yield one
-        elif (known := later.get((one.lock, one.node))) is not None:
+        elif (known := later.get((one.lock, one.node, lives[one.lock]))) is not None:
             yield replace(one, session=known.session, owner=known.owner)
         else:
-            view = report.view(one.lock)
+            view = None if lives[one.lock] else report.view(one.lock)
             member = view.lock.member(one.node) if view else None
             yield replace(one, session=member.owner, owner=member.label) if member else one
 
@@ -156,9 +163,12 @@ def _cut(path: str, width: int) -> str:
     """
     if width <= MIN_PATH_CELLS:
         path = _last(path)
-    if len(path) > width:
-        path = f"…{whole_names(path[1 - width :])}"
-    return f"{path:<{width}}"
+    if cell_len(path) > width:
+        path = path[1 - width :]
+        while cell_len(path) >= width:  # wide characters
+            path = path[1:]
+        path = f"…{whole_names(path)}"
+    return set_cell_size(path, width)
 
 
 def _last(path: str) -> str:
