@@ -38,7 +38,9 @@ def _is_colour(number: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["TERM", "HUP"]
+    ("number", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)],
+    ids=["TERM", "HUP", "INT"],
 )
 def test_a_signal_leaves_the_terminal_as_it_was(number: int, code: int, tmp_path: Path) -> None:
     """No alternate screen, no mouse reports, no hidden cursor, no process stays behind."""

@@ -88,6 +88,19 @@ def test_every_ink_can_be_read_on_every_ground(theme: object, ink: str) -> None:
     assert _contrast(style, cursor) >= 3.0
 
 
+@pytest.mark.parametrize("surface", ["", 'surface: "#ffffff"'])
+def test_the_cursor_of_a_light_theme_of_the_user_can_be_seen(surface: str, tmp_path: Path) -> None:
+    """It is darker than the ground; no colour is lighter than white."""
+    folder = tmp_path / "zktop" / "themes"
+    folder.mkdir(parents=True)
+    (folder / "mine.yaml").write_text(f'name: mine\nprimary: "#0055aa"\ndark: false\n{surface}\n')
+    theme = theme_named("mine", {"XDG_CONFIG_HOME": str(tmp_path)}, LOOKS)
+    variables = _variables(textual_theme(theme).theme)
+    cursor = Color.from_rich_color(InkStyles(variables).cursor.bgcolor)
+
+    assert _light(cursor) < _light(Color.parse(variables["surface"])) - 0.1
+
+
 def _variables(theme: TextualTheme) -> dict[str, str]:
     return {**theme.to_color_system().generate(), **theme.variables}
 

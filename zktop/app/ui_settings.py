@@ -26,6 +26,7 @@ from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, with_user_keys
 from zktop.ui.settings import UiSettings
 from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 from zktop.ui.user_commands import FIELDS, UserCommand, command_actions
+from zktop.ui.widgets.ink_styles import LIGHT_CURSOR
 
 _STYLES = (*INKS, "cursor")
 _BACKGROUND = "#121212"  # Textual's default
@@ -135,6 +136,7 @@ def textual_theme(file: ThemeFile) -> NamedTheme:
         variables={
             **(base if file.ansi else {}),  # Textual's own widgets need these, too
             "line": border,
+            **({} if file.dark or file.ansi else {"ink-cursor": LIGHT_CURSOR}),
             **{f"ink-{name}": style for name, style in file.inks.items()},
         },
         **colours,  # type: ignore[arg-type]  # these keys are colours

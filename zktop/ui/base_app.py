@@ -178,9 +178,9 @@ class BaseApp(App[int]):
         super().exit(result, return_code, message)
 
     def obey_signals(self) -> None:
-        """Restore the terminal on SIGTERM and SIGHUP."""
+        """Restore the terminal on SIGINT, SIGTERM and SIGHUP."""
         loop = asyncio.get_running_loop()
-        for one in (signal.SIGTERM, signal.SIGHUP):
+        for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             try:
                 loop.add_signal_handler(one, self.exit, None, SIGNAL_EXIT_BASE + one)
             except (NotImplementedError, RuntimeError, ValueError):

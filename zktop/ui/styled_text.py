@@ -138,7 +138,7 @@ def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list
     row = ""
     for word in text.split():
         while cell_len(word) > max(1, width - len(indent)):
-            head = set_cell_size(word, max(1, width - len(indent))).rstrip()
+            head = set_cell_size(word, max(1, width - len(indent))).rstrip() or word[0]
             lines += [(Run(indent + row, ink),)] if row else []
             lines.append((Run(indent + head, ink),))
             row, word = "", word[len(head) :]  # noqa: PLW2901  the rest of it is the next word

@@ -281,6 +281,29 @@ async def test_sessions_are_found_once_their_names_are_read(
         assert session_text(session("ann")) in text
 
 
+async def test_the_selected_item_stays_selected_when_sessions_are_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sessions that match better are listed above it."""
+    monkeypatch.setattr(palette_items, "AT_ONCE", 0)
+    app = app_of(*frames((NOW, [*lock("/a/0x1", "ann"), *lock("/b/0x1", "bob")])))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        monkeypatch.setattr(palette, "call_in_steps", lambda *_, **__: None)
+        await opened(pilot, "0x1")
+        await pressed(pilot, "down")
+        dialog = app.screen
+        found = dialog.query_one(TextList)
+        before, line_before = found.target, found.cursor
+        for _ in dialog._reading:
+            pass
+        dialog._read()
+
+        assert before.name == "/b/0x1"
+        assert found.target.name == "/b/0x1"
+        assert found.cursor > line_before
+
+
 async def test_a_recent_lock_is_found_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search for each of five would stop the screen with 100,000 locks."""
     searched: list[str] = []

@@ -13,6 +13,7 @@ from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.trees.path_tree import (
     ITSELF,
     MAX_BELOW,
+    MAX_DEPTH,
     OPEN_BELOW,
     PathNode,
     PathTree,
@@ -129,3 +130,17 @@ def test_the_drawing_has_columns_and_fits() -> None:
     assert lines[2].split()[1:] == ["stock", "3", "DEADLOCK?"]
     assert isinstance(writer.links[1], FoldLink)
     assert max(map(width_of, writer.lines)) <= 78
+
+
+def test_very_deep_locks_are_listed_in_the_last_folder_of_the_tree() -> None:
+    """ZooKeeper allows any depth; the tree has one level for each of the first parts only."""
+    deep = "/a" * (MAX_DEPTH - 1)
+    folder, rest = f"{deep}/folder", "x/" * 1_000 + "lock"
+    tree = path_tree([total(f"{folder}/{rest}", 2), total("/b"), total(f"{deep}/c")])
+    node = next(one for one in tree if one.path != "/b")
+
+    assert (node.path, node.waiting) == (deep, 2)
+    assert [(one.name, one.path) for one in node.below] == [
+        (f"folder/{rest}", f"{folder}/{rest}"),
+        ("c", f"{deep}/c"),
+    ]

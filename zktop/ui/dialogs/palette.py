@@ -110,7 +110,11 @@ class PaletteDialog(Dialog[PaletteItem]):
             sections = [*sections, PaletteSection("", (), "reading the names of all sessions ...")]
         rows = [row for one in sections for row in section_lines(one, width)]
         lines = [drawing for drawing, _ in rows] or [line(("No match.", "dim"))]
-        results.show(lines, [item for _, item in rows])
+        items, old = [item for _, item in rows], results.target
+        if isinstance(old, PaletteItem):  # each search makes its items anew
+            same = (one for one in items if one and one[:2] == old[:2])
+            results.target = next(same, None)
+        results.show(lines, items)
 
 
 def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:

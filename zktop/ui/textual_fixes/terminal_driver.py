@@ -4,6 +4,9 @@ Textual writes in a thread with a queue of 30 entries. When the terminal is clos
 and the next write blocks forever. A closed terminal also sends SIGCONT to its processes, and
 Textual would then start a second thread.
 
+A busy terminal, for example behind a slow ssh link, makes writers wait, unless a process that
+shares it has switched that off.
+
 A process that does not belong to the terminal, as in a container or under nohup, gets no SIGHUP
 when the terminal closes. Textual's thread for keys would then read its end again and again.
 """
@@ -11,6 +14,8 @@ when the terminal closes. Textual's thread for keys would then read its end agai
 import os
 import select
 import signal
+from collections.abc import Callable
+from functools import partial
 from threading import Thread
 from typing import IO, Any, cast
 
@@ -18,7 +23,10 @@ from textual.drivers.linux_driver import LinuxDriver
 
 
 class TerminalFile:
-    """The terminal as a file. The first write error closes it; later writes are discarded."""
+    """The terminal as a file. The first write error closes it; later writes are discarded.
+
+    A busy terminal is not closed: each write waits for it.
+    """
 
     def __init__(self, file: IO[str] | None) -> None:
         self._file = file
@@ -26,18 +34,21 @@ class TerminalFile:
     def write(self, text: str) -> int:
         """Write, or discard the text."""
         if self._file is not None:
-            try:
-                return self._file.write(text)
-            except OSError:
-                self._file = None
+            self._do(self._file, partial(self._file.write, text))
         return len(text)
 
     def flush(self) -> None:
         if self._file is not None:
-            try:
-                self._file.flush()
-            except OSError:
-                self._file = None
+            self._do(self._file, self._file.flush)
+
+    def _do(self, file: IO[str], write: Callable[[], object]) -> None:
+        try:
+            os.set_blocking(file.fileno(), True)
+            write()
+        except BlockingIOError:
+            pass  # changed by another process just now: this text is lost
+        except OSError:
+            self._file = None
 
 
 class TerminalDriver(LinuxDriver):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from rich.cells import cell_len
 from textual.geometry import Offset, Size
 
 from zktop.model.facts import EPOCH_BITS, Millis, Server
@@ -72,13 +73,15 @@ def ensemble(
 def _short(name: str, room: int) -> str:
     """Cut the middle of a long name; its end is the chroot.
 
-    >>> _short("zk1:2181,zk2:2181,zk3:2181/app", 16)
-    'zk1:2181…181/app'
+    >>> _short("zk1:2181,zk2:2181,zk3:2181/app", 16), _short("記録記録記録記録", 9)
+    ('zk1:2181…181/app', '記録…記録')
     """
-    if len(name) <= room:
-        return name
-    end = (room - 1) // 2
-    return f"{name[: room - 1 - end]}…{name[len(name) - end :]}"
+    cut, left = name, room
+    while cell_len(cut) > room:  # more than once for wide characters
+        end = (left - 1) // 2
+        cut = f"{name[: left - 1 - end]}…{name[len(name) - end :]}"
+        left -= 1
+    return cut
 
 
 def _width(pieces: Iterable[HeaderPiece]) -> int:

@@ -71,10 +71,15 @@ def test_says_where_it_looked_and_found_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("word", "is_live", "is_newest"),
-    [("replay", False, False), ("lost", True, True), ("failed", True, True), ("live", True, False)],
+    [
+        ("replay", False, False),
+        ("lost", True, True),
+        ("failed", True, True),
+        ("live", True, False),
+    ],
 )
 def test_new_locks_are_promised_only_for_now(
-    word: FeedState, is_live: bool, is_newest: bool
+    word: FeedState, *, is_live: bool, is_newest: bool
 ) -> None:
     """Not of a recording, a lost connection, or the past; a recording has no other root."""
     (nowhere,) = frames((NOW, ()))

@@ -320,7 +320,9 @@ def test_a_lock_that_was_created_again_does_not_name_later_owners(
 def test_a_wide_path_keeps_its_column(report: Report) -> None:
     """Its characters take two cells each."""
     path = Text("/locks/" + "漢字" * 10)
-    tape = tape_with(report, *(Event(at=1, event="lock-appeared", lock=one) for one in (path, "/a")))
+    tape = tape_with(
+        report, *(Event(at=1, event="lock-appeared", lock=one) for one in (path, "/a"))
+    )
     wide, plain = (one.drawn for one in event_lines(tape, report, 5, 120))
 
     assert width_of(wide[:-1]) == width_of(plain[:-1])
