@@ -48,6 +48,7 @@ def test_an_ensemble_is_read_once_and_then_into_a_file(zktop: Zktop, tmp_path: P
         ("--listen 9141", "expected HOST:PORT, got '9141'."),
         ("--listen :70000", "expected HOST:PORT, got ':70000'."),
         ("--listen a..b:1", "http://a..b:1/metrics cannot be served: "),
+        ("--listen :0", "expected HOST:PORT, got ':0'."),
         ("--listen :1 --textfile a.prom", "--listen, --textfile and --from exclude each other."),
         ("--textfile a.txt", "--textfile: node_exporter reads only files named *.prom."),
         ("--textfile none/a.prom", "--textfile: there is no folder none."),

@@ -29,6 +29,16 @@ def test_the_format_follows_from_the_name_of_the_file(zktop: Zktop, tmp_path: Pa
     assert out.startswith("# Locks of 127.0.0.1:28555\n")
 
 
+def test_a_report_never_replaces_its_recording(zktop: Zktop, tmp_path: Path) -> None:
+    """A slip of the hand costs no evidence."""
+    recording = tmp_path / "a.zktop"
+    recording.write_bytes(INCIDENT.read_bytes())
+    code, _, err = zktop("report", "--from", "a.zktop", "-o", "a.zktop")
+
+    assert (code, "a.zktop is the recording to read" in err) == (2, True)
+    assert recording.read_bytes() == INCIDENT.read_bytes()
+
+
 def test_a_part_of_a_recording(zktop: Zktop) -> None:
     """What was before it is known, but not counted."""
     code, out, _ = zktop("report", *DEMO, "--since", "+20s", "--until", "+30s", "--format", "json")

@@ -49,7 +49,7 @@ class AddressParam(click.ParamType[Address]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Address:
         host, colon, port = str(value).rpartition(":")
-        if not colon or not port.isdecimal() or int(port) > MAX_PORT:
+        if not colon or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
             return self.fail(f"expected HOST:PORT, got {value!r}.", param, ctx)
         return host.strip("[]"), int(port)
 

@@ -16,6 +16,7 @@ from zktop.cli.common.options import (
     UNTIL,
     ReplayTime,
     connection_options,
+    refuse_reversed,
 )
 from zktop.cli.common.output import narrate, put_utf8
 from zktop.cli.common.sources import live_run, open_recording, print_notes
@@ -63,6 +64,9 @@ def command(
     On an ensemble it watches for a --duration, or until ctrl-c. Of a recording
     it takes all, or the part from --since to --until.
     """
+    file = period_options["file"]
+    if output and file and output.resolve() == Path(file).resolve():
+        raise click.UsageError(f"{output} is the recording to read: write to another file.")
     found, is_interrupted = _period(overrides, **period_options)
     document = _document(found, form or _form_of(output))
     if output is None:
@@ -102,8 +106,7 @@ def _recorded(
     recording, _ = open_recording(overrides, file)
     begin = since.resolve(recording.begin) if since else None
     end = until.resolve(recording.begin) if until else None
-    if begin is not None and end is not None and end < begin:
-        raise click.UsageError("--until is before --since.")
+    refuse_reversed(begin, end)
     if begin is not None:
         recording.start_near(begin)
     period, last = Period(begin), None

@@ -236,17 +236,17 @@ def path(text: str) -> str:
 
 
 def root(text: str) -> str:
-    """Check a lock path or a pattern of lock paths.
+    """Check a lock path or a pattern of lock paths; `/` stands for every path.
 
-    >>> root("/locks/**")
-    '/locks/**'
+    >>> root("/locks/**"), root("/")
+    ('/locks/**', '/**')
     """
     levels = _path_levels(text, "the root")
     if any("**" in level and level != "**" for level in levels):
         raise ValueError(f"** stands for whole levels: write /** or *, got {quoted(text)}")
     if ("**", "**") in pairwise(levels):
         raise ValueError(f"two ** in a row mean the same as one, got {quoted(text)}")
-    return text
+    return "/**" if text == "/" else text
 
 
 def expression(text: str) -> str:

@@ -195,6 +195,14 @@ def test_a_folder_has_one_recorder(tmp_path: Path) -> None:
         pass
 
 
+def test_a_name_with_an_impossible_date_is_no_piece(tmp_path: Path) -> None:
+    """Somebody renamed a file: the others are still read."""
+    recorder(RingFolder(tmp_path, LIMITS), BEGIN).close()
+    (tmp_path / "zktop-20261331T120000.000Z.zktop").touch()
+
+    assert [piece.begin for piece in pieces_in(tmp_path)] == [BEGIN]
+
+
 def test_a_folder_without_recordings_is_refused_with_a_sentence(tmp_path: Path) -> None:
     """It names the folder."""
     with pytest.raises(UsageError, match=r"contains no recording of `zktop record --dir`"):

@@ -219,6 +219,31 @@ def test_folders_of_locks_are_counted_and_so_are_the_empty_ones() -> None:
     assert by_label(metrics, "zktop_lock_folders", "empty") == {"true": 2, "false": 1}
 
 
+def test_a_folder_that_zktop_cannot_list_is_not_empty() -> None:
+    """One was not listed yet, the other is hidden by an ACL; both have children."""
+    parent = Children(
+        path=Text("/locks"),
+        names=(Text("unread"), Text("denied")),
+        stat=Stat(1, 1, 0),
+        zxid=100,
+        at=LATER,
+    )
+    found = [
+        Node(
+            path=join("/locks", name),
+            stat=Stat(5, 5, 0, num_children=3),
+            data=b"",
+            zxid=100,
+            at=LATER,
+        )
+        for name in parent.names
+    ]
+    denied = Denied(path=Text("/locks/denied"), what="list", zxid=100, at=LATER)
+    metrics = last((LATER, [own(), parent, *found, denied]), judged_by=LOCKS)
+
+    assert by_label(metrics, "zktop_lock_folders", "empty").get("true", 0) == 0
+
+
 def test_missed_events_lower_the_coverage() -> None:
     """The counters of the lock's znode show two more clients."""
     name = kazoo_name("A0", 0)

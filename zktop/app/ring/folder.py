@@ -28,14 +28,14 @@ _TIME: Final = "%Y%m%dT%H%M%S.%f"
 def pieces_in(folder: Path) -> list[StoredPiece]:
     """Return the pieces of a ring in order of time."""
     found = ((path, _PIECE.fullmatch(path.name)) for path in folder.iterdir())
-    pieces = (_stored(path, _millis(name[1])) for path, name in found if name)
+    pieces = (_stored(path, name[1]) for path, name in found if name)
     return sorted(filter(None, pieces), key=lambda piece: piece.begin)
 
 
 def kept_in(folder: Path) -> list[StoredPiece]:
     """Return the files around findings, in order of time."""
     found = ((path, _KEPT_NAME.fullmatch(path.name)) for path in (folder / KEPT).glob("*.zktop"))
-    files = (_stored(path, _millis(name[1])) for path, name in found if name)
+    files = (_stored(path, name[1]) for path, name in found if name)
     return sorted(filter(None, files), key=lambda file: file.begin)
 
 
@@ -56,11 +56,11 @@ def _millis(text: str) -> Millis:
     return round(datetime.strptime(text, _TIME).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def _stored(path: Path, begin: Millis) -> StoredPiece | None:
+def _stored(path: Path, begin: str) -> StoredPiece | None:
     try:
-        return StoredPiece(path, begin, path.stat().st_size)
-    except FileNotFoundError:
-        return None  # deleted meanwhile
+        return StoredPiece(path, _millis(begin), path.stat().st_size)
+    except (FileNotFoundError, ValueError):
+        return None  # deleted meanwhile, or not a name that the recorder gave it
 
 
 class RingFolder:
@@ -90,10 +90,12 @@ class RingFolder:
         return self._pieces[first:]
 
     def room_for(self, size: int, at: Millis) -> None:
-        """Delete the oldest pieces until a file of this size fits; raise OSError if it cannot."""
+        """Delete pieces older than `keep`, and the oldest until this size fits; or raise OSError."""
         left = self.limits.max_bytes - sum(file.size for file in self._kept) - size
         if left < 0:
-            raise OSError(errno.EFBIG, "the state of all locks does not fit into --max-size")
+            raise OSError(
+                errno.EFBIG, "it does not fit into --max-size beside the files around findings"
+            )
         self._delete(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, left))
 
     # Files around findings

@@ -11,7 +11,7 @@ from zktop.model.facts import join, split
 from zktop.model.locks.candidates import unnumbered_names
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.children_of_znode import NO_FAMILY, Znode
+from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
 from zktop.output.metrics.lock_totals import root_label
 
 
@@ -29,7 +29,7 @@ def _empty(report: Report) -> Iterator[Text]:
     for parent in parents:
         for znode in filter(_may_be_folder, families.get(parent, NO_FAMILY)):
             path = join(parent, znode.name)
-            is_empty = not families.get(path, NO_FAMILY).members
+            is_empty = _is_empty(znode, families.get(path, NO_FAMILY))
             if is_empty and path not in locks and _is_below_root(path, report):
                 yield path
 
@@ -37,6 +37,12 @@ def _empty(report: Report) -> Iterator[Text]:
 def _may_be_folder(znode: Znode) -> bool:
     stat = znode.stat
     return stat is not None and not stat.owner and bool(unnumbered_names([znode.name]))
+
+
+def _is_empty(znode: Znode, family: Family) -> bool:
+    """Whether it is known to have no children; without a listing its Stat says so."""
+    is_known = family.listed or (znode.stat is not None and not znode.stat.num_children)
+    return is_known and not family.members
 
 
 def _is_below_root(path: Text, report: Report) -> bool:

@@ -93,13 +93,16 @@ class LockTotals:
 def lock_figures(view: LockView, settings: Settings) -> LockFigures:
     lock = view.lock
     members = member_counts(view)
+    is_no_folder = lock.kind in ("single", "lease")
     return LockFigures(
         root=root_label(lock.path, settings),
         state=_state(lock, members),
         members=tuple(members.items()),
         waiting=members["waits"],
         numbers_left=_numbers_left(lock),
-        is_empty_folder=None if lock.kind in ("single", "lease") else not lock.family.members,
+        is_empty_folder=None
+        if is_no_folder or lock.error is not None
+        else not lock.family.members,
     )
 
 

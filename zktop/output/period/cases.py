@@ -42,9 +42,8 @@ class CaseLog:
         self._expired: tuple[ExpiredSession, ...] = ()  # of the newest report
         self._looked_at: Millis = 0
 
-    def look(self, report: Report) -> None:
-        """Take the next report."""
-        now = report.now
+    def look(self, report: Report, now: Millis) -> None:
+        """Take the next report, and the time for which it counts."""
         for deadlock in report.deadlocks:
             known = self._deadlocks.get(deadlock.number)
             first_at = known.first_at if known else now
@@ -53,6 +52,7 @@ class CaseLog:
             self._over = report.over
             for over in report.over:
                 self._end(over)
+            self._end_others(report, now)
         if report.expiries is not self._expired:
             self._expired = report.expiries
             self._expiries.update((one.session, one) for one in report.expiries)
@@ -74,6 +74,13 @@ class CaseLog:
             self._deadlocks[over.deadlock.number] = DeadlockCase(
                 case.deadlock, case.first_at, over.at, over.how
             )
+
+    def _end_others(self, report: Report, now: Millis) -> None:
+        """Note the end of those that the report does not name any more, as too many have ended."""
+        present = {deadlock.number for deadlock in report.deadlocks}
+        for number, case in self._deadlocks.items():
+            if case.ended_at is None and number not in present:
+                self._deadlocks[number] = msgspec.structs.replace(case, ended_at=now)
 
     def deadlocks(self) -> Iterator[DeadlockCase]:
         """Return all deadlocks, in the order of their detection."""

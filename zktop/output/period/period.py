@@ -63,21 +63,28 @@ class Period:
         """Take the next report."""
         self._ledger.look(report)
         if report.now >= self._since:
-            self._cases.look(report)
+            self._look_at_beginning()
+            self._cases.look(report, report.now)
         self._timeline.look(report, self._ledger)
         self._report = report
 
+    def _look_at_beginning(self) -> None:
+        """Count what the last report before the period shows: it exists when the period begins."""
+        if self._report is not None and self._report.now < self._since:
+            self._cases.look(self._report, self._since)
+
     def summary(self, origin: Origin, until: Millis | None = None) -> PeriodSummary | None:
-        """Sum up the period; None if it begins after the last report.
+        """Sum up the period; None if it begins after the last report, or after `until`.
 
         With `until`, nothing changed between the last report and then.
         """
         report = self._report
         if report is None or (until or report.now) < self._since:
             return None
+        self._look_at_beginning()
         accounts = self._ledger.accounts(until)
         until = accounts.until
-        findings = self._cases.findings(report.now)
+        findings = self._cases.findings(max(report.now, self._since))
         summary = PeriodJson(
             hosts=origin.hosts,
             chroot=origin.chroot,
@@ -116,11 +123,16 @@ def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
     length = accounts.until - accounts.since
     came = accounts.seen + accounts.missed
     return SeenJson(
-        share=round(1 - accounts.unseen_ms / length, 4) if length else 1.0,
-        contenders=round(accounts.seen / came, 4) if came else None,
+        share=_share(length - accounts.unseen_ms, length) if length else 1.0,
+        contenders=_share(accounts.seen, came) if came else None,
         notes=list(notes),
         blind=[BlindJson(rule=one.rule, why=one.why) for one in report.blind],
     )
+
+
+def _share(part: int, whole: int) -> float:
+    """Round down, so that it is 1 only if nothing is missing."""
+    return part * 10_000 // whole / 10_000
 
 
 def _deadlock(case: DeadlockCase) -> PeriodDeadlockJson:

@@ -101,7 +101,8 @@ class Timeline:
         for path in self._changed.after(report):
             self._add(path, report, times.get(path, report.now), ledger)
         self._totals[self._moment(report.now)] = self._waiting, self._contended
-        while self._moment(report.now) > MAX_MOMENTS or self._states > MAX_STATES:
+        most = max(MAX_STATES, 2 * len(self._tracks))  # each keeps two, however long a step is
+        while self._moment(report.now) > MAX_MOMENTS or self._states > most:
             self._double()
 
     def json(self, accounts: Accounts) -> TimelineJson:

@@ -193,9 +193,13 @@ def _deadlock(case: PeriodDeadlockJson, day: str) -> DeadlockWords:
         sentence=dead.sentence,
         steps=[*steps, f"… {count(more, 'more step')}"] if more > 0 else steps,
         behind=f"{count(dead.behind, 'more client')} waited behind it." if dead.behind else "",
-        way_out=f"How it ended: {case.how}." if case.how else _way_out(dead),
+        way_out=_ending(case.how) if case.ended else _way_out(dead),
         ring=_ring(dead) if more <= 0 else [],
     )
+
+
+def _ending(how: str | None) -> str:
+    return f"How it ended: {how}." if how else ""
 
 
 def _way_out(dead: DeadlockJson) -> str:

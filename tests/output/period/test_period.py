@@ -1,0 +1,76 @@
+"""What a period counts: what was there when it began, what ended, and how much was seen."""
+
+import pytest
+from model.builders import NOW
+from output.stories import facts, settings
+
+from zktop.model.deadlock_log import MAX_ENDED
+from zktop.model.examiner import Examiner
+from zktop.model.facts import Gone, Link, Node
+from zktop.model.text import Text
+from zktop.model.world.world import World
+from zktop.output.period import timeline
+from zktop.output.period.period import Origin, Period
+from zktop.output.period.period_schema import PeriodJson
+from zktop.output.period.words import document
+
+HOUR_MS = 3_600_000
+RING = "X x: A B ; Y x: B A"
+
+
+def summed_up(period: Period, until: int | None = None) -> PeriodJson:
+    """The summary of a period."""
+    summary = period.summary(Origin(None), until)
+    assert summary is not None
+    return summary.period
+
+
+def test_a_deadlock_from_before_the_period_is_counted() -> None:
+    """Also if no report falls into the period, because nothing changed."""
+    period, examiner = Period(NOW + HOUR_MS), Examiner(settings(RING))
+    period.look(examiner.look(World().after(*facts(RING)), NOW))
+    found = summed_up(period, NOW + 2 * HOUR_MS)
+
+    (case,) = found.deadlocks
+    assert case.first_seen == found.since
+    assert case.ended is None
+
+
+def test_all_deadlocks_that_end_at_once_are_over() -> None:
+    """More than a report names; it is not known how the others ended."""
+    number = MAX_ENDED + 10
+    story = " ; ".join(f"A{n} x: c{n} d{n} ; B{n} x: d{n} c{n}" for n in range(number))
+    period, examiner, world = Period(), Examiner(settings(story)), World().after(*facts(story))
+    period.look(examiner.look(world, NOW))
+    contenders = [fact.path for fact in facts(story) if isinstance(fact, Node)]
+    world = world.after(*(Gone(zxid=1_000, at=NOW, path=path) for path in contenders))
+    period.look(examiner.look(world, NOW + 1_000))
+    found = summed_up(period)
+
+    assert len(found.deadlocks) == number
+    assert all(one.ended for one in found.deadlocks)
+    assert not any("To resolve it" in one.way_out for one in document(found).deadlocks)
+
+
+def test_a_short_gap_in_a_long_period_is_never_rounded_away() -> None:
+    """One second in eight hours: not all was seen."""
+    period, examiner, world = Period(), Examiner(settings(RING)), World().after(*facts(RING))
+    for at, state in ((0, "connected"), (1_000, "lost"), (2_000, "connected"), (8 * HOUR_MS, "")):
+        link = [Link(zxid=900, at=NOW + at, state=state)] if state else []
+        world = world.after(*link)
+        period.look(examiner.look(world, NOW + at))
+    found = summed_up(period)
+
+    assert found.accounting.blocked_is == "at-least"
+    assert 0.9998 < found.seen.share < 1
+
+
+def test_more_contended_locks_than_states_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each lock keeps its first state; time is not stretched for ever."""
+    monkeypatch.setattr(timeline, "MAX_STATES", 1)
+    period, examiner = Period(), Examiner(settings(RING))
+    period.look(examiner.look(World().after(*facts(RING)), NOW))
+
+    summary = period.summary(Origin(None))
+    assert summary is not None
+    assert [lock.path for lock in summary.timeline.locks] == [Text("/locks/x"), Text("/locks/y")]
