@@ -177,8 +177,7 @@ class _ImportWriter:
         self._zxid, self._at = transaction.zxid, at
         if self._audit.moves(transaction):
             self._has_new_owners = True
-        if self._is_state_due():
-            self._repeat_state()
+        self._repeat_state_if_due()
 
     def _owners(self, zxid: int, at: Millis) -> Iterator[OwnerNames]:
         """Yield the addresses and users of all sessions, if an audit log has any."""
@@ -231,13 +230,11 @@ class _ImportWriter:
             self._lines.append(Complete(zxid=self._zxid, at=at))
         self._lines.append(LookMark(zxid=self._zxid, at=at, thorough=is_thorough))
 
-    def _is_state_due(self) -> bool:
-        is_due = self._at - self._state_at >= STATE_INTERVAL_MS
-        return is_due and self._lines_since_state > STATE_SHARE * self._lines_of_state
-
-    def _repeat_state(self) -> None:
-        """Start a new member with all facts; the tree must be that of the last transaction."""
-        if self._facts is None:
+    def _repeat_state_if_due(self) -> None:
+        """Start a new member with all facts; the tree is that of the last transaction."""
+        is_long_ago = self._at - self._state_at >= STATE_INTERVAL_MS
+        is_worth_it = self._lines_since_state > STATE_SHARE * self._lines_of_state
+        if self._facts is None or not (is_long_ago and is_worth_it):
             return
         at = self._at
         self._flush()

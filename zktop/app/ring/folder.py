@@ -90,7 +90,7 @@ class RingFolder:
         return self._pieces[first:]
 
     def room_for(self, size: int, at: Millis) -> None:
-        """Delete pieces older than `keep`, and the oldest until this size fits; or raise OSError."""
+        """Delete pieces older than `keep`, and more until this size fits; or raise OSError."""
         left = self.limits.max_bytes - sum(file.size for file in self._kept) - size
         if left < 0:
             raise OSError(
