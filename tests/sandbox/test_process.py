@@ -1,9 +1,11 @@
 """The sandbox as a process: how it says that it is ready, and how it ends."""
 
+import re
 import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from sandbox.raw_client import RawClient
@@ -70,11 +72,18 @@ def test_a_taken_port():
 
 
 @pytest.mark.parametrize(
-    ("host", "why"), [("no-such-host.invalid", "no-such-host.invalid:0: "), ("a..b", "a..b:0: ")]
+    ("host", "said"),
+    [
+        ("no.such.host.invalid", r"no\.such\.host\.invalid:0: (name or|temporary|no address).*"),
+        ("a..b", r"a\.\.b:0: no such host name"),
+        (64 * "a", 64 * "a" + ":0: no such host name"),
+        ("2001:db8::9", r"\[2001:db8::9\]:0: .*"),
+    ],
+    ids=["unknown", "empty label", "long label", "IPv6"],
 )
-def test_a_host_that_is_not_there(host: str, why: str):
-    """One sentence, which is not that of an unrelated error."""
-    ran = subprocess.run(
+def test_a_host_that_is_not_here(host, said):
+    """The sentence has the reason, and the host as one writes it before a port."""
+    done = subprocess.run(
         [*COMMAND, "--host", host, "--port", "0"],
         capture_output=True,
         text=True,
@@ -82,10 +91,24 @@ def test_a_host_that_is_not_there(host: str, why: str):
         check=False,
     )
 
-    assert ran.returncode == 2
-    assert ran.stderr.startswith(f"cannot listen on {why}")
-    assert len(ran.stderr.splitlines()) == 1
-    assert "unknown error" not in ran.stderr
+    assert done.returncode == 2
+    assert re.fullmatch(f"cannot listen on {said}\n", done.stderr)
+
+
+def test_an_address_that_cannot_be_printed():
+    """The disk is full: that is the reason, and not the port."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "zktop", "sandbox", "--port", "0"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert done.stderr == "Reading or writing failed: No space left on device.\n"
 
 
 def test_loopback_by_default():

@@ -14,7 +14,10 @@ from zktop.sandbox.sessions import TICK_MS
 
 
 def serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool = False) -> int:
-    """Serve until SIGINT or SIGTERM; print the address when clients can connect."""
+    """Serve until SIGINT or SIGTERM; print the address when clients can connect.
+
+    Raises OSError if the address cannot be printed.
+    """
     return asyncio.run(_serve(host, port, core, until_stdin_closes=until_stdin_closes))
 
 
@@ -24,12 +27,10 @@ async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: 
         loop.add_signal_handler(number, ended.set)
     try:
         server = await SandboxServer.start(host, port, core)
-    except (OSError, UnicodeError) as problem:  # the latter for a name like a..b
-        sys.stderr.write(f"cannot listen on {host}:{port}: {_why(problem)}\n")
+    except (OSError, UnicodeError) as problem:
+        sys.stderr.write(f"cannot listen on {_shown(host, port)}: {_reason(problem)}\n")
         return 2
-    bound_host, bound_port = server.address
-    bound_host = f"[{bound_host}]" if ":" in bound_host else bound_host
-    sys.stdout.write(f"{bound_host}:{bound_port}\n")
+    sys.stdout.write(f"{_shown(*server.address)}\n")
     sys.stdout.flush()
     if until_stdin_closes:
         await _watch_stdin(ended)
@@ -40,11 +41,16 @@ async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: 
     return 0
 
 
-def _why(problem: OSError | UnicodeError) -> str:
-    """Return the reason; asyncio's own sentences differ between versions."""
-    if isinstance(problem, OSError) and not isinstance(problem, socket.gaierror) and problem.errno:
-        return os.strerror(problem.errno).lower()
-    return str(getattr(problem, "strerror", None) or problem)
+def _shown(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _reason(problem: OSError | UnicodeError) -> str:
+    if isinstance(problem, UnicodeError):  # IDNA cannot encode it
+        return "no such host name"
+    if isinstance(problem, socket.gaierror) or not problem.errno:
+        return str(problem.strerror or problem).lower()
+    return os.strerror(problem.errno).lower()  # asyncio's own sentence differs between versions
 
 
 async def _watch_stdin(ended: asyncio.Event) -> None:
@@ -82,4 +88,7 @@ if __name__ == "__main__":
     given = _arguments()
     words = given.words.split(",") if given.words is not None else None
     core = ServerCore(tick_ms=given.tick_ms, flavour=FLAVOURS[given.flavour], allowed=words)
-    sys.exit(serve(given.host, given.port, core, until_stdin_closes=given.until_stdin_closes))
+    try:
+        sys.exit(serve(given.host, given.port, core, until_stdin_closes=given.until_stdin_closes))
+    except OSError as problem:  # the parent may be gone
+        sys.exit(f"cannot print the address: {problem.strerror}")
