@@ -1,14 +1,15 @@
 """The process that reads watch tables: its answers, its end, and its limits."""
 
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 
 import pytest
-from zk.bad_servers import answers, listener, silent
+from zk.bad_servers import answers, dead_port, listener, silent
 
 from zktop.zk.connect.address import Address
-from zktop.zk.servers import large_table_reader
+from zktop.zk.servers import large_table_process, large_table_reader
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.large_table_reader import TableReader, TableSizeEstimate, kernel_buffer_bytes
 
@@ -53,6 +54,23 @@ def test_a_refusal_says_why(reader: TableReader) -> None:
         reader.ask(Address("127.0.0.1", 1), "wchc", 5.0)
     with listener(answers(b"\n")) as address:
         assert reader.ask(address, "wchc", 5.0) == b"\n"
+
+
+def test_a_dead_address_of_a_name_leaves_time_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """For example an IPv6 address in a network that drops its packets."""
+    with dead_port() as dead, listener(answers(TABLE)) as address:
+        found = [
+            (socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))
+            for port in (dead, address.port)
+        ]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_named: found)
+        question = {"host": "zk1", "port": 2181, "word": "wchc", "seconds": 2.0, "most": 1 << 30}
+        head, chunks = large_table_process.answer(question)
+
+    assert head == {"size": len(TABLE)}
+    assert b"".join(chunks) == TABLE
 
 
 def test_a_table_that_is_too_large_is_drained(

@@ -28,15 +28,19 @@ def enlarge_buffer(connection: socket.socket) -> int:
 
 
 def connect(host: str, port: int, deadline: float) -> socket.socket:
-    """Connect with a large receive buffer; its size must be set before connecting."""
+    """Connect with a large receive buffer; its size must be set before connecting.
+
+    Each address of the host has an even share of the time left: some may be dead.
+    """
     problem: OSError | None = None
-    for family, kind, protocol, _, address in socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM
+    places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    for left, (family, kind, protocol, _, address) in zip(
+        range(len(places), 0, -1), places, strict=True
     ):
         connection = socket.socket(family, kind, protocol)
         try:
             enlarge_buffer(connection)
-            connection.settimeout(seconds_left(deadline))
+            connection.settimeout(seconds_left(deadline) / left)
             connection.connect(address)
         except OSError as refusal:
             connection.close()
