@@ -165,6 +165,15 @@ def test_the_size_of_a_table_is_estimated() -> None:
     assert sizes.expected(10_000) == 2_500_000
 
 
+def test_a_table_that_cannot_have_been_counted_gives_no_estimate() -> None:
+    """Its watches went after they were counted; those that come next may have any size."""
+    sizes = TableSizeEstimate()
+    sizes.read_table(2_000_000, 10_000)
+    sizes.read_table(1, 5_000)
+
+    assert sizes.expected(10_000) == 2_500_000
+
+
 def test_a_dump_without_ephemerals_gives_no_estimate() -> None:
     """Nor does an empty table."""
     sizes = TableSizeEstimate()

@@ -23,6 +23,7 @@ READ_AT_ONCE_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
 SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
 FIRST_GUESS_BYTES = 100.0  # bytes of one watch, until measured
 SESSION_LINE_BYTES = 21  # counted for each watch: it may belong to a session of its own
+SHORTEST_LINE_BYTES = 3  # of a watched path: a tab, a slash and a line break
 SIZE_MARGIN = 1.25
 MAX_ANSWER_BYTES = 256 << 20  # bytes kept of one answer
 KEPT_S = 30.0  # if zktop has not taken an answer by then, the process exits
@@ -56,8 +57,11 @@ class TableSizeEstimate:
             self._bytes_per_watch = named / paths + SESSION_LINE_BYTES
 
     def read_table(self, size: int, watches: int) -> None:
-        """Measure a table of this many bytes and watches."""
-        if watches:
+        """Measure a table of this many bytes; its watches were counted a moment before.
+
+        One without room for so many paths has changed since, and is ignored.
+        """
+        if watches and size >= watches * SHORTEST_LINE_BYTES:
             self._bytes_per_watch, self._is_measured = size / watches, True
 
 
