@@ -39,7 +39,7 @@ HTTP = b"HTTP/1.1 400 Illegal character CNTL=0xa\r\n\r\n"
     [
         (answers(SRVR), "ok", "is ZooKeeper 3.5.9"),
         (answers(BARRED), "ok", "is ZooKeeper."),
-        (answers(ERROR), "not-serving", "has no quorum"),
+        (answers(ERROR), "not-serving", "no quorum, or is still starting"),
         (answers(HTTP), "not-zookeeper", "HTTP, not ZooKeeper"),
         (answers(b"220 smtp ready\r\n"), "not-zookeeper", "not like ZooKeeper"),
         (hangs_up, "tls", "if it is a TLS port"),

@@ -57,7 +57,10 @@ def test_an_answer_that_is_cut_off_has_no_last_empty_line(answer: str) -> None:
     ("behaviour", "said"),
     [
         (answers(b"wchc is not executed because it is not in the whitelist.\n"), "whitelist"),
-        (answers(b"This ZooKeeper instance is not currently serving requests\n"), "no quorum"),
+        (
+            answers(b"This ZooKeeper instance is not currently serving requests\n"),
+            "still starting",
+        ),
         (answers(b""), "does not know it"),
         (hangs_up, "does not know it"),
         (silent, "no answer within 0.2 s"),

@@ -26,7 +26,7 @@ from zktop.model.waits.confidence import Confidence
 
 @Rule("P13", "member-down", "warning", "server")
 def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """A server of the ensemble is down, or runs without a quorum and serves no clients."""
+    """A server of the ensemble is down, or runs but serves no clients."""
     servers = _servers(ctx)
     for server in servers:
         name = short(server.server)
@@ -42,11 +42,11 @@ def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
         elif server.state == "no-quorum":
             yield _verdict(
                 server,
-                f"{name} runs but serves no clients: it has no quorum (noticed at "
-                f"{_noticed(server)}). {_answering(servers)}",
+                f"{name} runs but serves no clients: it has no quorum, or is still starting "
+                f"(noticed at {_noticed(server)}). {_answering(servers)}",
                 "C4",
-                "Check that it reaches the other members on their quorum ports; its log says "
-                "what it waits for.",
+                "Its log says what it waits for. If it does not load the data that the leader "
+                "sends, check that it reaches the other members on their quorum ports.",
             )
 
 

@@ -134,8 +134,9 @@ def _read_answer(
         return _ask_other_words(address, context, deadline)
     kind = kind_of(text)
     if "not currently serving requests" in text:
-        sentence = f"{address.route} has no quorum: it serves no clients at the moment."
-        return Probe(address, "not-serving", sentence, kind, why="it has no quorum")
+        why = "it has no quorum, or is still starting"
+        sentence = f"{address.route} serves no clients at the moment: {why}."
+        return Probe(address, "not-serving", sentence, kind, why=why)
     if kind is not None:
         return replace(_ok(address, kind, mode_of(text)), znodes=node_count(text))
     if "not in the whitelist" in text:

@@ -46,7 +46,7 @@ def not_refused(word: str, answer: bytes) -> bytes:
     if "is not in the whitelist" in beginning:
         raise RefusedError(f"{word} is not in this server's 4lw.commands.whitelist")
     if "not currently serving requests" in beginning:
-        raise RefusedError("the server has no quorum and serves no clients")
+        raise RefusedError("the server serves no clients: it has no quorum, or is still starting")
     return answer
 
 
