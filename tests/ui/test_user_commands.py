@@ -186,3 +186,23 @@ async def test_the_help_lists_the_command() -> None:
 
     assert "Your own commands" in text
     assert "f5" in text
+
+
+def test_a_node_of_another_lock_is_no_value() -> None:
+    """The user selected a node, and then another lock: there is no such node in it."""
+    report = DEADLOCK.report
+    selected = Selection(path="/locks/orders", node="lock-01", session=0xA)
+    newer = selected.updated(Selection(path="/locks/import"))
+
+    assert values_for("lock", newer, report) == {"path": "/locks/import", "node": ""}
+
+
+def test_a_node_stays_selected_while_its_lock_is() -> None:
+    """Screen 1 knows no nodes; it selects the same lock again."""
+    selected = Selection(path="/locks/orders", node="lock-01")
+    newer = selected.updated(Selection(path="/locks/orders"))
+
+    assert values_for("lock", newer, DEADLOCK.report) == {
+        "path": "/locks/orders",
+        "node": "lock-01",
+    }

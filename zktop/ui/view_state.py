@@ -32,9 +32,14 @@ class Selection(NamedTuple):
     contender: str | None = None  # name of a demo contender
 
     def updated(self, newer: "Selection") -> "Selection":
-        """Replace the fields that the newer selection sets."""
+        """Replace the fields that the newer selection sets.
+
+        A node belongs to a lock, a contender to a session: neither outlives what it belongs to.
+        """
         known = {field: value for field, value in newer._asdict().items() if value is not None}
-        return self._replace(**known)
+        has_moved = any(getattr(self, field) != value for field, value in known.items())
+        kept = self._replace(node=None, contender=None) if has_moved else self
+        return kept._replace(**known)
 
 
 def locks_of(report: Report, selection: Selection) -> frozenset[str]:

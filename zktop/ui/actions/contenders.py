@@ -29,12 +29,11 @@ RECORDING: Final = "This is a recording. Demo clients need a live ensemble."
 READ_ONLY: Final = "Read-only: zktop starts no demo clients (--read-only, or demo.allow)."
 NO_CONTENDER: Final = "No demo client here. Press N to start one."
 VERBS: Final = {"read": "read", "write": "write", "exclusive": "own"}
-PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
+PREFERRED_ROLES: Final[dict[ContenderAction, tuple[str, ...]]] = {
     "release": ("holds",),
     "cancel": ("waits",),
     "kill": ("holds", "waits"),
     "freeze": ("holds", "waits"),
-    "thaw": ("frozen",),
 }
 
 
@@ -205,9 +204,12 @@ class ContenderActions(Shell):
         self.push_screen(ConfirmDialog(f"Outside {port.root}", question, word), answered)
 
     def _act(self, action: ContenderAction) -> None:
-        port, selection = self.contenders, self.selection
+        port = self.contenders
         if port is None:
             return
+        here = self.page.subject if self.page is not None else Selection()
+        is_known = (here.path, here.session, here.contender) != (None, None, None)
+        selection = here if is_known else self.selection
         contender = chosen(port.states, selection, action)
         if contender is None:
             name = selection.contender
@@ -238,5 +240,11 @@ def chosen(
     if selection.session:
         return next((one for one in running if one.session == selection.session), None)
     here = [one for one in running if selection.path in (one.path, *one.holds)]
-    order = (*PREFERRED_STATES[action], *(one.state for one in here))
-    return min(here, key=lambda one: order.index(one.state), default=None)
+    roles = [_role(one, selection.path) for one in here]
+    order = (*PREFERRED_ROLES[action], *roles)
+    return min(here, key=lambda one: order.index(_role(one, selection.path)), default=None)
+
+
+def _role(contender: ContenderState, path: str | None) -> str:
+    """Return what a contender does in this lock: it may hold one lock and wait for another."""
+    return "holds" if path in contender.holds else contender.activity

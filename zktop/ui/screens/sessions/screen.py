@@ -277,7 +277,7 @@ class SessionsScreen(Page):
         if row is not None:
             self._followed = row.session
             state = self.view_state = replace(
-                state, subject=state.subject._replace(session=row.session)
+                state, subject=state.subject.updated(Selection(session=row.session))
             )
             self.post_message(SelectionChanged(state.subject))
         self._draw_panes(state)

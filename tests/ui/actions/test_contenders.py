@@ -1,0 +1,92 @@
+"""Which demo client a key acts on: the one under the cursor, by what it does in that lock."""
+
+import pytest
+from model.builders import NOW, lock, session
+from ui.fake_contenders import FakeContenders, contender
+from ui.fake_feed import FakeFeed, frames, settled
+
+from zktop.demo_types import ContenderAction, ContenderOrder, ContenderState, LockClaim
+from zktop.ui.actions.contenders import chosen
+from zktop.ui.app import Zktop
+from zktop.ui.settings import UiSettings
+from zktop.ui.view_state import Selection
+
+ORDERS, STOCK = "/zktop-demo/orders", "/zktop-demo/stock"
+CLAIMS = (LockClaim("predecessor", ORDERS), LockClaim("predecessor", STOCK))
+ANN = ContenderState(
+    ContenderOrder("ann", CLAIMS), 1, activity="waits", session=0xA, holds=(ORDERS,)
+)
+BOB = ContenderState(
+    ContenderOrder("bob", CLAIMS[::-1]), 2, activity="waits", session=0xB, holds=(STOCK,)
+)
+
+
+def name_of(states: list[ContenderState], path: str, action: ContenderAction) -> str:
+    """The demo client in the lock at this path that an action applies to."""
+    found = chosen(states, Selection(path=path), action)
+
+    assert found is not None
+    return found.name
+
+
+@pytest.mark.parametrize(
+    ("path", "action", "name"),
+    [
+        (ORDERS, "release", "ann"),
+        (ORDERS, "cancel", "bob"),
+        (STOCK, "kill", "bob"),
+        (STOCK, "cancel", "ann"),
+    ],
+)
+def test_a_key_on_a_lock_of_a_deadlock(path: str, action: ContenderAction, name: str) -> None:
+    """Each of the two holds one lock and waits for the other: only its part in this one counts."""
+    assert name_of([ANN, BOB], path, action) == name
+
+
+@pytest.mark.parametrize("action", ["release", "freeze", "kill"])
+def test_a_frozen_holder_is_still_the_holder(action: ContenderAction) -> None:
+    """The second Z thaws it, and does not freeze the first waiter."""
+    holder = contender("ann", ORDERS, "frozen", 0xA, holds=(ORDERS,))
+    waiter = contender("bob", ORDERS, "waits", 0xB)
+
+    assert name_of([holder, waiter], ORDERS, action) == "ann"
+
+
+@pytest.mark.parametrize("page", ["2", "4"])
+async def test_a_client_chosen_before_is_not_killed(page: str) -> None:
+    """Ann is under the cursor of screen 6, then bob under that of another screen."""
+    (frame,) = frames((NOW, lock(ORDERS, "ann", "bob")))
+    members = frame.report.parts[ORDERS].lock.members
+    owners = {one.owner: one.node for one in members}
+    states = [
+        contender(node, ORDERS, state, owner, holds=(ORDERS,) if state == "holds" else ())
+        for (owner, node), state in zip(owners.items(), ("holds", "waits"), strict=True)
+    ]
+    stage = FakeContenders(states=states)
+    app = Zktop(FakeFeed(frame), stage, settings=UiSettings(page="demo"))
+    async with app.run_test(size=(140, 44)) as pilot:
+        await settled(pilot)
+        await pilot.press(page)
+        await settled(pilot)
+        await pilot.press("end")
+        await settled(pilot)
+        chosen_one = app.page.subject.session if app.page else None
+        await pilot.press("K")
+        await settled(pilot)
+
+    assert stage.asked == [("kill", owners[chosen_one])]
+
+
+async def test_a_session_of_another_screen_does_not_hide_the_clients_of_a_lock() -> None:
+    """The session on screen 4 was that of an ordinary client; the lock has a demo client."""
+    stage = FakeContenders(states=[contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))])
+    film = frames((NOW, lock(ORDERS, "ann")))
+    app = Zktop(FakeFeed(*film), stage, settings=UiSettings(page="sessions"))
+    async with app.run_test(size=(140, 44)) as pilot:
+        await settled(pilot)
+        app.turn_to("locks", Selection(session=session("zoe")))
+        await settled(pilot)
+        await pilot.press("K")
+        await settled(pilot)
+
+    assert stage.asked == [("kill", "ann")]
