@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from demo.contenders import PATIENCE_S, Bench
 
+from zktop.cli.sandbox import sandbox_process
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.errors import UsageError
 
@@ -205,3 +206,37 @@ def test_orders_are_on_no_command_line(bench: Bench):
 
     assert b"sesame" not in Path(f"/proc/{one.pid}/cmdline").read_bytes()
     assert "sesame" not in os.environ.values()
+
+
+def test_names_arrive_unchanged_in_any_locale(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    """The znode is the one that the user approved, also where the locale is not UTF-8."""
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")  # as in the locale de_DE.ISO-8859-1
+    path = f"{bench.path}/schlüssel"
+    bench.start("a", path=path)
+    bench.wait_for_step("a", "acquired")
+
+    assert len(bench.nodes(path)) == 1
+
+
+def test_a_contender_runs_nothing_from_the_current_folder(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A file there may have the name of a module that zktop needs."""
+    (tmp_path / "queue.py").write_text("raise SystemExit('a file of the user')")
+    monkeypatch.chdir(tmp_path)
+    bench.start("a", hold_s=0)
+    bench.ended("a")
+
+    assert bench.log.ended["a"].exit_code == 0
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_sandbox_runs_nothing_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The same for the server of demos."""
+    (tmp_path / "selectors.py").write_text("raise SystemExit('a file of the user')")
+    monkeypatch.chdir(tmp_path)
+
+    with sandbox_process() as address:
+        assert ":" in address

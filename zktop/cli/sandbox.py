@@ -50,7 +50,8 @@ def command(port: int, host: str, flavour: str) -> int:
 @contextmanager
 def sandbox_process() -> Iterator[str]:
     """Run a sandbox server on a free port as a child process; yields its address."""
-    command = [sys.executable, "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes"]
+    # -P: Python would import modules from the current folder of the user first
+    command = [sys.executable, "-P", "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes"]
     server = subprocess.Popen(  # noqa: S603  zktop itself, with fixed arguments
         command,
         stdin=subprocess.PIPE,

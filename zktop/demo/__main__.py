@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import TextIO
 
 from zktop.demo.contender import DemoContender
@@ -107,6 +108,9 @@ def _stop(contender: DemoContender) -> None:
 
 def main() -> int:
     """Run a contender that takes its order from stdin and reports its steps on stdout."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")  # as the parent's, in any locale
     try:
         return run_contender(read_order(sys.stdin.readline()), _print, sys.stdin)
     except ZktopError as problem:

@@ -63,7 +63,8 @@ class ContenderProcess:
     def start(cls, order: ContenderOrder) -> Self:
         """Start a contender in its own process group, out of reach of ctrl-c in a terminal."""
         process = subprocess.Popen(  # noqa: S603  our own module
-            [sys.executable, "-m", CONTENDER_MODULE, str(os.getpid())],
+            # -P: Python would import modules from the current folder of the user first
+            [sys.executable, "-P", "-m", CONTENDER_MODULE, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
