@@ -142,3 +142,17 @@ def test_a_step_is_one_line_for_people():
     step = ContenderStep("ann", "acquired", "acquired /x", "2026-01-31T12:00:00.123Z")
 
     assert step.line() == "12:00:00.123 ann: acquired /x"
+
+
+def test_a_stop_within_a_move_starts_no_more_clients(bench: Bench):
+    """Cleaning up would have to end them at once."""
+    both = contends("ann", "predecessor", "x"), contends("bob", "predecessor", "x")
+    move = SceneMove("two come", both, (ExpectedStep("ann", "lost"), ExpectedStep("bob", "lost")))
+    duo = player(bench, Scene("late", "", "", (move,), ""))
+    playing = threading.Thread(target=duo.step)
+    playing.start()
+    bench.wait_for_step("ann", "acquired")
+    duo.stop()
+    playing.join(PATIENCE_S)
+
+    assert [one.name for one in bench.pool.states()] == ["ann"]

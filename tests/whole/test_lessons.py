@@ -121,7 +121,7 @@ def test_a_reader_behind_a_writer_waits_to_read(classroom: Classroom) -> None:
 def test_a_lock_is_free_only_when_the_session_of_its_dead_holder_has_expired(
     classroom: Classroom,
 ) -> None:
-    """'About five seconds', says the lesson on crashes."""
+    """'Five seconds in the sandbox', says the lesson on crashes."""
     classroom.play("crash", "1 crash woke 1 client, 1 could go on.")
     waited_ms = classroom.time_of("bob", "acquired") - classroom.time_of("ann", "killed")
 

@@ -97,8 +97,8 @@ def command(
 ) -> int:
     """Contend for the lock at PATH as RECIPE does, and print every step.
 
-    ctrl-c releases the lock. The exit code is 0 if the lock was acquired, 1 if it was not, 130
-    on ctrl-c.
+    ctrl-c releases the lock. The exit code is 0 if the lock was acquired, 1 if it was not or
+    the work failed, 130 on ctrl-c.
     """
     effective = effective_config(overrides)
     check_permission(effective)

@@ -115,6 +115,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.losses = 0  # how many sessions were lost
         self.created: set[str] = set()  # paths that a create has returned
         self._settings = connection
+        self._reachable = list(self.hosts)
         self._is_closing = False
         self.add_listener(self._on_state)
 
@@ -139,9 +140,9 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def cut(self, seconds: float) -> None:
         """Cut the connection for a while, as if a network switch had failed."""
-        reachable, self.hosts = list(self.hosts), UNREACHABLE_HOSTS
+        self.hosts = UNREACHABLE_HOSTS
         self.drop()
-        threading.Timer(seconds, setattr, (self, "hosts", reachable)).start()
+        threading.Timer(seconds, setattr, (self, "hosts", self._reachable)).start()
 
     def drop(self) -> None:
         """Cut the connection; kazoo reconnects at once with the same session."""
@@ -187,6 +188,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         """Delete a node."""
         self.reporter.requests += 1
         super().delete(path, *arguments, **options)
+        self.created.discard(path)
 
     def _report_watch(self, path: str, says: str, watched: WatchedPart = "node") -> None:
         self.reporter.report("watching", says, lock=_parent(path), node=path, watched=watched)

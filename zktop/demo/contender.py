@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 
 from kazoo.exceptions import (
@@ -130,6 +130,7 @@ class DemoContender:
         self._waiting: Recipe | None = None
         self._work: LockedWork | None = None
         self._done = 0
+        self._has_failed_work = False
         self._retry_pause_s = 0.0
 
     def run(self) -> int:
@@ -143,7 +144,10 @@ class DemoContender:
         finally:
             if self._client is not None:
                 self._client.end()
-        self.reporter.report("ended", "done" if self._done else "ended without the lock")
+        undone = (
+            "ended after its work failed" if self._has_failed_work else "ended without the lock"
+        )
+        self.reporter.report("ended", "done" if self._done else undone)
         return ExitCode.FINE if self._done else EXIT_NOT_DONE
 
     def go(self) -> None:
@@ -199,14 +203,16 @@ class DemoContender:
                 self._work.run()
         except ConnectionClosedError:  # by `hang_up`
             raise StoppedError from None
-        except (PlaceLostError, SessionExpiredError, ConnectionLoss):
-            self.reporter.report("failed", "the session expired: the place in the queue is lost")
+        except (PlaceLostError, SessionExpiredError, ConnectionLoss) as loss:
+            says = f"{_why_lost(loss, held)}: the place in the queue is lost"
+            self.reporter.report("failed", says)
             return False
         except KazooException as refusal:
             name = type(refusal).__name__.removesuffix("Error")
             self.reporter.report("failed", f"ZooKeeper refused: {name} {refusal}".rstrip())
             return False
         except WorkFailedError as failure:
+            self._has_failed_work = True
             self.reporter.report("failed", f"{failure}; the locks are released anyway")
             return False
         return True
@@ -236,11 +242,21 @@ class DemoContender:
 
     @contextmanager
     def _releasing(self, held: list[Recipe]) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            for recipe in reversed(held):
-                recipe.release()
+        """Release every lock, the last first, even if the release of another one fails."""
+        with ExitStack() as releases:
+            try:
+                yield
+            finally:
+                for recipe in held:
+                    releases.callback(recipe.release)
+
+
+def _why_lost(loss: Exception, held: list[Recipe]) -> str:
+    """Say why a contender has no place in the queue any more."""
+    if isinstance(loss, SessionExpiredError) or any(recipe.lost for recipe in held):
+        return "the session expired"
+    is_cut = isinstance(loss, ConnectionLoss)
+    return "the connection was lost" if is_cut else "its node was deleted"
 
 
 def checked_order(order: ContenderOrder) -> ContenderOrder:

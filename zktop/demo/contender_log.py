@@ -9,7 +9,7 @@ from zktop.demo_types import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 
 MAX_ENDED = 100  # contenders; a scene has far fewer
-MAX_ENDED_SESSIONS = 64  # one per contender; a session outlives its process only briefly
+MAX_ENDED_SESSIONS = 64  # of contenders that ended, or lost them; they outlive both only briefly
 
 
 class ContenderLog:

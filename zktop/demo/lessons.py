@@ -96,8 +96,8 @@ CRASH = Lesson(
         LessonPart("oversleep", "2 clients believed at the same time that they held the lock."),
     ),
     "ann's process is killed while it holds the lock. When does bob get the lock?",
-    "When ann's session expires, in these demos after about five "
-    "seconds. Until then ZooKeeper cannot know that ann is dead and not just slow. Part 2 "
+    "When ann's session expires: after its session timeout, five seconds in the sandbox. "
+    "Until then ZooKeeper cannot know that ann is dead and not just slow. Part 2 "
     "shows why this is dangerous: bob gets the lock, ann wakes up, and for a moment both "
     "believe that they hold it. What they write should carry a number that grows with every "
     "holder, so that a late write can be refused.",

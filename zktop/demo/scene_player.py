@@ -119,6 +119,8 @@ class SceneRun:
         is_one_queue = len({start.claims[0].path for start in starts}) < len(starts)
         expected = list(move.until)
         for act in move.acts:
+            if self._stopped:
+                return
             if isinstance(act, StartContender):
                 self._before.pop(act.name, None)
                 self._pool.start(act.order(self.folder, self._root, self._connection))

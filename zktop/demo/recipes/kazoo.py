@@ -133,6 +133,7 @@ class KazooElection(KazooLock):
         while not self._elected():
             if deadline.over or not self._campaign.is_alive():
                 self._kazoo.cancel()
+                self._done.set()  # it may have been elected at this moment
                 self._campaign.join()
                 return self._not_elected()
             self.client.wakeup.wait(deadline.left)

@@ -4,10 +4,11 @@ Contenders queue up by sequence number, except in `rw-naive`, which is broken on
 whole names, as the sample in the Python article does, so `read-` comes before `write-`.
 """
 
+import re
 from typing import ClassVar
 
 from zktop.demo.client import Timeout
-from zktop.demo.recipes.base import HerdRecipe, PlaceLostError, QueueRecipe
+from zktop.demo.recipes.base import SEQUENCE_NUMBER, HerdRecipe, PlaceLostError, QueueRecipe
 from zktop.demo_types import Flaw
 
 HOST_NAMES = r".+-[RW]-"
@@ -55,7 +56,7 @@ class ReadWriteHost(ReadWrite):
         return f"{self.owner.replace('/', '_')}-{self.mode[0].upper()}-"
 
     def _is_writer(self, name: str) -> bool:
-        return "-W-" in name[-13:]
+        return re.search(rf"-W-{SEQUENCE_NUMBER}", name) is not None
 
 
 class ReadWriteHerd(HerdRecipe, ReadWrite):

@@ -51,12 +51,12 @@ class Poll(QueueRecipe):
             if not self._has_flaw(FAILED_POLL_HOLDS):
                 self._report_decision("no response: poll again")
                 return False
-            queue = []
-        if smaller := [name for name in queue if name < me]:
-            self._report_decision(f"{smaller[0]} is smaller: next poll in {self.claim.poll_s:g} s")
-            return False
-        if queue:
+        else:
             self._place(me, queue)  # only to check it: raises PlaceLostError
+            if smaller := [name for name in queue if name < me]:
+                says = f"{smaller[0]} is smaller: next poll in {self.claim.poll_s:g} s"
+                self._report_decision(says)
+                return False
         self._report_decision("no number is smaller")
         return True
 
@@ -78,7 +78,7 @@ class WatchParent(HerdRecipe):
     pattern = "lock-"
 
 
-RETRIES = 10
+ATTEMPTS = 10
 MICROSECONDS = Flaw(
     "microseconds",
     "takes the milliseconds of its timeout for microseconds: it watches again and again, with "
@@ -106,14 +106,14 @@ PERSISTENT = Flaw(
 
 
 class WatchPredecessor(QueueRecipe):
-    """Watch the next smaller node; start over, up to ten times, if our node is lost."""
+    """Watch the next smaller node; start over, up to nine times, if our node is lost."""
 
     name = "predecessor"
     source = "article 2, Java on ZkClient: /Mutex, with timeout and retries"
     brief = "lock- nodes; each client watches only the node ahead"
     creates = (
-        "an ephemeral lock-<number> node below the lock, and a new one, up to ten times, if it is "
-        "lost"
+        "an ephemeral lock-<number> node below the lock, and a new one, up to nine times, if it "
+        "is lost"
     )
     decides = "the smallest number has the lock; a client that times out deletes its node"
     watches = "the node just ahead of its own (exists), so a release wakes one client"
@@ -124,12 +124,12 @@ class WatchPredecessor(QueueRecipe):
     def acquire(self, timeout: float | None = None) -> bool:
         """Queue up; queue again after a lost session."""
         deadline = Timeout(timeout)
-        for attempt in range(RETRIES):
+        for attempt in range(2, ATTEMPTS + 1):
             try:
                 return self._wait_in_line(deadline)
             except PlaceLostError:
-                self._report_decision(f"its node is gone: attempt {attempt + 2}")
-        raise PlaceLostError
+                self._report_decision(f"its node is gone: attempt {attempt}")
+        return self._wait_in_line(deadline)
 
     def _watch(self, name: str) -> bool:
         if not self._has_flaw(VOID_WATCH):
@@ -188,7 +188,10 @@ class WatchPredecessorByGet(QueueRecipe):
         self.client.wakeup.clear()
         try:
             self.client.get(f"{self.path}/{name}", self.client.wakeup.set)
-        except (NoNodeError, ConnectionLoss):
+        except ConnectionLoss:
+            self._report_decision("no response: list again")
+            return False
+        except NoNodeError:
             self._report_decision(f"{name} was deleted before the watch was set: list again")
             return False
         return True

@@ -1,7 +1,5 @@
 """The lock is one ephemeral node; the other contenders watch it."""
 
-import contextlib
-
 from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
 
 from zktop.demo.client import Timeout
@@ -53,11 +51,15 @@ class SingleNode(Recipe):
         same session cannot delete a node of a later session.
         """
         while not self.lost:
-            with contextlib.suppress(ConnectionLoss, SessionExpiredError):
+            try:
                 stat = self.client.exists(node)
                 if stat is not None and stat.ephemeralOwner == self._session:
                     self.client.delete(node)
-                return
+            except ConnectionLoss:
+                continue
+            except SessionExpiredError:  # or the session was closed
+                pass
+            return
 
     def _is_ours(self) -> bool:
         """Check the owner: the response to our create may have been lost with the connection."""
