@@ -27,7 +27,7 @@ def test_names_that_are_only_counted_are_compared(after: str) -> None:
     assert differences("habcdef", after)[:3] == [
         "/l",
         f"- {begin}",
-        f"+ {begin}; its nodes are others, or in another order",
+        f"+ {begin}; other nodes, or another order",
     ]
 
 
@@ -35,5 +35,5 @@ def test_a_client_with_the_name_of_another_is_a_difference() -> None:
     """Sentences have equal names only once."""
     assert differences("hab", "habb")[-2:] == [
         "- held by h; waiting: a and b",
-        "+ held by h; waiting: a and b; its nodes are others, or in another order",
+        "+ held by h; waiting: a and b; other nodes, or another order",
     ]

@@ -50,7 +50,7 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
             continue
         before, after = map(lock_state, views)
         if before == after:
-            after += "; its nodes are others, or in another order"
+            after += "; other nodes, or another order"
         shown += 1
         if shown <= MAX_LOCKS:
             yield line((path, "title"))
