@@ -31,8 +31,31 @@ def test_a_clock_that_is_set_back_hides_no_later_fact() -> None:
     """A connection that is lost afterwards is lost later than it was made."""
     clocks = Clocks()
 
-    assert clocks.pass_s(5, set_by_ns=-HOUR_NS) == 5_000
-    assert clocks.pass_s(2) == 2_000
+    assert clocks.pass_s(5, set_by_ns=-HOUR_NS) == 2_500
+    assert clocks.pass_s(2) == 1_000
+
+
+def test_a_clock_that_was_set_back_catches_up() -> None:
+    """An hour back is right again after two: ages are wrong no longer than that."""
+    clocks = Clocks()
+    clocks.pass_s(0, set_by_ns=-HOUR_NS)
+    clocks.pass_s(7_199)
+
+    assert clocks.now_ms() > clocks.wall_ns // 10**6
+    assert clocks.pass_s(2) == 1_500
+    assert clocks.now_ms() == clocks.wall_ns // 10**6
+
+
+def test_a_clock_that_is_read_often_goes_on() -> None:
+    """Half of a moment is more than nothing."""
+    clocks = Clocks()
+    clocks.pass_s(0, set_by_ns=-HOUR_NS)
+    before = clocks.now_ms()
+    for _ in range(1_000):
+        clocks.steady_ns += 10_000
+        clocks.now_ms()
+
+    assert clocks.now_ms() == before + 5
 
 
 def test_a_step_forward_is_followed() -> None:
@@ -40,5 +63,5 @@ def test_a_step_forward_is_followed() -> None:
     clocks = Clocks()
     clocks.pass_s(1, set_by_ns=-HOUR_NS)
 
-    assert clocks.pass_s(1, set_by_ns=2 * HOUR_NS) == HOUR_NS // 10**6 + 1_000
+    assert clocks.pass_s(1, set_by_ns=2 * HOUR_NS) == HOUR_NS // 10**6 + 1_500
     assert clocks.now_ms() == clocks.wall_ns // 10**6
