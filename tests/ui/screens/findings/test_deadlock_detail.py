@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 from model.builders import NOW, session
 from model.findings.cases import ZXID, connected, k, watching
+from msgspec.structs import replace
 from output.stories import facts as story
 from ui.example_queues import looked, ring_of
 from ui.fake_feed import frames
@@ -91,6 +92,21 @@ class TestWhatToDo:
     def test_the_other_clients_have_a_line_each(self) -> None:
         """Stopping one of them works, too."""
         assert "\n   or bob" in text(written(looked(ring_of("ann", "bob"))))
+
+    def test_wide_characters_have_room(self) -> None:
+        """They take two cells each."""
+        assert "\n   or 库存库存  " in text(written(looked(ring_of("ann", "库存库存"))))
+
+    def test_locks_with_wide_names_are_not_cut_in_the_steps(self) -> None:
+        """The column is as wide as the widest step."""
+        story_of = story("A x: ann bob ; B x: bob ann")
+        wide = [
+            replace(one, path=Text(str(one.path).replace("/locks/a", "/locks/库存库存库存")))
+            for one in story_of
+            if hasattr(one, "path")
+        ]
+
+        assert "bob requested 库存库存库存 efc1" in text(written(looked(wide), 160, *SECTIONS))
 
 
 class TestRing:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from model.builders import NOW, kazoo_name
 from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, rows_of, seen, trouble
+from ui.example_queues import lock_of
 
 from zktop.model.facts import Children, Denied, Node, Stat, join
 from zktop.model.findings.catalogue import RULES
@@ -101,6 +102,16 @@ def test_writes_the_queue_as_runs(modes: list[str], holder: str, mix: str) -> No
     drawn = cells_of(report, live.rows[Text("/locks/rw")])
 
     assert (drawn["HOLDER"], drawn["MIX"]) == (holder, mix)
+
+
+@pytest.mark.parametrize(
+    ("waiters", "mix"), [("WR" * 4, "W.R.W.R.W.R.W.R"), ("WR" * 4 + "W", "W.R.W.R.W.R.W.R..")]
+)
+def test_the_mix_says_that_it_is_cut_only_when_it_is(waiters: str, mix: str) -> None:
+    """Eight runs fit."""
+    (row,) = rows_of(lock_of(f"W{waiters}")).rows.values()
+
+    assert row.mix == mix
 
 
 def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:

@@ -29,11 +29,13 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
+from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.screens.sessions.contact_bar import contact_strip, silence_bar
 from zktop.ui.screens.sessions.directory import SessionDirectory
 from zktop.ui.screens.sessions.if_it_dies import behind_it, others_on_host
 from zktop.ui.screens.sessions.risks import SessionRisks
 from zktop.ui.screens.sessions.rows import SessionRows
+from zktop.ui.screens.sessions.servers import COLUMNS, server_rows
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
 
@@ -96,6 +98,18 @@ async def test_a_server_has_a_row() -> None:
         screen = await settled(pilot)
 
         assert any("zk1:2181" in line and "LEADER" in line and "1/4" in line for line in screen)
+
+
+def test_versions_are_in_the_order_of_their_numbers() -> None:
+    """Not in that of texts."""
+    versions = ["3.10.0-5a02a05, built on 2026-02-25", "3.9.4", "3.9.10"]
+    servers = [figures(Text(f"zk{n}:2181"), version=Text(one)) for n, one in enumerate(versions)]
+    (frame,) = frames((AT, servers))
+    version = next(column for column in COLUMNS if column.name == "VERSION")
+    assert version.key is not None
+    found = sorted(server_rows(frame.report, PacketRates()), key=version.key)  # type: ignore[arg-type]
+
+    assert [row.figures.version for row in found] == ["3.9.4", "3.9.10", versions[0]]
 
 
 async def test_without_tables_it_says_what_is_unknown() -> None:

@@ -1,17 +1,25 @@
 """The words for a moment whose report is not in memory any more: from tracks alone."""
 
 import pytest
-from ui.example_past import BEGIN, A, B
+from msgspec.structs import replace
+from output.stories import facts, settings
+from ui.example_past import BEGIN, A, B, past
+from ui.fake_feed import app_of, frames
 from ui.past.test_playback import tape
 
 from zktop.model.text import Text
+from zktop.ui.interfaces import Status
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline.moment_in_words import (
     Moment,
     alert_words,
     group_words,
     lock_words,
+    overview,
     session_words,
 )
+from zktop.ui.screens.timeline.time_axis import latest
+from zktop.ui.styled_text import text_of
 
 
 def moment(after_ms: int) -> Moment:
@@ -41,3 +49,45 @@ def test_says_how_many_of_a_group_wait() -> None:
     """Each of them may both hold and wait."""
     assert group_words(moment(5_000), "g", (A, B)) == "g: 2 holding, 2 waiting"
     assert group_words(moment(20_000), "g", (A, B)) == "g: 1 holding, 1 idle"
+
+
+def test_a_confirmed_deadlock_is_said_before_a_likely_one() -> None:
+    """A session may be in both."""
+    made = Tape()
+    for frame in past():
+        both = [
+            replace(dead, confidence=sure, id=f"{dead.id}{sure}")
+            for dead in frame.report.deadlocks
+            for sure in ("C2", "C4")
+        ]
+        made.add(replace(frame, report=replace(frame.report, deadlocks=tuple(both))))
+
+    assert session_words(Moment(BEGIN + 5_000, made.tracks, None), "B", B).endswith(": deadlock")
+
+
+def test_several_holders_need_not_have_leases() -> None:
+    """One client may hold a lock for reading and for writing."""
+    story = "P sem(2): A C"
+    made = Tape()
+    for frame in frames((BEGIN, facts(story, at=BEGIN)), settings=settings(story)):
+        made.add(frame)
+
+    then = Moment(BEGIN, made.tracks, None)
+    assert lock_words(then, Text("/locks/p")) == "/locks/p held by 2 holders"
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("live", "LIVE"),
+        ("read-only", "LIVE"),
+        *((word, "LAST KNOWN STATE") for word in ("lost", "failed", "connecting", "reading")),
+    ],
+)
+def test_without_a_connection_nothing_is_live(word: str, says: str) -> None:
+    """Also while zktop connects again."""
+    film = past()
+    app = app_of(*film)
+    state = replace(app.view_state, frame=film[-1], status=Status(word))
+
+    assert text_of(overview(state, latest(BEGIN, 1_000, 10))).startswith(f" {says} ")

@@ -7,13 +7,15 @@ from contextlib import asynccontextmanager
 import pytest
 from model.builders import NOW, connections, lock, own, row
 from model.findings.cases import facts, k
+from output.stories import facts as story
 from textual.pilot import Pilot
-from ui.example_past import BEGIN, past
+from ui.example_past import BEGIN, moments, past
 from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
+from zktop.ui.screens.timeline import screen as screen_module
 
 END = BEGIN + 21_000
 
@@ -358,3 +360,31 @@ async def test_a_lost_connection_is_not_called_live() -> None:
 
         assert "LAST KNOWN STATE" in screen
         assert "LIVE" not in screen
+
+
+async def test_a_jump_in_a_paused_recording_chooses_other_strips(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At once, also if it soon follows another choice: no further frame may come."""
+    monkeypatch.setattr(screen_module, "CHOSEN_EVERY_S", 60.0)
+    later = BEGIN + 3_600_000
+    queue = story("Q x: P1 P2 P3", at=later, zxid=5_000)
+    film = frames(*moments(), (later, queue), (later + 60_000, []))
+    app = app_of(*film, page="timeline", is_live=False)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.seek(later + 30_000)
+        screen = await settled(pilot)
+
+    assert any(one.strip("│┃ ")[1:5] == " P1 " for one in screen), "\n".join(screen)
+
+
+async def test_there_is_nothing_to_mark_before_the_first_report() -> None:
+    """And no mark to remove."""
+    app = app_of(page="timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("m")
+        await settled(pilot)
+
+        assert not list(app._notifications)

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Final
 
 from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis, Session
-from zktop.model.format import fold_name, spoken
+from zktop.model.format import clock, fold_name, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
 from zktop.model.session_ids import session_text
@@ -25,8 +24,10 @@ def time_ms(at: Millis) -> str:
 
     >>> time_ms(1769860800123)
     '12:00:00.123'
+    >>> time_ms(10**17)  # a client may write any time
+    '09:46:40.000'
     """
-    return f"{datetime.fromtimestamp(at // 1000, UTC):%H:%M:%S}.{at % 1000:03d}"
+    return f"{clock(at).rstrip('Z')}.{at % 1000:03d}"
 
 
 def time_s(at: Millis) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Final
 
+from rich.cells import cell_len
+
 from zktop.model.actors import session_of
 from zktop.model.format import clock, count
 from zktop.model.freeing.commands import find_command, free_command
@@ -145,7 +147,9 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
         _write_first(writer, way, shown)
     for way in others:
         link = _session_link(way)
-        name = fitted(line((way.owner, "strong")), min(20, max(len(one.owner) for one in others)))
+        name = fitted(
+            line((way.owner, "strong")), min(20, max(cell_len(one.owner) for one in others))
+        )
         drawn = line(
             ("   or ", "dim"), *name, (_address(way), "address"),
             f"  unblocks {count(way.frees, 'client')}", (f"  {way.why}", "dim"),

@@ -144,7 +144,7 @@ def write_steps(
     layout = StepColumns(
         writer.width,
         min(MAX_NAME_CELLS, max((cell_len(one.step.name) for one in rows), default=3)),
-        min(MAX_STEP_CELLS, max(map(len, texts), default=4)),
+        min(MAX_STEP_CELLS, max(map(cell_len, texts), default=4)),
     )
     writer.write(_table_line(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "PROOF"), layout))
     when = time_ms if writer.width >= EXACT_FROM_CELLS else time_s

@@ -137,7 +137,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
             return _run(waiters[0].mode, len(waiters))
         modes = groupby(member.mode for member in waiters[:MAX_MEMBERS_MIXED])
         runs = [_run(mode, sum(1 for _ in run)) for mode, run in islice(modes, MAX_RUNS)]
-        is_all = len(runs) < MAX_RUNS and len(waiters) <= MAX_MEMBERS_MIXED
+        is_all = next(modes, None) is None and len(waiters) <= MAX_MEMBERS_MIXED
         return ".".join(runs) + ("" if is_all else "..")
 
     def owners(self, owner_name: OwnerName) -> str:

@@ -62,7 +62,7 @@ def heights_now(page: int, columns: int, used: UsedLines) -> PaneHeights:
         return heights._replace(minute=min(_in_steps(free), MAX_MINUTE_LINES))
     heights = heights._replace(minute=_minute_lines(page, heights, used))
     if columns == 2:  # noqa: PLR2004  below the pulse and the lock
-        return heights._replace(events=heights.events + (page - MIN_LINES) // 4)
+        return heights._replace(events=max(0, heights.events + (page - MIN_LINES) // 4))
     waits = (page - heights.pulse) // 2 if page >= MIN_TREE_PAGE else 0
     return heights._replace(events=page - used.blockers, waits=waits)
 

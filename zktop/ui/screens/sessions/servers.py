@@ -1,5 +1,6 @@
 """The servers of the ensemble, a row for each: figures, and the tables that zktop can read."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -104,6 +105,11 @@ def _tables(row: ServerRow) -> Line:
     return line(" ".join(given)) if given else line(("none", "unknown"))
 
 
+def _release(row: ServerRow) -> tuple[int, ...]:
+    """Return the numbers of its version: 3.9 comes before 3.10."""
+    return tuple(map(int, re.findall("[0-9]+", row.figures.version or "")[:3]))
+
+
 def _note(row: ServerRow) -> Line:
     if row.figures.state in OUTAGES:
         return line((str(row.figures.why), "critical"))
@@ -151,7 +157,7 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
            lambda row: sort_value(row.figures.znodes), at_right=True, rank=8, descending=True,
            title="Znodes", about="How many znodes the server has."),
     Column("VERSION", 14, lambda row: _or_unknown(_version(row.figures)),
-           lambda row: row.figures.version or "", rank=9,
+           _release, rank=9,
            title="Version", about="The version of ZooKeeper, or the name of another server."),
     Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4,
            title="Tables it shows", about="Which tables the server shows to zktop."),

@@ -37,7 +37,7 @@ def overview(state: ViewState, window: TimeWindow) -> Line:
     """Say which moment is on display, and how much of the past is stored."""
     begin = state.tape.begin or window.begin
     length = spoken(max(0, window.newest - begin) / 1000)
-    if state.is_newest and state.status.word == "lost":
+    if state.is_stale:
         how = Run("LAST KNOWN STATE", "warning")
     elif state.is_newest:
         how = Run("LIVE", "good")
@@ -97,7 +97,7 @@ def _lock_in_short(moment: Moment, path: Text) -> str:
     if state.holders == 1:
         held = f"held by {moment.tracks.name(state.holder)}"
     elif state.holders:
-        held = f"held by {count(state.holders, 'reader' if state.are_readers else 'lease')}"
+        held = f"held by {count(state.holders, 'reader' if state.are_readers else 'holder')}"
     waiting = f"; {count(state.queue, 'client')} waiting" if state.queue else ""
     return f"{path} {held}{waiting}"
 
@@ -114,8 +114,8 @@ def session_words(moment: Moment, name: str, session: Session) -> str:
         said = [f"holds {several(held)}"] if held else []
         said += [f"waits for {several(waited)}"] if waited else []
     alarms = moment.alarms()
-    stuck = ": deadlock" if session in alarms.proven else ""
-    stuck = ": likely deadlock" if session in alarms.suspected else stuck
+    stuck = ": likely deadlock" if session in alarms.suspected else ""
+    stuck = ": deadlock" if session in alarms.proven else stuck
     return f"{name} {' and '.join(said) or 'uses no lock'}{stuck}"
 
 

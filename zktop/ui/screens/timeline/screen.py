@@ -42,13 +42,13 @@ class TimelineScreen(Page):
     What happened when. A column is the same time for every lock and client; the vertical line is
     the cursor, and all screens show its moment.
 
-    Locks: a bar begins with the letter of the holder: R for several readers, S for several
-    leases, `·` for free, `┇` for more changes than a column can show. Below the bar is the longest
-    queue. Without UTF-8: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?`
-    probably in one, `:` more changes.
+    Locks: a bar begins with the letter of the holder: R for several readers, S for several other
+    holders, `·` for free, `┇` for more changes than a column can show. Below the bar is the
+    longest queue. Without UTF-8: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock,
+    `?` probably in one, `:` more changes.
 
-    Contacts: `p` is a contact with a server. Three or more waiters with similar names share a
-    strip. The graph at the bottom shows how many clients waited.
+    Contacts: `●` is a contact with a server; without UTF-8, `p`. Three or more waiters with
+    similar names share a strip. The graph at the bottom shows how many clients waited.
 
     Mouse: a click sets the cursor, a drag moves it, the wheel zooms. The first line says what
     happened at the moment under the mouse.
@@ -142,7 +142,9 @@ class TimelineScreen(Page):
 
     def _choose(self, state: ViewState, window: TimeWindow, room: int) -> StripChoice:
         """Choose the strips; without a new selection, at most once a second."""
-        wanted = (*state.subject[:3], window.columns, window.column_ms, room, state.filter.text)
+        begin = None if state.is_newest else window.begin  # the newest moves all the time
+        span = begin, window.columns, window.column_ms
+        wanted = (*state.subject[:3], *span, room, state.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
         if self._chosen is not None and is_early and wanted == self._chosen_for:
             return self._chosen
@@ -212,6 +214,8 @@ class TimelineScreen(Page):
     def action_mark(self) -> None:
         """Mark this moment, or remove the mark from it."""
         here = self.view_state.at if self.view_state is not None else None
+        if here is None:
+            return
         self._mark = None if here == self._mark else here
         if self._mark is None:
             self.say("Mark removed.")

@@ -18,7 +18,7 @@ from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, fitted, line, merged, text_of  # noqa: F401  for the examples
 
-LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases
+LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for others
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
 LONG_QUEUE: Final = 10
 INKS: Final[dict[str, Ink]] = {
@@ -229,8 +229,8 @@ def levels(drawn: Line) -> Line:
 def spans(drawn: Line) -> Line:
     """Draw each holder as a bar that begins with its letter.
 
-    >>> text_of(spans(inked("AAAB..CC", {1: "A", 2: "B", 3: "C"})))
-    'A━━B··C━'
+    >>> text_of(spans(inked("AAAB..::CC", {1: "A", 2: "B", 3: "C"})))
+    'A━━B··┇┇C━'
     """
     made: list[Run] = []
     for run in drawn:
@@ -240,7 +240,7 @@ def spans(drawn: Line) -> Line:
                 made.append(run._replace(text=cell))
                 made += [Run("━" * (length - 1), "holds")] if length > 1 else []
             else:
-                made.append(run._replace(text=cell.replace(".", "·") * length))
+                made.append(run._replace(text=cell.translate(BLOCKS_BY_SIGN) * length))
     return merged(tuple(made))
 
 

@@ -27,8 +27,8 @@ from zktop.ui.view_state import ViewState
 NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 18, 30
 WIDE_FROM_CELLS: Final = 110
 MIN_COLUMNS: Final = 10
-LOCK_SIGNS: Final = "B holder, b unlisted holder, R readers, S leases, . free; 0-9 * queue"
-LOCK_BARS: Final = "B━ holder, b━ unlisted holder, R readers, S leases, · free; ▁█ queue"
+LOCK_SIGNS: Final = "B holder, b unlisted holder, R readers, S several, . free; 0-9 * queue"
+LOCK_BARS: Final = "B━ holder, b━ unlisted holder, R readers, S several, · free; ▁█ queue"
 CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely  x expired"
 CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ■ deadlock  □ likely  x expired"
 GRAPH_TITLE_LINES: Final = 1
