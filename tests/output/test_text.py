@@ -22,9 +22,9 @@ DEADLOCK #1  cycle, likely (C2), for 1m32s, 2 more behind
   1  B holds X:/locks/y and waits for X:/locks/x behind A
   2  A holds X:/locks/x and waits for X:/locks/y behind B  CLOSES THE CYCLE
   to resolve: kill A (session 0x100000007fc56270), which holds one lock and has
-    waited the least: unblocks 4 clients
+    waited the least: unblocks 3 others
   to resolve: kill B (session 0x100000009d5ed678), which holds one lock:
-    unblocks 4 clients
+    unblocks 3 others
 
 /locks/x  mutex  kazoo-lock  1 waiting
   holds   X A                                        0x100000007fc56270    >2.0s

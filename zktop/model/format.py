@@ -131,6 +131,15 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def unblocks(frees: int) -> str:
+    """Say how many clients go on after one is killed; `frees` counts that one as well.
+
+    >>> unblocks(1), unblocks(2), unblocks(4)
+    ('unblocks no others', 'unblocks 1 other', 'unblocks 3 others')
+    """
+    return f"unblocks {count(frees - 1, 'other') if frees > 1 else 'no others'}"
+
+
 def waits(number: int) -> str:
     """A number of waiting actors, with the verb.
 

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import BlindSpot
-from zktop.model.format import count, middle, millis, spoken
+from zktop.model.format import count, middle, millis, spoken, unblocks
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.ways_out import process
 from zktop.output.schema import (
@@ -176,7 +176,7 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     yield from _steps(deadlock, names, width)
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
-        text = f"to resolve: kill {client}, which {way.why}: unblocks {count(way.frees, 'client')}"
+        text = f"to resolve: kill {client}, which {way.why}: {unblocks(way.frees)}"
         yield from wrapped(text, "  ", width)
 
 

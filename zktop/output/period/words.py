@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.format import clock, count, millis, several, spoken
+from zktop.model.format import clock, count, millis, several, spoken, unblocks
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.ways_out import process
 from zktop.output.period.period_schema import (
@@ -205,8 +205,7 @@ def _ending(how: str | None) -> str:
 def _way_out(dead: DeadlockJson) -> str:
     for way in dead.ways_out:
         client = process(way.name, way.actor, way.client)
-        freed = count(way.frees, "client")
-        return f"To resolve it, kill {client}, which {way.why}: unblocks {freed}."
+        return f"To resolve it, kill {client}, which {way.why}: {unblocks(way.frees)}."
     return ""
 
 

@@ -70,7 +70,7 @@ class TestWhatToDo:
 
         assert lines[0].startswith(" ● still there for")
         assert lines[1].startswith(" Kill  ann   10.0.0.1:")
-        assert "unblocks 2 clients" in lines[1]
+        assert "unblocks 1 other" in lines[1]
 
     def test_it_says_which_command_y_copies(self) -> None:
         """The line is the command itself."""

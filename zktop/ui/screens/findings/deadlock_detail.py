@@ -8,7 +8,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from zktop.model.actors import session_of
-from zktop.model.format import clock, count
+from zktop.model.format import clock, count, unblocks
 from zktop.model.freeing.commands import find_command, free_command
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
@@ -152,7 +152,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
         )
         drawn = line(
             ("   or ", "dim"), *name, (_address(way), "address"),
-            f"  unblocks {count(way.frees, 'client')}", (f"  {way.why}", "dim"),
+            f"  {unblocks(way.frees)}", (f"  {way.why}", "dim"),
         )  # fmt: skip
         writer.write(drawn, link)
     advice = next(
@@ -168,7 +168,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
 def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
     """Write about the client to stop: its address, and how many clients that unblocks."""
     name = Run(f" {way.owner} ", pill(shown.ink))
-    freed = f"unblocks {count(way.frees, 'client')}"
+    freed = unblocks(way.frees)
     session = f"session {way.actor}" if session_of(way.actor) is not None else ""
     about = ", ".join(filter(None, (session, way.why)))
     head = line((" Kill ", shown.ink), name, (_address(way), "address"), f"  {freed}")

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
-from zktop.model.format import count, several
+from zktop.model.format import count, several, unblocks
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.inks import Ink
@@ -143,8 +143,7 @@ def _answer(deadlock: Deadlock, *, is_wide: bool) -> Iterator[Line]:
             if is_wide
             else line((way.owner, "strong"), (client, "address"))
         )
-        freed = f": unblocks {count(way.frees, 'client')}"
-        yield Run(" Kill ", "warning"), *name, Run(freed)
+        yield Run(" Kill ", "warning"), *name, Run(f": {unblocks(way.frees)}")
 
 
 def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line]:
