@@ -15,6 +15,7 @@ from kazoo.exceptions import ThrottledOpError
 from kazoo.security import make_acl
 from servers import RunningServer
 
+from zktop.app.live_run import LiveRun
 from zktop.app.node_writer import NodeWriter
 from zktop.cli.common.options import typed_words
 from zktop.cli.schema import _schema
@@ -127,6 +128,35 @@ def test_a_node_without_a_session_is_deleted(free: Zktop, client: KazooClient, l
     assert (code, err) == (0, "")
     assert "is gone; now bob holds it." in " ".join(out.split())
     assert client.get_children(lock) == ["lock-0000000001"]
+
+
+def test_a_new_node_of_the_same_name_is_another_one(
+    free: Zktop, client: KazooClient, lock: str
+) -> None:
+    """A client may wait for the deletion, to create its own node at once."""
+    path = f"{lock}/{LEFT}"
+    client.exists(path, lambda _event: client.create_async(path, b"ann", ephemeral=True))
+
+    code, out, err = free(lock, "--node", LEFT, "--yes")
+
+    assert (code, err) == (0, "")
+    assert "is gone; now " in " ".join(out.split())
+    assert client.exists(path)
+
+
+def test_a_deletion_that_is_not_seen_yet_waits_for_no_client(
+    free: Zktop, lock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has already done it; zktop reads from one that lags."""
+    monkeypatch.setattr("zktop.cli.free.PATIENCE_S", 0.0)
+    monkeypatch.setattr(LiveRun, "reports", lambda _run, _seconds: iter(()))
+
+    code, out, err = free(lock, "--node", LEFT, "--yes")
+
+    assert (code, err) == (1, "")
+    assert " ".join(out.split()).endswith(
+        f"Deleted {lock}/{LEFT}, but zktop has not seen the effect yet; look again later."
+    )
 
 
 @pytest.mark.parametrize(

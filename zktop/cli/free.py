@@ -19,6 +19,7 @@ from zktop.config.join_sources import effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, NotFreedError, NothingToLookAtError
+from zktop.model.facts import Stat
 from zktop.model.format import several
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import FreePlan, free_plan
@@ -146,6 +147,12 @@ def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
                 raise NotFreedError(f"{error} Before that, zktop asked at {before}.") from error
     for report in run.reports(PATIENCE_S):
         run.raise_if_lost()
-        if not any(report.world.node(path) for path in deed.paths):
+        if not any(_is_there(report, path, stat) for path, stat in deed.targets):
             return freed_json(deed, report)
     return not_freed(deed)
+
+
+def _is_there(report: Report, path: str, stat: Stat) -> bool:
+    """Return whether a node is still there; a later one of the same name is another one."""
+    node = report.world.node(path)
+    return node is not None and (node.stat is None or node.stat.czxid == stat.czxid)

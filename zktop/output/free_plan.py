@@ -135,14 +135,14 @@ def freed_json(deed: Deed, report: Report) -> FreedJson:
 
 
 def not_freed(deed: Deed) -> FreedJson:
-    """Describe a request that had no effect yet."""
-    asked = f"Asked {several(deed.clients)}" if deed.clients else f"Deleted {several(deed.paths)}"
-    return _freed_json(
-        deed,
-        "asked",
-        f"{asked}, but {several(deed.paths)} is still there. A client releases its lock when its "
-        "own code is ready; look again later.",
+    """Describe what had no effect yet."""
+    sentence = (
+        f"Deleted {several(deed.paths)}, but zktop has not seen the effect yet; look again later."
+        if deed.kind == "delete-node"
+        else f"Asked {several(deed.clients)}, but {several(deed.paths)} is still there. A client "
+        "releases its lock when its own code is ready; look again later."
     )
+    return _freed_json(deed, "asked", sentence)
 
 
 def _freed_json(
