@@ -93,9 +93,12 @@ def test_sigterm_makes_demo_clients_release(server: RunningServer, client: Kazoo
     assert client.get_children("/zktop-demo/x") == []
 
 
-def test_sigterm_makes_a_scene_clean_up(server: RunningServer, client: KazooClient) -> None:
+@pytest.mark.parametrize("words", [("scene", "ab-ba"), ("demo", "--text")])
+def test_sigterm_makes_a_scene_clean_up(
+    server: RunningServer, client: KazooClient, words: tuple[str, ...]
+) -> None:
     """Its folder would stay for good."""
-    command = [sys.executable, "-m", "zktop", "scene", "ab-ba", "--hosts", server.address]
+    command = [sys.executable, "-m", "zktop", *words, "--hosts", server.address]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         eventually(lambda: client.exists("/zktop-demo/ab-ba/orders"))
         process.send_signal(signal.SIGTERM)
