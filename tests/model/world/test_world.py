@@ -194,6 +194,32 @@ def test_a_tree_deleted_at_once_is_gone_in_a_replay() -> None:
     assert dict(replayed.families) == dict(after.families)
 
 
+def test_facts_about_a_root_that_was_created_again_have_true_zxids() -> None:
+    """Nothing is said about the children of the earlier one: they went with it."""
+    after = SEMAPHORE.after(
+        Gone(path=ROOT, zxid=21, at=21),
+        Node(path=ROOT, zxid=22, at=22),
+        Node(path=Text("/p/locks"), stat=stat(23), data=b"", zxid=23, at=23),
+    )
+    between = [*facts_between(SEMAPHORE, after)]
+
+    assert min(fact.zxid for fact in between) > 0
+    assert dict(SEMAPHORE.after(*between).families) == dict(after.families)
+
+
+def test_how_a_node_was_removed_is_told_also_if_it_is_there_again() -> None:
+    """A replay that learns both at once says the same of the earlier one."""
+    path = Text("/p/leader")
+    before = World().after(Node(path=path, stat=stat(1), data=b"", zxid=1, at=1))
+    after = before.after(
+        Gone(path=path, zxid=2, at=2, by=7, how="deleted"),
+        Node(path=path, stat=stat(3), data=b"", zxid=3, at=3),
+    )
+    replayed = before.after(*facts_between(before, after))
+
+    assert replayed.removal_of(path) == after.removal_of(path) is not None
+
+
 def test_a_refused_listing_is_known_until_one_succeeds() -> None:
     """No permission is a state of its own: it is not an empty lock."""
     refused = World().after(Denied(path=ROOT, what="list", zxid=5, at=5))

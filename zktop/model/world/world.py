@@ -342,9 +342,18 @@ def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFa
     for name, znode in after.members.items():
         if before.members.get(name) is not znode:
             yield from _znode_facts(join(path, name), znode, at)
+    yield from _removals(path, before, after)
+
+
+def _removals(path: Text, before: Family, after: Family) -> Iterator[Gone]:
+    """Yield the deletions since, also of znodes that were created again, if one says how."""
+    removals = {n: one for n, one in after.removals.items() if one is not before.removals.get(n)}
     absent = {name: after.absent_at(name) for name in before.members.keys() - after.members.keys()}
     absent |= {n: z for n, z in after.absent.items() if before.absent.get(n) != z}
     for name, zxid in absent.items():
         known = after.removals.get(name)
-        is_known = known is not None and known.zxid == zxid
-        yield known if known and is_known else Gone(path=join(path, name), zxid=zxid, at=at)
+        if known is not None and known.zxid == zxid:
+            removals[name] = known
+        elif zxid != NEVER:  # else it belonged to an earlier znode at this path
+            yield Gone(path=join(path, name), zxid=zxid, at=after.arrived_at)
+    yield from removals.values()
