@@ -6,13 +6,14 @@ import pytest
 from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session, world
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Gone, join
+from zktop.model.facts import AnyFact, Denied, Gone, join
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
+from zktop.model.text import Text
 from zktop.output.events import EventStream
 
 BEGIN = NOW + 60_000
-ANN_X, BOB_X = kazoo_name("ann", 0), kazoo_name("bob", 1)
+ANN_X, BOB_X, CID_X = (kazoo_name(name, n) for n, name in enumerate(("ann", "bob", "cid")))
 BOB_Y, ANN_Y = kazoo_name("bob", 0), kazoo_name("ann", 1)
 RING = (*lock("/x", "ann", "bob", "cid"), *lock("/y", "bob", "ann"))
 
@@ -41,11 +42,17 @@ ALL = (table("ann", "bob", "cid"),)
 ENDS = {
     "bob gave up waiting for /x": (gone("/x", BOB_X, 900),),
     "bob gave up or closed its session": (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900)),
-    "bob released /y while it waited, so it was not blocked": (gone("/y", BOB_Y, 900),),
-    "the session of bob expired: it was killed or cut off": (
-        table("ann", "cid", late_ms=9_000),
-        gone("/x", BOB_X, 900),
+    "bob released /y while it waited, or another client deleted its node": (
         gone("/y", BOB_Y, 900),
+    ),
+    "no longer shown: its rules changed (actors, leases or kind of a lock), "
+    "or a node became unreadable": (
+        Denied(path=join("/x", ANN_X), what="read", zxid=900, at=BEGIN + 9_000),
+    ),
+    "its nodes left with many others, or with their locks": (
+        *(gone("/x", node, 900) for node in (ANN_X, BOB_X, CID_X)),
+        *(gone("/y", node, 901) for node in (BOB_Y, ANN_Y)),
+        *(Gone(path=Text(path), zxid=902, at=BEGIN + 10_000) for path in ("/x", "/y")),
     ),
 }
 
@@ -61,16 +68,52 @@ def test_an_ended_deadlock_says_which_client_left_and_how(how: str) -> None:
     assert (over.at, over.how) == (after.now, how)
 
 
+def test_a_session_without_a_connection_that_leaves_has_expired() -> None:
+    """No server had a connection of it before its nodes went."""
+    alone = (table("ann", "cid", late_ms=9_000),)
+    left = ENDS["bob gave up or closed its session"]
+    *_, after = looked((*RING, *ALL), alone, left)
+
+    assert after.over[0].how == "the session of bob expired: it was killed or cut off"
+
+
 @pytest.mark.parametrize(
-    ("removal", "how"), [("deleted", "gave up waiting for /x"), ("closed", "closed its session")]
+    ("removal", "how"),
+    [
+        ("deleted", "bob gave up waiting for /x"),
+        ("closed", "bob closed its session"),
+        ("ended", "an administrator ended the session of bob"),
+        ("expired", "the session of bob expired: it was killed or cut off"),
+    ],
 )
-def test_a_transaction_log_says_whether_a_session_was_closed(removal: str, how: str) -> None:
+def test_a_transaction_log_says_how_a_session_ended(removal: str, how: str) -> None:
     """Bob left both locks."""
     places = (("/x", BOB_X, 900), ("/y", BOB_Y, 901))
     left = tuple(gone(*place, how=removal, by=session("bob")) for place in places)
     *_, after = looked((*RING, *ALL), left)
 
-    assert after.over[0].how == f"bob {how}"
+    assert after.over[0].how == how
+
+
+def test_a_transaction_log_says_that_a_client_deleted_its_own_node() -> None:
+    """Then it was not blocked."""
+    left = gone("/y", BOB_Y, 900, how="deleted", by=session("bob"))
+    *_, after = looked((*RING, *ALL), (left,))
+
+    assert after.over[0].how == "bob released /y while it waited, so it was not blocked"
+
+
+def test_a_ring_that_leaves_with_a_crowd_has_left() -> None:
+    """A lock remembers only the last of many members that left together."""
+    crowd = [f"w{n}" for n in range(40)]
+    queues = {"/x": ("ann", "bob", *crowd), "/y": ("bob", "ann", *crowd)}
+    places = [(path, kazoo_name(name, n)) for path, those in queues.items()
+              for n, name in enumerate(those)]  # fmt: skip
+    left = tuple(gone(*place, 900) for place in places)
+    facts = [fact for path, those in queues.items() for fact in lock(path, *those)]
+    *_, after = looked((*facts, table("ann", "bob", *crowd)), left)
+
+    assert after.over[0].how == "its nodes left with many others, or with their locks"
 
 
 def test_a_node_deleted_by_another_session_was_not_given_up() -> None:

@@ -8,7 +8,7 @@ that left all its locks.
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -21,10 +21,15 @@ from zktop.model.waits.lock_order_story import Inversion
 
 MAX_ENDED: Final = 50
 CLEAR_AFTER_MS: Final[Millis] = 2_000
-RULES_CHANGED: Final = "the rules changed (actors, leases or kind of a lock)"
+RULES_CHANGED: Final = (
+    "no longer shown: its rules changed (actors, leases or kind of a lock), "
+    "or a node became unreadable"
+)
+LEFT_TOGETHER: Final = "its nodes left with many others, or with their locks"
 
 Reported = TypeVar("Reported", Deadlock, Inversion)
 Departed = Callable[[DeadlockPlace], FormerMember | None]
+IsThere = Callable[[DeadlockPlace], bool]
 
 
 class EndedDeadlock(msgspec.Struct, frozen=True):
@@ -38,7 +43,9 @@ class EndedDeadlock(msgspec.Struct, frozen=True):
 class DeadlockLog:
     """The present deadlocks, and the last MAX_ENDED that are over."""
 
-    def __init__(self) -> None:
+    def __init__(self, departed: Departed, is_there: IsThere) -> None:
+        """Ask these how a request left its lock, if that is known, and whether it is there."""
+        self._departed, self._is_there = departed, is_there
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
         self._found: dict[str, Deadlock] = {}  # as found, without their numbers
@@ -49,7 +56,6 @@ class DeadlockLog:
         self,
         found: Iterable[Deadlock],
         hints: Iterable[Deadlock],
-        departed: Departed,
         now: Millis,
         changed: AbstractSet[str],
     ) -> tuple[Deadlock, ...]:
@@ -67,14 +73,14 @@ class DeadlockLog:
         self._alive = alive
         if gone:
             threaded = {deadlock.id for deadlock in hints}
-            ends = (_why_refuted(o) if o.id in threaded else _how_ended(o, departed) for o in gone)
+            ends = (_why_refuted(o) if o.id in threaded else self._how_ended(o) for o in gone)
             ended = (EndedDeadlock(one, now, how) for one, how in zip(gone, ends, strict=True))
             self.over = (*self.over, *ended)[-MAX_ENDED:]
         if any(ended.at < now <= ended.at + CLEAR_AFTER_MS for ended in self.over):
             self.over = tuple(
                 ended
                 if changed.isdisjoint(ended.deadlock.locks)
-                else self._with_ending(ended, departed, now)
+                else self._with_ending(ended, now)
                 for ended in self.over
             )
         return numbered
@@ -94,12 +100,21 @@ class DeadlockLog:
         made = replace(deadlock, number=known.number if known else self._count)
         return _same(made, known)
 
-    def _with_ending(self, ended: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
+    def _with_ending(self, ended: EndedDeadlock, now: Millis) -> EndedDeadlock:
         """Update how it ended while more of its nodes may disappear."""
         if now - ended.at > CLEAR_AFTER_MS:
             return ended
-        how = _how_ended(ended.deadlock, departed)
-        return ended if how in (ended.how, RULES_CHANGED) else replace(ended, how=how)
+        how = self._how_ended(ended.deadlock)
+        is_known = how not in (ended.how, RULES_CHANGED, LEFT_TOGETHER)
+        return replace(ended, how=how) if is_known else ended
+
+    def _how_ended(self, was: Deadlock) -> str:
+        """How a deadlock ended, in words: which actor left first, and how."""
+        left = [*_left(was, self._departed)]
+        if left:
+            return _how_left(min(left, key=lambda one: one.first.gone_at))
+        is_whole = all(self._is_there(place) for step in was.steps for place in _places(step))
+        return RULES_CHANGED if is_whole else LEFT_TOGETHER
 
     def _happened_at(self, inversion: Inversion) -> Millis | None:
         locks = {turn.lock for turn in inversion.turns}
@@ -114,35 +129,53 @@ def _same(made: Reported, before: Reported | None) -> Reported:
     return before if before == made else made
 
 
-def _how_ended(was: Deadlock, departed: Departed) -> str:
-    """How a deadlock ended, in words: which actor left first, and how."""
-    left = [(min(former.gone_at for former in gone), step) for step, gone in _left(was, departed)]
-    if not left:
-        return RULES_CHANGED
-    _, step = min(left, key=lambda pair: pair[0])
-    places = (step.waits, *step.holds)
-    gone = [(former, place) for place in places if (former := departed(place)) is not None]
+class _Departure(NamedTuple):
+    """The requests of one actor that have left their locks, and how."""
+
+    step: DeadlockStep
+    gone: list[tuple[FormerMember, DeadlockPlace]]
+
+    @property
+    def first(self) -> FormerMember:
+        return min((former for former, _ in self.gone), key=lambda former: former.gone_at)
+
+
+def _left(was: Deadlock, departed: Departed) -> Iterator[_Departure]:
+    """The actors with requests that have left the locks."""
+    for step in was.steps:
+        gone = [(former, place) for place in _places(step) if (former := departed(place))]
+        if gone:
+            yield _Departure(step, gone)
+
+
+def _places(step: DeadlockStep) -> tuple[DeadlockPlace, ...]:
+    return step.waits, *step.holds
+
+
+def _how_left(departure: _Departure) -> str:
+    step, gone = departure
+    recorded = {former.how for former, _ in gone}
+    if "ended" in recorded:
+        return f"an administrator ended the session of {step.name}"
     if any(former.ending == "expired" for former, _ in gone):
         return f"the session of {step.name} expired: it was killed or cut off"
-    recorded = {former.how for former, _ in gone}
-    if len(gone) == len(places) > 1 and recorded <= {None, "closed"}:
+    if len(gone) == len(_places(step)) > 1 and recorded <= {None, "closed"}:
         doubt = "gave up or " if None in recorded else ""
         return f"{step.name} {doubt}closed its session"
-    first, place = min(gone, key=lambda pair: pair[0].gone_at)
-    if first.deleted_by is not None:
-        other = session_text(first.deleted_by)
-        return f"session {other} deleted the node of {step.name} in {place.lock}"
-    if place is step.waits:
-        return f"{step.name} gave up waiting for {place.lock}"
-    return f"{step.name} released {place.lock} while it waited, so it was not blocked"
+    return _how_one_left(step.name, *min(gone, key=lambda pair: pair[0].gone_at), step.waits)
 
 
-def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, list[FormerMember]]]:
-    """The steps of actors with nodes that have left the locks, and how these left."""
-    for step in was.steps:
-        gone = [former for place in (*step.holds, step.waits) if (former := departed(place))]
-        if gone:
-            yield step, gone
+def _how_one_left(
+    name: str, former: FormerMember, place: DeadlockPlace, waits: DeadlockPlace
+) -> str:
+    if former.deleted_by is not None:
+        other = session_text(former.deleted_by)
+        return f"session {other} deleted the node of {name} in {place.lock}"
+    if place is waits:
+        return f"{name} gave up waiting for {place.lock}"
+    if former.how is None:
+        return f"{name} released {place.lock} while it waited, or another client deleted its node"
+    return f"{name} released {place.lock} while it waited, so it was not blocked"
 
 
 def _why_refuted(was: Deadlock) -> str:

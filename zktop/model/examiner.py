@@ -42,7 +42,7 @@ class Examiner:
         self._locks_of: LocksOfSessions = PersistentMap()
         self._shared_names = SharedNames()
         self._waits = DeadlockDetector(self.settings)
-        self._deadlock_log = DeadlockLog()
+        self._deadlock_log = DeadlockLog(self._former_member, self._is_there)
         self._findings = FindingTracker(self.settings, self._histories)
         self._ensemble = NO_ENSEMBLE
         self._owners = OwnerList(self.settings.owners)
@@ -118,7 +118,6 @@ class Examiner:
         deadlocks = self._deadlock_log.look(
             (*waits.deadlocks, *found.deadlocks),
             waits.hints,
-            self._former_member,
             look.now,
             changed={change.path for change in look.changes},
         )
@@ -173,3 +172,8 @@ class Examiner:
         """How a node of a deadlock left its lock, if it did."""
         left = self._histories.of(place.lock).former_members
         return next((one for one in reversed(left) if one.node == place.node), None)
+
+    def _is_there(self, place: DeadlockPlace) -> bool:
+        """Whether a node of a deadlock is still in its lock."""
+        lock = self._tracker.locks.get(Text(place.lock))
+        return lock is not None and lock.member(place.node) is not None
