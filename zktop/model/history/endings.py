@@ -36,12 +36,12 @@ def judge_expiry(
     """Decide whether a node was removed with its expired session or by its client.
 
     `earlier` are the tables of the look before. A newer table may have been read after the node
-    was removed, and then lists neither expired nor closed sessions.
+    was removed, and then does not list a session that was active a moment before.
     """
     session = member.owner
     if not session:
         return ExpiryVerdict(expired=False)
-    if ensemble.presence(session) is None and earlier.presence(session) is not None:
+    if ensemble.presence(session) is None and _may_be_active(earlier, session, now_ms):
         ensemble = earlier
     presence = ensemble.presence(session)
     if presence is None:
@@ -79,6 +79,15 @@ def recorded_ending(member: Member, removal: Gone) -> ExpiryVerdict:
 def deleted_by_another(member: Member, removal: Gone) -> Session | None:
     """Return the session that deleted a node of another session."""
     return removal.by if removal.how == "deleted" and removal.by != member.owner else None
+
+
+def _may_be_active(ensemble: Ensemble, session: Session, now_ms: Millis) -> bool:
+    """Whether a session was heard from less than its timeout ago, as far as these tables show."""
+    presence = ensemble.presence(session)
+    if presence is None:
+        return False
+    timeout, silence = ensemble.timeout_ms(session), presence.silence(now_ms)
+    return timeout is None or silence is None or silence < timeout
 
 
 def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> ExpiryVerdict:
