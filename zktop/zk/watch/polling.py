@@ -40,8 +40,8 @@ class Polling:
 
     def _round(self) -> None:
         self._reader.loop.after(POLL_EVERY_S, self._round)
-        if not self._reader.idle:
-            return  # wait for the first reading
+        if self._reader.is_full:
+            return  # with the first reading, or for want of budget: a poll would only wait
         self._rounds += 1
         tree = self._watcher.tree
         absent = self._absent_roots()
