@@ -33,6 +33,18 @@ def ensemble(*facts: object, now: int = NOW) -> Ensemble:
     return Ensemble.of(world(*facts), now)
 
 
+def test_a_session_that_two_servers_list_counts_once() -> None:
+    """It has moved, and the table of its first server is older; our own does not count."""
+    here = connections(ZK1, row("alice"), row("bob"), row("us"))
+    there = connections(ZK2, row("alice"), row("us"), at=NOW + 1)
+    first = ensemble(here, there, own("us"))
+    later = Ensemble.of(world(here, there, own("us")), NOW + 1_000, first)
+    moved = Ensemble.of(world(here, connections(ZK2), own("us")), NOW + 2_000, later)
+
+    assert (first.session_count, later.session_count, moved.session_count) == (2, 2, 2)
+    assert ensemble(here, connections(ZK2, row("cid")), own("us")).session_count == 3
+
+
 def test_nothing_is_known_without_tables() -> None:
     """Missing input is unknown, never fine."""
     assert NO_ENSEMBLE.visibility == Visibility("none", "none", "none")

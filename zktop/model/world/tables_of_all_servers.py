@@ -6,7 +6,8 @@ table can decide. The absence of a session counts only in a table that could hav
 the `czxid` of one of its nodes is given, tables read before that transaction are ignored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import is_
 from typing import Final, Literal
 
 import msgspec
@@ -55,11 +56,13 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     zxid: int = 0  # the newest known transaction
     link_at: Millis = 0  # when our own connection entered its present state
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
+    listed: int = 0  # sessions that any server lists, with our own
 
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
         """Join the tables of a world, reusing the indexes of tables that did not change."""
-        before = {server.server: server for server in previous.tables} if previous else {}
+        known = previous or NO_ENSEMBLE
+        before = {server.server: server for server in known.tables}
         tables = tuple(
             ServerTables.of(server, tables, before.get(server))
             for server, tables in sorted(world.tables.items())
@@ -67,7 +70,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         link = world.link
         own = link.session if link else None
         state, at = (link.state, link.at) if link else (None, 0)
-        return cls(now_ms, tables, own or None, state, world.zxid, at, world.complete_to)
+        is_same = len(tables) == len(known.tables) and all(map(is_, tables, known.tables))
+        listed = known.listed if is_same else _count_sessions(tables)
+        return cls(now_ms, tables, own or None, state, world.zxid, at, world.complete_to, listed)
 
     @property
     def visibility(self) -> Visibility:
@@ -100,8 +105,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         """The number of sessions listed, without zktop's own; None if no server lists any."""
         if self.visibility.sessions == "none":
             return None
-        listed = sum(len(server.connections or ()) for server in self.tables)
-        return listed - any(self.own in (server.connections or ()) for server in self.tables)
+        return self.listed - any(self.own in (server.connections or ()) for server in self.tables)
 
     def hides_watches(self, session: Session) -> bool | None:
         """Return whether the server of a session counts more watches than it lists."""
@@ -285,6 +289,11 @@ NO_ENSEMBLE: Final = Ensemble()
 
 def _at(fact: msgspec.Struct | None) -> Millis:
     return getattr(fact, "at", 0)
+
+
+def _count_sessions(tables: Iterable[ServerTables]) -> int:
+    """Count each session once: one that moved is in two tables for a while."""
+    return len(set[Session]().union(*(server.connections or () for server in tables)))
 
 
 def _extent(has_table: list[bool]) -> Extent:
