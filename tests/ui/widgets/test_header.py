@@ -100,7 +100,12 @@ def test_a_server_without_tables_is_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "said"), [("no-answer", "LIVE  NO ANSWER 12s"), ("up", "LIVE  00:")]
+    ("state", "said"),
+    [
+        ("no-answer", "LIVE  NO ANSWER 12s"),
+        ("no-quorum", "LIVE  NO SERVICE 12s"),  # it has none, or is still starting
+        ("up", "LIVE  00:"),
+    ],
 )
 async def test_live_is_followed_by_the_outage_of_our_server(state: ServerState, said: str) -> None:
     """The client notices it only after two thirds of its timeout."""

@@ -9,7 +9,7 @@ from zktop.ui.screens.common.format import elapsed
 
 OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
     "down": ("DOWN", "critical"),
-    "no-quorum": ("NO QUORUM", "critical"),
+    "no-quorum": ("NO SERVICE", "critical"),
     "no-answer": ("NO ANSWER", "critical"),
 }
 
