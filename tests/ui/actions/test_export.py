@@ -3,15 +3,18 @@
 import json
 import threading
 import xml.etree.ElementTree as ET
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from textual.widgets import Input, Label
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled, until
 
 from zktop.app.export_formats import ReportExports
 from zktop.ui.actions.export import write_new
+from zktop.ui.actions.svg_picture import portable_svg
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.export import FORMATS, refused
 
@@ -233,3 +236,13 @@ def test_a_name_in_a_deleted_directory_is_refused(
     folder.rmdir()
 
     assert refused("zktop.json").endswith("No such file or directory")
+
+
+def test_a_picture_keeps_the_names_of_znodes() -> None:
+    """Only the classes of the picture have a number that differs in each run."""
+    console = Console(record=True, file=StringIO(), width=60)
+    console.print("/pos/terminal-17-lock", highlight=False)
+    picture = portable_svg(console.export_svg(title="zktop"))
+
+    assert "/pos/terminal-17-lock" in picture
+    assert 'class="terminal-' not in picture

@@ -7,7 +7,7 @@ import pytest
 from ui.example_past import BEGIN, past
 from ui.fake_feed import FakeFeed, app_of, settled
 
-from zktop.ui.interfaces import Complaint
+from zktop.ui.interfaces import Complaint, Status
 
 
 @pytest.fixture(autouse=True)
@@ -112,3 +112,19 @@ async def test_a_recording_is_not_recorded_again() -> None:
 
         assert isinstance(app.feed, FakeFeed)
         assert app.feed.recorded == []
+
+
+@pytest.mark.parametrize("word", ["connecting", "failed"])
+async def test_without_a_connection_nothing_is_recorded(word: str) -> None:
+    """No file would ever be made, so none is said to be saved."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        assert isinstance(app.feed, FakeFeed)
+        app.feed.send(Status(word))
+        await settled(pilot)
+        await pilot.press("r")
+        screen = "\n".join(await settled(pilot))
+
+        assert app.feed.recorded == []
+        assert "there is nothing to record" in screen

@@ -117,7 +117,7 @@ def test_a_packed_moment_has_no_report_until_it_is_made_again() -> None:
 
     assert known.is_packed(at)
     assert known.frame_at(at) is None
-    known.put_unpacked(known.archive.unpacked(at, settings))
+    known.put_unpacked(known.archive.unpacked(at, settings), known.in_memory_from)
     shown = known.frame_at(at)
     assert shown is not None
     assert shown.at == BEGIN + 20_000
@@ -134,7 +134,7 @@ def test_the_last_step_is_shown_up_to_the_first_frame() -> None:
     first, settings = known.in_memory_from, busy(1)[0].report.settings
 
     assert first is not None
-    known.put_unpacked(known.archive.unpacked(first - 1, settings))
+    known.put_unpacked(known.archive.unpacked(first - 1, settings), first)
     assert not known.is_packed(first - 1)
     known.add(busy(202)[-1])
     make_room(known)
@@ -256,6 +256,16 @@ def test_events_of_an_early_moment_are_found_behind_thousands() -> None:
         known.add(frame)
 
     assert [one.at for one in known.events_until(BEGIN + 1)] == [BEGIN] * 3
+
+
+def test_no_event_of_the_future_is_found() -> None:
+    """Those that were read a little later may have happened later, too."""
+    known = Tape(REPLAY)
+    for frame in happened(*range(BEGIN, BEGIN + 20_000, 1_000)):
+        known.add(frame)
+
+    found = [one.at for one in known.events_until(BEGIN + 1_500)]
+    assert found == [BEGIN + 1_000] * 3 + [BEGIN] * 3
 
 
 def test_events_of_packed_moments_come_after_the_others() -> None:

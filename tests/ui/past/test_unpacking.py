@@ -9,6 +9,7 @@ from ui.fake_feed import app_of, pressed, settled, until
 from ui.past.churn import BEGIN, churn
 
 from zktop.model.facts import Millis
+from zktop.ui.dialogs.compare import CompareDialog
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.archive import _contents_of
 from zktop.ui.past.tape import FRAME_BYTES, Tape, TapeLimits
@@ -82,6 +83,37 @@ async def test_until_a_report_is_unpacked_the_one_before_is_shown() -> None:
         assert "IN THE PAST" in shown
         is_free.set()
         assert await unpacked(pilot) == BEGIN + 20_000
+
+
+async def test_a_report_is_shown_for_its_own_second_only() -> None:
+    """More is packed while that of the last packed second is made."""
+    async with busy() as pilot:
+        app, is_free = pilot.app, threading.Event()
+        tape, unpack = app.tape, app.tape.archive.unpacked
+        first = tape.in_memory_from
+        tape.archive.unpacked = lambda *words: (unpack(*words), is_free.wait())[0]
+        app.seek(first - 500)
+        await settled(pilot)
+        tape.add(churn(201)[-1])
+        surplus = [*tape.stored()][: len(tape) // 2]
+        tape.replace(surplus, tape.packer.packed(surplus))
+        is_free.set()
+        assert await unpacked(pilot) == first - 1_000
+        assert tape.is_packed(first)
+
+
+async def test_a_moment_is_compared_before_it_is_unpacked() -> None:
+    """The dialog has its locks, not those on display."""
+    async with busy("timeline") as pilot:
+        app, is_free = pilot.app, threading.Event()
+        unpack = app.tape.archive.unpacked
+        app.tape.archive.unpacked = lambda *words: is_free.wait() and unpack(*words)
+        app.seek(BEGIN + 20_000)
+        await settled(pilot)
+        await pressed(pilot, "c")
+        await until(pilot, lambda: isinstance(app.screen, CompareDialog), "the dialog")
+        is_free.set()
+        assert app.screen._then.report.now == BEGIN + 20_000
 
 
 async def test_it_plays_through_packed_moments() -> None:

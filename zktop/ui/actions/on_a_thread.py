@@ -10,5 +10,8 @@ Result = TypeVar("Result")
 
 async def on_a_thread(work: Callable[[], Result]) -> Result:
     """Run blocking work on a thread that ends with it; those of `to_thread` would stay."""
-    with ThreadPoolExecutor(1) as one:
+    one = ThreadPoolExecutor(1)
+    try:
         return await asyncio.get_running_loop().run_in_executor(one, work)
+    finally:
+        one.shutdown(wait=False)  # to wait for cancelled work would block the UI

@@ -22,6 +22,8 @@ class RecordActions(Shell):
             self.show_message("This is already a recording.")
         elif self.visit.recording:
             self._stop_recording()
+        elif self.visit.status.word in ("connecting", "failed"):
+            self.show_message("Not connected: there is nothing to record.")
         elif self._past_ms < MIN_PAST_MS:
             self._start_recording(has_past=False)
         else:

@@ -27,7 +27,8 @@ def portable_svg(picture: str) -> str:
     """Return Textual's picture without web fonts, leading blanks and letters for dots."""
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
-    picture = re.sub(r"terminal-\d+-", "zktop-", picture)  # the number differs in each run
+    if own := re.search(r'class="(terminal-\d+-)', picture):  # no text has a quotation mark
+        picture = picture.replace(own[1], "zktop-")  # the number differs in each run
     picture = picture.replace(CRISP, "")
     picture = picture.replace(SCREEN, f"{SCREEN}{CRISP}")  # for all areas at once
     return re.sub(TEXT, _drawn, picture)

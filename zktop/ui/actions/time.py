@@ -42,11 +42,11 @@ class TimeActions(Shell):
 
     async def _unpack(self, tape: Tape) -> None:
         """Make the report of the moment on a thread; then the next, if the user has gone on."""
-        at, last = self.playback.moment(tape), tape.last
+        at, last, limit = self.playback.moment(tape), tape.last, tape.in_memory_from
         try:
             if at is not None and last is not None:
                 make = partial(tape.archive.unpacked, at, last.report.settings)
-                tape.put_unpacked(await on_a_thread(make))
+                tape.put_unpacked(await on_a_thread(make), limit)
         except Exception as error:  # noqa: BLE001  the newest moment can still be shown
             self.failed("Unpacking the past", error)
             self._leave_the_past(tape)
@@ -183,6 +183,8 @@ class TimeActions(Shell):
 
     async def _compare(self) -> None:
         frame, newest, at = self.view_state.frame, self.tape.last, self.view_state.at
+        if self.view_state.is_unpacking and at is not None:
+            frame = await self._frame_at(at)  # the one on display is that of another moment
         mark = self.page.mark if self.page is not None else None
         marked = await self._frame_at(mark) if mark is not None else None
         if frame is None or newest is None or at is None:

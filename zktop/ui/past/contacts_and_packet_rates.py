@@ -17,7 +17,10 @@ TIMEOUTS_SHOWN: Final = 2
 def contacts(
     tape: Tape, session: Session, begin: Millis, end: Millis
 ) -> list[tuple[Millis, Text]]:
-    """Contacts of a session in a span of time, each with its server, oldest first."""
+    """Contacts of a session in a span of time, each with its server, oldest first.
+
+    Those before the oldest frame that is not packed are not found.
+    """
     found: set[tuple[Millis, Text]] = set()
     newest: dict[Text, Connections] = {}  # of each server
     for frame in takewhile(lambda one: one.at < end + LATE_MS, tape.frames(begin)):
@@ -34,14 +37,22 @@ def contacts(
     return sorted(found)
 
 
-def recent_contacts(tape: Tape, session: Session, report: Report) -> tuple[Millis, ...]:
+class RecentContacts(NamedTuple):
+    """Contacts of a session with its server, oldest first; earlier ones are not known."""
+
+    times: tuple[Millis, ...] = ()
+    known_from: Millis = 0
+
+
+def recent_contacts(tape: Tape, session: Session, report: Report) -> RecentContacts:
     """Contacts during the last two session timeouts with the server of the session."""
     presence = report.ensemble.presence(session)
     if presence is None or presence.timeout_ms is None:
-        return ()
+        return RecentContacts()
     begin = report.now - TIMEOUTS_SHOWN * presence.timeout_ms
     found = contacts(tape, session, begin, report.now + 1)
-    return tuple(at for at, server in found if server == presence.server)
+    times = tuple(at for at, server in found if server == presence.server)
+    return RecentContacts(times, tape.in_memory_from or 0)
 
 
 def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections | None:

@@ -8,7 +8,7 @@ changes are stored every ten seconds, so a quiet hour takes little memory.
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain, dropwhile, islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
@@ -198,10 +198,12 @@ class Tape:
         first = self.in_memory_from
         return self.archive.begin is not None and first is not None and moment < first
 
-    def put_unpacked(self, report: UnpackedReport) -> None:
-        """Keep a report that was made from the archive."""
-        until = self.in_memory_from if report.until is None else report.until
-        self._unpacked = report._replace(until=until)
+    def put_unpacked(self, report: UnpackedReport, limit: Millis | None) -> None:
+        """Keep a report that was made from the archive.
+
+        `limit` is the moment of the oldest frame that was not packed before it was made.
+        """
+        self._unpacked = report._replace(until=limit if report.until is None else report.until)
 
     def frame_at(self, moment: Millis) -> Frame | None:
         """Return the frame shown at this moment; before the first frame, the first.
@@ -224,12 +226,12 @@ class Tape:
         return self._stored[index].frame if index >= 0 else None
 
     def events_until(self, moment: Millis) -> Iterator[Event]:
-        """Events up to a moment, and those read shortly after it, newest first."""
+        """Events up to a moment, newest first, also those that were read shortly after it."""
         end = moment + READ_LATE_MS
         indexes = range(self.index_at(end + STEP_MS), -1, -1)
         stored = (reversed(self._stored[index].frame.events) for index in indexes)
         both = chain(chain.from_iterable(stored), self.archive.events_until(end))
-        return dropwhile(lambda one: one.at > end, both)
+        return (one for one in both if one.at <= moment)
 
     def change_after(self, moment: Millis) -> Millis | None:
         """Time of the first change after this moment."""

@@ -33,10 +33,6 @@ FEW_HOLDERS: Final = 8  # comparing them would take longer than counting all
 NO_SESSION: Final = 0
 GONE: Final = -1  # the length of the queue of a lock that does not exist
 
-# The memory that tracks take; measured with 2,000 locks and 6,000 sessions.
-TRACK_BYTES: Final = 400
-CHANGE_BYTES: Final = 16
-
 
 class LockColumns(NamedTuple):
     """The states of a lock, oldest first: a column for each field."""
@@ -119,13 +115,6 @@ class Tracks:
         self._sessions: dict[Session, SessionColumns] = {}
         self._labels: dict[Session, Text] = {}  # of sessions with events
         self._alarms = AlarmColumns([], [])
-        self._changes = 0
-
-    @property
-    def weight_bytes(self) -> int:
-        """About how much memory the tracks take."""
-        tracks = len(self._locks) + len(self._sessions)
-        return TRACK_BYTES * tracks + CHANGE_BYTES * self._changes
 
     # Recording
 
@@ -165,7 +154,6 @@ class Tracks:
             track.append(lock_state(old, self.begin))
             self._locks[path] = track
         track.append(lock_state(new, at))
-        self._changes += 1
 
     def _add_session(self, session: Session, before: Report, now: Report, more_held: int) -> None:
         """Add the state of a session that holds locks with so many more nodes than before."""
@@ -177,7 +165,6 @@ class Tracks:
             self._sessions[session] = track
         nodes = len(now.locks_of.get(session, ()))
         track.append(now.now, nodes, max(0, track.held + more_held))
-        self._changes += 1
 
     def forget_before(self, at: Millis) -> None:
         """Drop the changes before this moment; nothing is known about that time any more.
@@ -192,8 +179,6 @@ class Tracks:
         self._locks = {key: one for key, one in self._locks.items() if _forget(one, at)}
         self._sessions = {key: one for key, one in self._sessions.items() if _forget(one, at)}
         self._labels = {key: one for key, one in self._labels.items() if key in self._sessions}
-        self._changes = sum(len(lock.times) for lock in self._locks.values())
-        self._changes += sum(len(session.times) for session in self._sessions.values())
 
     # Looking back: the state at the beginning of a time span, and its changes within it
 

@@ -29,7 +29,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.contacts_and_packet_rates import PacketRates
+from zktop.ui.past.contacts_and_packet_rates import PacketRates, RecentContacts
 from zktop.ui.screens.sessions.contact_bar import contact_strip, silence_bar
 from zktop.ui.screens.sessions.directory import SessionDirectory
 from zktop.ui.screens.sessions.if_it_dies import behind_it, others_on_host
@@ -344,11 +344,21 @@ def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> N
 
 def test_a_strip_has_a_mark_for_each_contact() -> None:
     """There are also marks for when the library gives up, and for the expiry."""
-    drawn = [text_of(one) for one in contact_strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
+    heard = RecentContacts((AT - 9_000, AT - 4_000))
+    drawn = [text_of(one) for one in contact_strip(heard, AT, 12_000, None, 60)]
 
     assert drawn[0].count("●") == 2
     assert drawn[0].count("┃") == 1
     assert "2/3" in drawn[1]
+
+
+def test_a_strip_is_empty_where_no_contacts_are_known() -> None:
+    """At a packed moment only the last contact is: the time before it was not all silence."""
+    heard = RecentContacts((AT - 4_000,), known_from=AT - 4_000)
+    strip, *_ = contact_strip(heard, AT, 12_000, None, 60)
+
+    assert text_of(strip).lstrip().startswith("●")
+    assert text_of(strip).startswith("   ")
 
 
 def _names(screen: list[str]) -> list[str]:

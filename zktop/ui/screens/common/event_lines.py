@@ -80,7 +80,7 @@ def event_lines(
     path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
     writer = _EventWriter(report.client_names, path, is_narrow=width < EXACT_FROM_CELLS)
     newest = _with_owners(islice(tape.events_until(now), MAX_SEARCHED), report)
-    lines = (writer.event(one) for one in newest if one.at <= now and about.has(one))
+    lines = (writer.event(one) for one in newest if about.has(one))
     cases = [
         deadlock for deadlock in tape.deadlocks.values() if about.has_deadlock(deadlock.deadlock)
     ]

@@ -1,11 +1,10 @@
 """Draw the silence of a session: as a bar of its timeout, and as a strip of contacts."""
 
-from collections.abc import Iterable
-
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
 from zktop.model.world.tables_of_all_servers import ExpiryWindow
 from zktop.ui.inks import Ink
+from zktop.ui.past.contacts_and_packet_rates import RecentContacts
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.styled_text import UNKNOWN, Line, line
 
@@ -71,7 +70,7 @@ def expires_when(span: ExpiryWindow | None) -> str:
 
 
 def contact_strip(
-    contacts: Iterable[Millis],
+    contacts: RecentContacts,
     now: Millis,
     timeout_ms: int,
     expires_in: ExpiryWindow | None,
@@ -79,14 +78,16 @@ def contact_strip(
 ) -> list[Line]:
     """Draw a timeline with a mark for each contact, and for the expiry if no other contact comes.
 
+    Nothing is drawn for the time from which no contacts are known.
     The second line names the marks, the third explains the scale.
     """
     ahead = max(expires_in.high if expires_in else timeout_ms, 1000)
     column = max(100, -(-(timeout_ms + ahead) // max(10, width)))
     past = max(1, width - -(-ahead // column) - 1)
     cells = [" "] * width
-    cells[: past + 1] = ["─"] * (past + 1)
-    visible = [at for at in contacts if now - past * column <= at <= now]
+    unknown = max(0, past - max(0, now - contacts.known_from) // column)
+    cells[unknown : past + 1] = ["─"] * (past + 1 - unknown)
+    visible = [at for at in contacts.times if now - past * column <= at <= now]
     for at in visible:
         cells[past - (now - at) // column] = "●"
     cells[past] = "┃"

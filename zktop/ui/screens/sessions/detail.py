@@ -13,6 +13,7 @@ from zktop.model.report import LockView
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
+from zktop.ui.past.contacts_and_packet_rates import RecentContacts
 from zktop.ui.screens.common.format import age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
@@ -53,7 +54,7 @@ DUE: Final = "due, according to the last server table"
 
 def details(
     row: SessionRow,
-    contacts: Iterable[Millis],
+    contacts: RecentContacts,
     width: int,
     past: Iterable[Event] = (),
     *,
@@ -190,7 +191,7 @@ def _watched(row: SessionRow) -> str:
     return ", ".join(shown) + more
 
 
-def _contact(writer: LineWriter, row: SessionRow, contacts: Iterable[Millis]) -> None:
+def _contact(writer: LineWriter, row: SessionRow, contacts: RecentContacts) -> None:
     report = row.report
     presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.expires_in
     if presence is None or timeout is None or presence.contact is None:
@@ -199,9 +200,10 @@ def _contact(writer: LineWriter, row: SessionRow, contacts: Iterable[Millis]) ->
             why = f"not connected; expires {expires_when(span)} unless it reconnects"
         _put(writer, "contact", why, None, "unknown" if span is None else "critical")
         return
-    times = sorted({*contacts, presence.contact})
+    known_from = min(contacts.known_from, report.now)
+    known = RecentContacts(tuple(sorted({*contacts.times, presence.contact})), known_from)
     cells = max(20, min(writer.width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
-    for number, drawn in enumerate(contact_strip(times, report.now, timeout, span, cells)):
+    for number, drawn in enumerate(contact_strip(known, report.now, timeout, span, cells)):
         label = "" if number else "contact"
         writer.write((Run(_label(label), "dim"), *drawn))
     if span is not None:

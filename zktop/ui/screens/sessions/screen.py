@@ -237,8 +237,7 @@ class SessionsScreen(Page):
 
     def _details(self, row: SessionRow, state: ViewState, width: int) -> LineWriter:
         contacts = recent_contacts(state.tape, row.session, row.report)
-        now = row.report.now
-        past = (event for event in state.tape.events_until(now) if event.at <= now)
+        past = state.tape.events_until(row.report.now)
         writer = details(row, contacts, width, past, is_ascii=state.is_ascii)
         about = About(session=row.session)
         events = event_lines(state.tape, row.report, MAX_EVENTS, width, about)

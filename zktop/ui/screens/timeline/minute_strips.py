@@ -74,8 +74,7 @@ def _in_trouble(report: Report) -> Iterator[Session]:
 def _active(report: Report, tape: Tape) -> Iterator[Session]:
     """Yield sessions that were active in the minute before the last decision, latest first."""
     decided_at = report.now - report.now % DECIDED_EVERY_MS
-    before = (one for one in tape.events_until(decided_at) if one.at <= decided_at)
-    for event in islice(before, EVENTS_SEARCHED):
+    for event in islice(tape.events_until(decided_at), EVENTS_SEARCHED):
         if event.at < decided_at - MINUTE_MS:
             break
         yield event.session or 0
