@@ -32,6 +32,7 @@ from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
+from zktop.ui.screens.locks.pane_sizes import UsedLines, heights_now
 from zktop.ui.screens.locks.panes import health, lock_summary
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.view_state import Selection
@@ -398,3 +399,11 @@ async def test_the_pulse_is_that_of_the_cursor() -> None:
         after = panel(await settled(pilot), "Pulse")
 
         assert (before[1].split()[-1], after[1].split()[-1]) == ("0", "2")
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_no_pane_has_a_negative_height(columns: int) -> None:
+    """On a page of any height."""
+    used = UsedLines(table=5, alerts=3, blockers=3)
+
+    assert min(min(heights_now(page, columns, used)) for page in range(10, 80)) >= 0
