@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from model.builders import as_sibling
 
 from zktop.model.facts import (
+    AnyFact,
     Children,
     Complete,
     Denied,
@@ -17,6 +18,7 @@ from zktop.model.facts import (
     Link,
     Node,
     NodeBatch,
+    OwnerNames,
     Server,
     Stat,
     Watches,
@@ -290,6 +292,19 @@ def test_the_newest_link_counts() -> None:
 
     assert world.link is not None
     assert world.link.state == "connected"
+
+
+def test_a_long_list_of_owners_is_compared_with_another_list_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Comparing encodes it, and facts of other kinds come many times a second."""
+    before = World().after(OwnerNames(owners={"10.0.7.1": "orders"}, zxid=0, at=1))
+    compared: list[AnyFact] = []
+    monkeypatch.setattr("zktop.model.world.world._age", compared.append)
+    after = before.after(Node(path=Text("/p/a"), stat=stat(2), data=b"", zxid=2, at=2))
+
+    assert not compared
+    assert after.owners is before.owners
 
 
 def test_a_change_names_the_families_it_touched() -> None:

@@ -94,22 +94,17 @@ class World(msgspec.Struct, frozen=True):
         if not facts:
             return self
         grouped = _group(facts)
-        links = [*filter(None, [self.link]), *_of(Link, grouped.others)]
         families = self._families_after(grouped.families)
         due = grouped.znodes.union(_unlisted(self.families, families, grouped.listed))
         left = self.left.with_changes(_departures(self.left, grouped.servers))
         return World(
             families.with_changes(_without_outdated(families, due)),
             self.tables.with_changes(self._tables_after(grouped.servers, left)),
-            max(links, key=_age, default=None),
+            _newest(self.link, _of(Link, grouped.others)),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
             max([self.complete_to, *[fact.zxid for fact in _of(Complete, grouped.others)]]),
-            max(
-                [*filter(None, [self.owners]), *_of(OwnerNames, grouped.others)],
-                key=_age,
-                default=None,
-            ),
+            _newest(self.owners, _of(OwnerNames, grouped.others)),
             left,
             self.gap_at,
         )
@@ -209,6 +204,16 @@ F = TypeVar("F")
 
 def _of(kind: type[F], facts: Iterable[object]) -> list[F]:
     return [fact for fact in facts if isinstance(fact, kind)]
+
+
+L = TypeVar("L", bound=Link | OwnerNames)
+
+
+def _newest(known: L | None, found: list[L]) -> L | None:
+    """Return the newest; the known one without a look at it, which may be a long list."""
+    if not found:
+        return known
+    return max(found if known is None else [known, *found], key=_age)
 
 
 def _unlisted(
