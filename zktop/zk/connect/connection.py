@@ -55,6 +55,7 @@ class ZooKeeperSession:
         self.note: str | None = None
         self.ready = False
         self._order = access.hosts.addresses
+        self._more: tuple[Address, ...] = ()  # other members
         self._ever_ready = False
         self._refusal: str | None = None
         self._bytes_before = 0
@@ -71,12 +72,16 @@ class ZooKeeperSession:
         """Try these addresses first, in random order, because a host that hangs costs time."""
         first = random.sample(addresses, len(addresses))
         self._order = tuple(dict.fromkeys([*first, *self._access.hosts.addresses]))
-        self._client.set_hosts(connection_string(self._order), randomize_hosts=False)
+        self._set_hosts()
 
     def extend(self, addresses: Sequence[Address]) -> None:
         """Try these addresses after the given ones; replaces the earlier extension."""
-        more = dict.fromkeys([*self._order, *addresses])
-        self._client.set_hosts(connection_string(more), randomize_hosts=False)
+        self._more = tuple(addresses)
+        self._set_hosts()
+
+    def _set_hosts(self) -> None:
+        known = dict.fromkeys([*self._order, *self._more])
+        self._client.set_hosts(connection_string(known), randomize_hosts=False)
 
     def open(self, seconds: float) -> None:
         """Connect and read once; raises NoConnectionError on failure or timeout."""
