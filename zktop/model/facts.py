@@ -4,7 +4,8 @@ Every fact was read at or after the transaction `zxid`, and arrived at the time 
 milliseconds of the wall clock. Facts about znodes are ordered by zxid; facts about one server are
 ordered by `at`, because a server's tables have no zxid of their own.
 
-Text enters the model here: every fact cleans its text when it is made.
+Text enters the model here: facts about znodes, clients and watched paths clean theirs when they
+are made. `zk` cleans the rest, and what prints a recording cleans it once more.
 """
 
 from collections.abc import Iterable, Iterator

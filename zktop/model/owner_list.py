@@ -24,7 +24,7 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
     entries: Mapping[str, OwnerEntry] = {}
 
     def key_of(self, session: str, client: str) -> str | None:
-        """Return the key of the first entry that fits: the most exact one."""
+        """Return the key that fits: session, address or host, else the first fitting pattern."""
         if not self.entries:
             return None
         host = client.rpartition(":")[0]

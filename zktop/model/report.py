@@ -197,7 +197,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     paths: tuple[Text, ...]  # all locks, sorted
     locks_of: LocksOfSessions = PersistentMap()  # the locks in which each session has nodes
     deadlocks: tuple[Deadlock, ...] = ()
-    over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that have ended, oldest first
+    over: tuple[EndedDeadlock, ...] = ()  # the last that have ended, oldest first
     inversions: tuple[Inversion, ...] = ()  # lock orders that may lead to a deadlock
     blockers: tuple[RootBlocker, ...] = ()  # the most blocking first
     findings: tuple[Finding, ...] = ()
