@@ -213,6 +213,18 @@ def test_nagios_reports_no_connection_as_unknown(zktop: Run) -> None:
     assert out.startswith("ZKTOP UNKNOWN - 127.0.0.1:1 refuses connections")
 
 
+@pytest.mark.parametrize(
+    "options", [("--at", "+90s"), ("--min-confidence", "C9"), ("--nope",), ("--config", "no.yaml")]
+)
+def test_nagios_reports_wrong_usage_as_unknown(zktop: Run, options: tuple[str, ...]) -> None:
+    """An exit code of 2 would be CRITICAL."""
+    code, out, err = zktop("check", "--format", "nagios", *options)
+
+    assert (code, err) == (3, "")
+    assert out.startswith("ZKTOP UNKNOWN - ")
+    assert out.count("\n") == 1
+
+
 def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None:
     """OK would be wrong."""
     file = recorded(tmp_path / "a.zktop", (LATER, facts("X x: A")[:1]), judged_by=Settings())

@@ -1,8 +1,11 @@
 """`zktop check`: deadlocks and findings as an exit code, for scripts and monitoring."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
+from click.exceptions import Exit
 
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
@@ -34,7 +37,38 @@ With --format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
 """
 
 
-@click.command("check", epilog=_EXAMPLES)
+class NagiosPlugin(click.Command):
+    """With --format nagios, errors are one line, too, with the exit code of UNKNOWN."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        is_nagios = "nagios" in args or "--format=nagios" in args
+        with _errors_as_unknown(is_nagios=is_nagios):
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _errors_as_unknown(is_nagios=ctx.params["form"] == "nagios"):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _errors_as_unknown(*, is_nagios: bool) -> Iterator[None]:
+    try:
+        yield
+    except (ZktopError, click.UsageError) as error:
+        if not is_nagios:
+            raise
+        sentence = " ".join(str(error).split())
+        code = _print([f"ZKTOP UNKNOWN - {sentence}"], NAGIOS_CODES["UNKNOWN"])
+        raise Exit(code) from error
+
+
+@click.command("check", cls=NagiosPlugin, epilog=_EXAMPLES)
 @click.option(
     "--fail-on", metavar="RULE,...", help="Rules that count; default: all critical ones."
 )
@@ -67,29 +101,14 @@ def command(
     On an ensemble, zktop waits until it has seen every finding twice, with the config's `settle`
     in between. A recording is judged at its end, or at --at.
     """
-
-    def verdict() -> CheckVerdict:
-        criteria = _criteria(fail_on, min_confidence)
-        if file is not None:
-            return _check_recording(*open_recording(overrides, file, at), criteria)
-        return _check_ensemble(overrides, criteria)
-
-    return _nagios(verdict) if form == "nagios" else _text(verdict())
-
-
-def _text(verdict: CheckVerdict) -> int:
-    code = ExitCode.FINDINGS if verdict.findings else ExitCode.FINE
-    return _print(verdict.lines(), code)
-
-
-def _nagios(check: Callable[[], CheckVerdict]) -> int:
-    """Answer as a Nagios plug-in: errors after parsing the options are one line, too (UNKNOWN)."""
-    try:
-        verdict = check()
-    except (ZktopError, click.UsageError) as error:
-        sentence = " ".join(str(error).split())
-        return _print([f"ZKTOP UNKNOWN - {sentence}"], NAGIOS_CODES["UNKNOWN"])
-    return _print(verdict.nagios(), NAGIOS_CODES[verdict.level])
+    criteria = _criteria(fail_on, min_confidence)
+    if file is not None:
+        verdict = _check_recording(*open_recording(overrides, file, at), criteria)
+    else:
+        verdict = _check_ensemble(overrides, criteria)
+    if form == "nagios":
+        return _print(verdict.nagios(), NAGIOS_CODES[verdict.level])
+    return _print(verdict.lines(), ExitCode.FINDINGS if verdict.findings else ExitCode.FINE)
 
 
 def _print(lines: Iterable[str], code: int) -> int:
