@@ -12,8 +12,10 @@ from zktop.model.history.events import Event
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import (
+    ENDED_DEADLOCKS,
     FINDING_BYTES,
     FRAME_BYTES,
+    LAST_REPORTS,
     LOCK_BYTES,
     MEMBER_BYTES,
     QUIET_MS,
@@ -66,6 +68,20 @@ def test_an_alarm_is_where_a_deadlock_began() -> None:
 
     assert known.alarm_after(0) == BEGIN + 2_000
     assert known.alarm_after(BEGIN + 6_000) is None
+
+
+def test_only_the_newest_ended_deadlocks_keep_a_report() -> None:
+    """Each of these may take megabytes; how the others were judged is still known."""
+    known = Tape()
+    report = next(one.report for one in past() if one.report.deadlocks)
+    dead = report.deadlocks[0]
+    for number in range(ENDED_DEADLOCKS + 1):
+        known.add(Frame(replace(report, deadlocks=(replace(dead, id=f"d{number}"),)), ()))
+
+    records = list(known.deadlocks.values())
+    assert len(records) == ENDED_DEADLOCKS + 1
+    assert sum(one.last is not None for one in records) == LAST_REPORTS + 1
+    assert {one.verdict.sentence for one in records} == {dead.sentence}
 
 
 def test_a_critical_finding_is_an_alarm_without_any_other_change() -> None:

@@ -12,6 +12,7 @@ from itertools import chain, islice, takewhile
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Millis
@@ -29,6 +30,7 @@ PACKED_BYTES: Final = 19_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
+LAST_REPORTS: Final = 10  # of ended deadlocks; nothing else may keep them, and each may take 10 MB
 LEFT_OVER: Final = 0.75  # share of the limit that is still in use after packing
 
 # The weight of new data in a frame; measured on 2,000 locks with the tables of 6,000 sessions.
@@ -91,14 +93,9 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
 
     deadlock: Deadlock
     first_seen_at: Millis
-    last: Report
+    verdict: Deadlock  # as it was last judged
+    last: Report | None  # None: it ended before many others
     over_at: Millis | None = None
-
-    @property
-    def verdict(self) -> Deadlock:
-        """The deadlock as it was last judged."""
-        found = (deadlock for deadlock in self.last.deadlocks if deadlock.id == self.deadlock.id)
-        return next(found, self.deadlock)
 
     def ending(self, report: Report) -> EndedDeadlock | None:
         """Return how it ended, if this report knows."""
@@ -354,13 +351,15 @@ class Tape:
                 or known.over_at is not None
                 or deadlock.coexistence_proven > known.deadlock.coexistence_proven
             ):
-                self.deadlocks[name] = DeadlockRecord(deadlock, report.now, report)
+                self.deadlocks[name] = DeadlockRecord(deadlock, report.now, deadlock, report)
             else:
-                self.deadlocks[name] = msgspec.structs.replace(known, last=report)
+                self.deadlocks[name] = replace(known, verdict=deadlock, last=report)
         for name, known in self.deadlocks.items():
             if name not in alive and known.over_at is None:
-                self.deadlocks[name] = msgspec.structs.replace(known, over_at=report.now)
+                self.deadlocks[name] = replace(known, over_at=report.now)
         ended = [name for name, known in self.deadlocks.items() if known.over_at is not None]
+        for name in ended[:-LAST_REPORTS]:
+            self.deadlocks[name] = replace(self.deadlocks[name], last=None)
         for name in ended[:-ENDED_DEADLOCKS]:
             del self.deadlocks[name]
 

@@ -254,10 +254,24 @@ class TestOverTime:
         left = [Gone(path=one.path, zxid=2_000, at=NOW + 20_000) for one in nodes_of("dan", other)]
         (frame,) = frames((NOW, first))
         again = frames((NOW, other), (NOW + 5_000, ()), (NOW + 20_000, left))[-1].report
-        case = DeadlockRecord(frame.report.deadlocks[0], NOW, frame.report)
+        dead = frame.report.deadlocks[0]
+        case = DeadlockRecord(dead, NOW, dead, frame.report)
 
         assert [one.deadlock.number for one in again.over] == [case.deadlock.number]
         assert case.ending(again) is None
+
+    def test_an_old_deadlock_without_its_report_is_still_drawn(self) -> None:
+        """The picture and the sentence are those of then, the rest is from the report shown."""
+        (frame,) = frames((NOW, story("A x: ann bob ; B x: bob ann")))
+        (later,) = frames((NOW + 20_000, ()))
+        dead = frame.report.deadlocks[0]
+        case = DeadlockRecord(dead, NOW, dead, None, NOW + 20_000)
+        writer = LineWriter(100)
+        ticket_text(writer, ShownDeadlock(case, later.report))
+        text = "\n".join(map(text_of, writer.lines))
+
+        assert dead.sentence in " ".join(text.split())
+        assert "Diagram of" in text
 
     def test_a_step_is_proven_by_a_table_that_comes_later(self) -> None:
         """The steps never say less than the evidence."""

@@ -69,7 +69,8 @@ class ShownDeadlock:
         found = (deadlock for deadlock in live.deadlocks if deadlock.id == self.first.id)
         self.now = next(found, None)  # None: it is over
         self.judged = self.now or case.verdict
-        self.known = live if self.now else case.last  # later tables prove more
+        last = None if self.now else case.last
+        self.known = live if last is None else last  # later tables prove more
         self.ink = ink_of_deadlock(self.judged)
 
     @property

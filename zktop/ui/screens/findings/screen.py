@@ -293,7 +293,7 @@ class FindingsScreen(SplitPage):
         if case is not None and case.first_seen_at <= report.now:
             return case
         dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == self._case), None)
-        return DeadlockRecord(dead, report.now, report) if dead else None
+        return DeadlockRecord(dead, report.now, dead, report) if dead else None
 
     # The selection
 
