@@ -15,7 +15,7 @@ Ink = Literal[
     "waits",
     "standby",
     "critical",  # a proven problem: C3, C4
-    "warning",  # a possible problem: C2
+    "warning",  # a warning, or a critical problem that is only likely
     "info",
     "good",
     "unknown",  # no data

@@ -1,8 +1,9 @@
 """Protocols for what the UI uses without importing it: clusters, feeds, contenders and so on.
 
-`zktop.app` passes the implementations in. A feed calls its callback on its own thread. A `Copy`
-may take seconds, so the UI calls it on another thread. Everything else here is called on the
-UI's thread and must not block.
+`zktop.app` passes the implementations in. A feed calls its callback on its own thread. A `Copy`,
+and the methods `export` and `clip` of `Exports`, may take seconds, so the UI calls them on another
+thread. Everything else is called on the UI's thread and must not block; only `stop` and `close`
+may, after the end of the UI.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

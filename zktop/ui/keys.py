@@ -3,7 +3,8 @@
 Bindings, footer, help, command palette and the setting `ui.keys` are all made from this table. The
 entry `copy` runs the method `action_copy` of the focused widget, the screen or the app, whichever
 has it first. An entry without pages works everywhere; one with pages works there and hides a
-global entry with the same key. Actions that write to ZooKeeper have a capital letter.
+global entry with the same key. Actions that write to ZooKeeper have a capital letter, except those
+that play the scene on screen 6.
 
 The second half checks the user's own keys before the terminal is taken over: Textual accepts
 unknown key names, and drops one of two actions on the same key without a message.

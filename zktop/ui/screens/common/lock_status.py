@@ -49,7 +49,7 @@ class LockStatus(NamedTuple):
     ink: Ink
     rank: int = QUIET_RANK
     words: str = ""  # that a filter can match
-    case: str | None = None  # the id of the finding
+    case: str | None = None  # the id of the finding or deadlock
     sentence: str = ""
 
 
