@@ -1,11 +1,14 @@
 """The user's own keys: mistakes are reported before the UI starts; the others work."""
 
+import re
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 from textual.keys import format_key
 from textual.widgets import Input
 from ui.example_ensemble import trouble
+from ui.fake_contenders import QUEUE
 from ui.fake_contenders import FakeContenders as Stage
 from ui.fake_feed import FakeFeed, app_of, settled
 
@@ -14,6 +17,7 @@ from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
+from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop
 from zktop.ui.keys import (
     KEYS,
@@ -26,6 +30,7 @@ from zktop.ui.keys import (
 )
 from zktop.ui.screens import PAGES
 from zktop.ui.settings import UiSettings
+from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.text_view import TextView
 
 
@@ -279,3 +284,62 @@ async def test_ctrl_c_quits_even_when_quit_has_another_key() -> None:
         await pilot.pause()
 
     assert app.return_code == 0
+
+
+MOVED = tuple(key._replace(keys=f"f{number}") for number, key in enumerate(KEYS, 101))
+A_MOVED_KEY = re.compile(r"f1\d\d")
+
+
+@pytest.mark.parametrize("page", [one.name for one in PAGES])
+async def test_frames_name_the_users_keys(page: str) -> None:
+    """Each hint at the bottom of a pane begins with one."""
+    stage = Stage(progress=SceneProgress(QUEUE, "/zktop-demo/x"))
+    app = Zktop(FakeFeed(*trouble()), stage, settings=UiSettings(page=page, table=MOVED))
+    async with app.run_test(size=(180, 60)) as pilot:
+        await settled(pilot)
+        panels = [one for one in app.query("*") if isinstance(one, Panel)]
+        frames = [Content.from_markup(one.border_subtitle or "") for one in panels]
+        hints = [hint for frame in frames if frame for hint in frame.plain.split("  ")]
+
+    assert hints
+    assert [hint for hint in hints if not A_MOVED_KEY.match(hint)] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "action", "said"),
+    [
+        ("timeline", "act('play')", "Go back with {step_back} or {seek}, then press {play} to"),
+        ("locks", "act('record')", "Press {record} to stop."),
+        ("demo", "act('kill')", "No demo client here. Press {new} to start one."),
+    ],
+)
+async def test_messages_name_the_users_keys(
+    page: str, action: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old key may do something else."""
+    monkeypatch.chdir(tmp_path)
+    keys = {key.id: key.keys for key in MOVED}
+    (quiet, *_) = trouble()
+    app = Zktop(FakeFeed(quiet), Stage(), settings=UiSettings(page=page, table=MOVED))
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await app.run_action(action)
+        await settled(pilot)
+
+        assert any(said.format(**keys) in one.message for one in app._notifications)
+
+
+async def test_sentences_name_the_users_keys() -> None:
+    """About an empty list, and about a new alert."""
+    app = Zktop(FakeFeed(*trouble()), Stage(), settings=UiSettings(table=MOVED))
+    keys = {key.id: key.keys for key in MOVED}
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.set_filter("nothing like it")
+        filtered = "\n".join(await settled(pilot))
+        app.set_filter("")
+        await app.run_action("act('tree')")
+        tree = "\n".join(await settled(pilot))
+
+    assert f"{keys['filter']} edits it." in filtered
+    assert f"{keys['tree']} locks by path" in tree

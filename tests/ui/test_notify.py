@@ -84,7 +84,7 @@ def test_older_findings_are_summed_up() -> None:
 
     assert (first.findings, [one.id for one in first.already_there]) == ((), ["a", "b"])
     assert (
-        summary(first.already_there)
+        summary(first.already_there, "n")
         == "DEADLOCK: /orders and /stock, and 1 more. Press n to step through them."
     )
     assert alarms.after(report(5_000, red("a"), red("b"))).findings == ()
@@ -178,7 +178,7 @@ async def test_a_new_finding_is_announced() -> None:
         messages = [one.message for one in app._notifications]
 
     assert messages == [
-        brief(red("a")),
+        brief(red("a"), "n"),
         "notify-send could not be started: No such file or directory.",
     ]
     assert (app.rung, finding_hook.sentences) == (1, ["a is wrong."])
@@ -195,7 +195,7 @@ async def test_reports_of_the_first_reading_announce_nothing() -> None:
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
 
-        assert [one.message for one in app._notifications] == [summary(tuple(crowd))]
+        assert [one.message for one in app._notifications] == [summary(tuple(crowd), "n")]
         assert app.rung == 0
 
 
@@ -230,7 +230,7 @@ async def test_a_page_that_shows_the_past_has_messages_about_new_findings() -> N
             app.feed.send(Frame(report(at, red("a"))))
         await settled(pilot)
 
-        assert [one.message for one in app._notifications] == [brief(red("a"))]
+        assert [one.message for one in app._notifications] == [brief(red("a"), "n")]
 
 
 @pytest.mark.parametrize(("number", "words"), [(1, "1 more critical finding"), (2, "findings")])

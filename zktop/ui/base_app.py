@@ -31,6 +31,7 @@ from textual.theme import Theme
 from textual.timer import Timer, TimerCallback
 
 from zktop.model.text import clean
+from zktop.ui.keys import key_of
 from zktop.ui.settings import UiSettings
 from zktop.ui.terminal_filters import AsciiFilter, NoColorFilter
 from zktop.ui.textual_fixes.dialog_opening import draw_page_behind_faster
@@ -216,6 +217,10 @@ class BaseApp(App[int]):
                 holder.remove()
 
     # Keys
+
+    def key_of(self, action: str) -> str:
+        """Return the user's key of an action, for sentences that name it."""
+        return key_of(action, self.settings.table)
 
     def on_mount(self) -> None:
         """Hold keys while a dialog opens or closes."""

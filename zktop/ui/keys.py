@@ -134,7 +134,7 @@ KEYS: Final = (
     Action("speed", "s", "playback speed: doubles up to 64x, then starts over", "time",
         pages=(TIMELINE,)),
     Action("seek", "t", "go to a time", "time", pages=(TIMELINE,), short="Go to"),
-    Action("mark", "m", "mark this moment; c and x then work from the mark to the cursor", "time",
+    Action("mark", "m", "mark this moment, to compare or export from there to the cursor", "time",
         pages=(TIMELINE,)),
     Action("compare", "c", "compare the mark with the cursor; without a mark, with now", "time",
         pages=(TIMELINE,), short="Compare"),
@@ -183,6 +183,15 @@ KEYS: Final = (
 )  # fmt: skip
 
 MOVES: Final = ("up", "down", "page_up", "page_down", "first", "last")  # they work in dialogs too
+
+
+def key_of(action: str, table: Sequence[Action] = KEYS) -> str:
+    """Return the key of an action as users write it; of several, the first.
+
+    >>> key_of("filter"), key_of("tree", with_user_keys({"tree": "f9"}))
+    ('/', 'f9')
+    """
+    return next(key_label(one.names[0]) for one in (*table, *KEYS) if one.id == action)
 
 
 def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:

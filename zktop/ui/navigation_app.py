@@ -64,7 +64,9 @@ class NavigationApp(BaseApp):
     @property
     def view_state(self) -> ViewState:
         """What the pages draw: the report at the cursor in time, and everything around it."""
-        return self.visit.view_state(is_ascii=self.settings.is_ascii, hides_notes=self.hides_notes)
+        return self.visit.view_state(
+            self.key_of, is_ascii=self.settings.is_ascii, hides_notes=self.hides_notes
+        )
 
     @property
     def feed(self) -> Feed:

@@ -89,17 +89,17 @@ def proven_causes(report: Report) -> Iterator[Finding]:
             yield finding
 
 
-def summary(findings: tuple[Finding, ...]) -> str:
-    """Return the first of these, and the number of others."""
+def summary(findings: tuple[Finding, ...], key: str) -> str:
+    """Return the first of these, the number of others, and the key that leads to them."""
     rest = len(findings) - 1
     if not rest:
-        return brief(findings[0])
-    return f"{headline(findings[0])}, and {rest} more. Press n to step through them."
+        return brief(findings[0], key)
+    return f"{headline(findings[0])}, and {rest} more. Press {key} to step through them."
 
 
-def brief(finding: Finding) -> str:
+def brief(finding: Finding, key: str) -> str:
     """Return the kind of finding and its locks; more text would hide too much of the screen."""
-    return f"{headline(finding)}. Press n to see it."
+    return f"{headline(finding)}. Press {key} to see it."
 
 
 def headline(alert: Finding | Deadlock) -> str:

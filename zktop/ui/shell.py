@@ -222,16 +222,16 @@ class Shell(NavigationApp):
 
     def _announce(self, visit: Visit, report: Report) -> None:
         """Announce new critical findings: by a message, the bell, and the user's command."""
-        new = visit.notifier.after(report)
+        new, key = visit.notifier.after(report), self.key_of("next_alert")
         if new.already_there:
-            self._alert(visit, summary(new.already_there))
+            self._alert(visit, summary(new.already_there, key))
         for finding in new.findings:
-            self._alert(visit, brief(finding))
+            self._alert(visit, brief(finding, key))
             if self.settings.finding_hook is not None:
                 self.settings.finding_hook.call(finding, visit.name, visit.complain)
         if new.more:
             more = count(new.more, "more critical finding")
-            self._alert(visit, f"{more}. Press n to step through the alerts.")
+            self._alert(visit, f"{more}. Press {key} to step through the alerts.")
         if new.findings and self.settings.bell:
             self.bell()
 

@@ -1,5 +1,6 @@
 """What the pages draw: one moment, and what the user has selected."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -13,6 +14,8 @@ from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.interfaces import ContendersPort, Exports, Feed, Frame, Status
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
+
+KeyOf = Callable[[str], str]  # returns the key of an action, as users write it
 
 
 class TimeRange(NamedTuple):
@@ -58,6 +61,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     tape: Tape
     feed: Feed
     pulse: Pulse
+    key_of: KeyOf  # the user's keys
     contenders: ContendersPort | None = None
     exports: Exports | None = None
     subject: Selection = Selection()

@@ -18,7 +18,7 @@ from zktop.ui.notify import Notifier
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import REPLAY, Tape
-from zktop.ui.view_state import Selection, ViewState
+from zktop.ui.view_state import KeyOf, Selection, ViewState
 
 MAX_RECENT: Final = 5
 
@@ -96,7 +96,7 @@ class Visit:
         elif news.ends_recording:
             self.recording = ""
 
-    def view_state(self, *, is_ascii: bool, hides_notes: bool) -> ViewState:
+    def view_state(self, key_of: KeyOf, *, is_ascii: bool, hides_notes: bool) -> ViewState:
         """Return what the pages draw: the report at the cursor, and everything around it."""
         playback = self.playback
         return ViewState(
@@ -104,6 +104,7 @@ class Visit:
             status=self.status,
             tape=self.tape,
             pulse=self.pulse,
+            key_of=key_of,
             feed=self.feed,
             contenders=self.contenders,
             exports=self.exports,

@@ -27,7 +27,6 @@ from zktop.ui.view_state import Selection
 
 RECORDING: Final = "This is a recording. Demo clients need a live ensemble."
 READ_ONLY: Final = "Read-only: zktop starts no demo clients (--read-only, or demo.allow)."
-NO_CONTENDER: Final = "No demo client here. Press N to start one."
 VERBS: Final = {"read": "read", "write": "write", "exclusive": "own"}
 PREFERRED_ROLES: Final[dict[ContenderAction, tuple[str, ...]]] = {
     "release": ("holds",),
@@ -166,14 +165,17 @@ class ContenderActions(Shell):
         port, path = self.contenders, self.selection.path
         if port is None:
             return
+        key = self.key_of("new")
         if path is None:
-            self.show_message("No lock under the cursor. Press N to start a demo client.")
+            self.show_message(f"No lock under the cursor. Press {key} to start a demo client.")
             return
         layout = self._layout(path)
         recipe = port.recipe_for(layout, mode)
         if recipe is None:
-            none = f"No recipe can {VERBS[mode]} a lock of layout {layout}. N lists all recipes."
-            gone = f"There is no lock at {path} now. Press N to start a demo client."
+            none = (
+                f"No recipe can {VERBS[mode]} a lock of layout {layout}. {key} lists all recipes."
+            )
+            gone = f"There is no lock at {path} now. Press {key} to start a demo client."
             self.show_message(none if layout else gone)
             return
         order = _order(recipe[0], path, recipe[1])
@@ -212,9 +214,9 @@ class ContenderActions(Shell):
         selection = here if is_known else self.selection
         contender = chosen(port.states, selection, action)
         if contender is None:
-            name = selection.contender
-            gone = f"{name} has ended. Press N to start another one."
-            self.show_message(gone if name else NO_CONTENDER)
+            name, key = selection.contender, self.key_of("new")
+            gone = f"{name} has ended. Press {key} to start another one."
+            self.show_message(gone if name else f"No demo client here. Press {key} to start one.")
         elif action == "freeze" and contender.state == "frozen":
             port.act("thaw", contender.name)
         else:

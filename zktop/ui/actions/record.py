@@ -44,7 +44,8 @@ class RecordActions(Shell):
         self.visit.recording = str(path)
         self.feed.record(path, self._whole_past() if has_past else ())
         what = f", with the last {spoken(self._past_ms / 1000)}" if has_past else ""
-        self.show_message(f"Recording to {path}{what}. Press r to stop.")
+        key = self.key_of("record")
+        self.show_message(f"Recording to {path}{what}. Press {key} to stop.")
         self.draw()
 
     def _whole_past(self) -> Past:

@@ -100,7 +100,9 @@ class TimeActions(Shell):
 
     def action_play(self) -> None:
         if self.playback.is_newest:
-            self.show_message("This is live. Go back with [ or t, then press space to play.")
+            back, seek, play = map(self.key_of, ("step_back", "seek", "play"))
+            way = f"Go back with {back} or {seek}, then press {play} to play."
+            self.show_message(f"This is live. {way}")
             return
         if self.playback.is_playing:
             self.playback.rest()

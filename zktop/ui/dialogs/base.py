@@ -25,6 +25,9 @@ class Box(Vertical):
 
     def __init__(self, title: str, keys: str) -> None:
         super().__init__()
+        self.frame(title, keys)
+
+    def frame(self, title: str, keys: str) -> None:
         self.border_title, self.border_subtitle = Content(title), Content(keys)  # no markup
 
 

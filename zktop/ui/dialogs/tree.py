@@ -1,11 +1,12 @@
 """Who waits for whom around the selected item; the same key again shows all locks by path."""
 
 from time import perf_counter
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 from textual.app import ComposeResult
 
 from zktop.model.report import Report
+from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.keys import KEYS
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
@@ -21,8 +22,8 @@ from zktop.ui.trees.wait_tree import tree_of
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.text_view import TextList
 
-WAITING: Final = ("Who waits for whom", "enter go there   w locks by path   esc close")
-BY_PATH: Final = ("Locks by path", "enter open   left, right fold   w waiting   esc close")
+WAITING: Final = ("Who waits for whom", "enter go there   {} locks by path   esc close")
+BY_PATH: Final = ("Locks by path", "enter open   left, right fold   {} waiting   esc close")
 MIN_LINES: Final = 6
 REST: Final = 10  # pause between two drawings, as a multiple of the time that a drawing takes
 
@@ -50,8 +51,14 @@ class TreeDialog(Dialog[LineLink]):
         self._folded: dict[str, bool] = {}  # prefixes that the user opened (True) or closed
 
     def compose(self) -> ComposeResult:
-        with Box(*WAITING):
+        with Box(*self._frame):
             yield TextList(id="tree")
+
+    @property
+    def _frame(self) -> tuple[str, str]:
+        """The title, and the keys below the text."""
+        title, keys = BY_PATH if self._is_by_path else WAITING
+        return title, keys.format(cast("BaseApp", self.app).key_of("tree"))
 
     def on_resize(self) -> None:
         self._draw()
@@ -106,7 +113,7 @@ class TreeDialog(Dialog[LineLink]):
         if report is None or not view.room.width:
             return
         box = self.query_one(Box)
-        box.border_title, box.border_subtitle = BY_PATH if self._is_by_path else WAITING
+        box.frame(*self._frame)
         writer = LineWriter(view.room.width)
         if not self._is_by_path:
             self._write_waiting(writer, report)

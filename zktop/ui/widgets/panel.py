@@ -3,7 +3,9 @@
 In a small window only the title line of the frame is drawn.
 """
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import events
@@ -14,6 +16,7 @@ from zktop.ui.widgets.canvas import Canvas
 from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
 RULE: Final = "─"
+NAMED_KEY: Final = re.compile(r"\{(\w+)\}")
 CORNERS: Final = 6  # cells, with a piece of the border and a blank at each corner
 MIN_FACTS: Final = 12  # cells; a shorter piece says too little
 MIN_RULE: Final = 4  # cells between the title and the facts, with a blank at each end
@@ -24,7 +27,7 @@ class FrameWords(NamedTuple):
 
     title: str
     facts: str = ""
-    keys: str = ""
+    keys: str = ""  # what they do; `{tree}` is the user's key of the action `tree`
     is_alarm: bool = False  # about something critical: the frame is red
 
 
@@ -45,6 +48,8 @@ PANEL_CSS: Final = """
 
 # A mixin, not a widget: Textual takes a widget's style sheet and name from its first base.
 if TYPE_CHECKING:
+    from zktop.ui.base_app import BaseApp
+
     _View = Canvas
 else:
     _View = object
@@ -61,6 +66,9 @@ class Panel(_View):
         """True if keys go to this panel; only then is its cursor bright."""
         return self.has_focus
 
+    def key_of(self, action: str) -> str:
+        return cast("BaseApp", self.app).key_of(action)
+
     def frame(self, words: FrameWords) -> None:
         """Set the texts in the border."""
         if words != self.words:
@@ -74,7 +82,8 @@ class Panel(_View):
         title = titled(words.title, words.facts, width, colour)
         has_corners = bool(self.styles.border_left[0])  # then Textual adds the blanks
         self.border_title = title if has_corners else Content.assemble(" ", title, " ")
-        self.border_subtitle = hinted(words.keys, "$primary" if self.has_focus else "")
+        colour = "$primary" if self.has_focus else ""
+        self.border_subtitle = hinted(words.keys, self.key_of, colour)
 
     def on_focus(self, _event: events.Focus) -> None:
         """Draw the rule in the title in the colour of the focused frame."""
@@ -114,19 +123,17 @@ def set_height(widget: Widget, height: int) -> None:
         widget.styles.height = height
 
 
-def hinted(keys: str, colour: str) -> Content:
+def hinted(keys: str, key_of: Callable[[str], str], colour: str) -> Content:
     """Return the lower border: what keys do, with the keys in a colour.
 
-    >>> [(span.start, span.end) for span in hinted("enter open  [ ] step", "$primary").spans]
-    [(0, 5), (12, 15)]
+    >>> shown = hinted("{tree} waits  {fold} fold", {"tree": "w", "fold": "f9"}.get, "$primary")
+    >>> shown.plain, [(span.start, span.end) for span in shown.spans]
+    ('w waits  f9 fold', [(0, 1), (9, 11)])
     """
-    pieces: list[Content | tuple[str, str]] = []
-    for hint in keys.split("  "):
-        words = hint.split(" ")
-        number = next((at for at, one in enumerate(words) if at and len(one) > 1), len(words))
-        pieces += [("  " if pieces else "", ""), (" ".join(words[:number]), colour)]
-        pieces.append(("".join(f" {word}" for word in words[number:]), ""))
-    return Content.assemble(*pieces)
+    pieces = NAMED_KEY.split(keys)  # text, action, text, action, ..., text
+    return Content.assemble(
+        *((key_of(one), colour) if at % 2 else one for at, one in enumerate(pieces))
+    )
 
 
 def titled(title: str, facts: str, width: int, colour: str = "") -> Content:

@@ -11,6 +11,7 @@ from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.filters import parsed_filter
 from zktop.ui.interfaces import FeedState, Frame, Status
+from zktop.ui.keys import key_of
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty_screen import empty_state
@@ -30,6 +31,7 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
     more.setdefault("feed", FakeFeed())
     return ViewState(
         pulse=Pulse(),
+        key_of=key_of,
         frame=frame,
         status=status,
         tape=Tape(),

@@ -241,7 +241,7 @@ async def test_a_group_is_explained() -> None:
     app = app_of(*frames((NOW, quiet())))
     async with app.run_test(size=WIDE) as pilot:
         screen = "\n".join(await settled(pilot))
-        about = text_of(about_group(page_of(app).table.group))
+        about = text_of(about_group(page_of(app).table.group, "f"))
 
         assert "30 quiet locks: no problems, no waiters" in screen
         assert "enter opens the group" in about

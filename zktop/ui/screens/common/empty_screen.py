@@ -38,6 +38,7 @@ def _before_first_report(state: ViewState, width: int) -> list[Line]:
 
 
 def _filtered(state: ViewState, report: Report, width: int) -> list[Line]:
+    key = state.key_of("filter")
     text = f"{count(len(report.paths), 'lock')}, but none matches the filter: {state.filter.text}"
     return [
         (),
@@ -45,7 +46,7 @@ def _filtered(state: ViewState, report: Report, width: int) -> list[Line]:
         (),
         *paragraph(text, width),
         (),
-        line(("  esc", "key"), " clears the filter;  ", ("/", "key"), " edits it."),
+        line(("  esc", "key"), " clears the filter;  ", (key, "key"), " edits it."),
         *paragraph(
             "Filters: text, !text, /regex/, or a field such as state:waiting owner:name "
             "kind:mutex layout:kazoo session:0x1.",
@@ -71,9 +72,12 @@ def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
     if state.feed.is_live:
         lines += [(), *paragraph(_ELSEWHERE, width, "dim")]
     if state.contenders is not None:
+        new, scene = map(state.key_of, ("new", "scene"))
         lines += [
             (),
-            line(("  N", "key"), " starts a demo client, ", ("S", "key"), " plays a scene."),
+            line(
+                (f"  {new}", "key"), " starts a demo client, ", (scene, "key"), " plays a scene."
+            ),
         ]
     return lines
 

@@ -71,8 +71,8 @@ class ShownLesson(NamedTuple):
     is_answered: bool
 
 
-def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
-    """Return the lesson as text."""
+def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
+    """Return the lesson as text; the key shows its answer."""
     lesson = shown.lesson
     lines = [line((f"LESSON {shown.number}  ", "title"), (lesson.title, "strong"))]
     lines += wrapped(lesson.about, width, indent=INDENT)
@@ -85,7 +85,7 @@ def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
     if shown.is_answered:
         lines += [line(("ANSWER", "good")), *wrapped(lesson.answer, width, indent=INDENT)]
     else:
-        lines.append(line("  ", ("a", "key"), (" shows the answer", "dim")))
+        lines.append(line("  ", (answer_key, "key"), (" shows the answer", "dim")))
     lines += [NOTHING, line(("LOOK AT", "title"))]
     for page, says in zip(PAGES, lesson.look_at, strict=False):
         head = line("  ", (page.key, "key"), f" {page.title}".ljust(PAGE_CELLS))

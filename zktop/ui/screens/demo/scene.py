@@ -4,6 +4,7 @@ from zktop.demo_types import RecipeInfo, Scene, SceneProgress
 from zktop.model.format import count
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import NOTHING, Line, Run, hanging_lines, line, wrapped
+from zktop.ui.view_state import KeyOf
 
 MARKS: dict[str, tuple[str, Ink]] = {
     "done": ("✓", "good"),
@@ -14,13 +15,13 @@ PHASES: dict[str, str] = {
     "empty": "",
     "paused": "Paused",
     "playing": "Playing",
-    "over": "Finished (state is kept; E cleans up)",
+    "over": "Finished (state is kept; {} cleans up)",
     "failed": "Failed",
     "cleaning": "Cleaning up",
 }
 
 
-def caption(progress: SceneProgress, width: int) -> list[Line]:
+def caption(progress: SceneProgress, width: int, key_of: KeyOf) -> list[Line]:
     """Return the current or last move, and any reason why the scene cannot continue."""
     scene = progress.scene
     if scene is None:
@@ -31,13 +32,14 @@ def caption(progress: SceneProgress, width: int) -> list[Line]:
         head = line((f" {mark} ", ink), (f"{number}/{len(scene.moves)}  ", "dim"))
         lines = hanging_lines(head, scene.moves[number - 1].says, width - 1, "strong")
     else:
-        lines = [line((" space plays it, ] plays one step", "dim"))]
+        play, step = map(key_of, ("scene_play", "scene_step"))
+        lines = [line((f" {play} plays it, {step} plays one step", "dim"))]
     if progress.problem:
         lines += wrapped(progress.problem, width - 1, "critical", " ")
     return lines
 
 
-def scene_lines(scene: Scene, progress: SceneProgress, width: int) -> list[Line]:
+def scene_lines(scene: Scene, progress: SceneProgress, width: int, key_of: KeyOf) -> list[Line]:
     """Describe a scene: what it teaches, and its moves; those already played have a mark."""
     is_loaded = progress.scene is not None and progress.scene.name == scene.name
     moves = count(len(scene.moves), "step")
@@ -50,7 +52,8 @@ def scene_lines(scene: Scene, progress: SceneProgress, width: int) -> list[Line]
     if is_loaded and progress.folder:
         lines.append(line(("  Its locks are below ", "dim"), (progress.folder, "dim")))
     elif not is_loaded:
-        lines += [NOTHING, line(("  enter plays it, ] plays it step by step", "dim"))]
+        how = f"  enter plays it, {key_of('scene_step')} plays it step by step"
+        lines += [NOTHING, line((how, "dim"))]
     return lines
 
 

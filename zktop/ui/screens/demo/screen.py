@@ -36,7 +36,6 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
 
 MAX_LINES = 300
-NO_CONTENDERS = (line((" None yet. Enter plays a lesson, N starts one.", "dim")),)
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
 MIN_CLIENT_LINES: Final = 8  # of contenders and log together
 MIN_LOG_LINES: Final = 4
@@ -210,14 +209,14 @@ class DemoScreen(Page):
     def _show_contenders(self, shown: list[ContenderState], port: ContendersPort) -> None:
         contenders = self.query_one(ContenderTable)
         running = sum(not state.is_gone for state in port.states)
-        contenders.frame(
-            FrameWords("Demo clients", f"{running} running", "N new  K kill  Z freeze")
-        )
-        contenders.show(shown, NO_MATCHES if port.states else NO_CONTENDERS)
+        keys = "{new} new  {kill} kill  {freeze} freeze"
+        contenders.frame(FrameWords("Demo clients", f"{running} running", keys))
+        none = f" None yet. Enter plays a lesson, {contenders.key_of('new')} starts one."
+        contenders.show(shown, NO_MATCHES if port.states else [line((none, "dim"))])
 
     def _show_index(self, port: ContendersPort) -> None:
         index = self._index
-        index.frame(FrameWords("Learn", "", "enter play"))
+        index.frame(FrameWords("Learn", "", "{open} play"))
         scene = port.progress.scene
         loaded = self._loaded(port)
         listed = list(entries(port, loaded, self._done))
@@ -242,7 +241,7 @@ class DemoScreen(Page):
         width = self._lesson_width
         report = state.report
         drawn = draw_scene(report, progress.folder or "", port.states, port.count, width)
-        head = [*caption(progress, width), NOTHING]
+        head = [*caption(progress, width, pane.key_of), NOTHING]
         lines = [*head, *drawn.lines]
         targets = [*(None for _ in head), *drawn.targets] if drawn.targets else []
         below = [
@@ -255,8 +254,8 @@ class DemoScreen(Page):
         pane.frame(
             FrameWords(
                 progress.scene.title,
-                PHASES[progress.phase],
-                "space play  ] step  E end",
+                PHASES[progress.phase].format(pane.key_of("scene_stop")),
+                "{scene_play} play  {scene_step} step  {scene_stop} end",
                 is_alarm=progress.phase == "failed",
             )
         )
@@ -284,10 +283,11 @@ class DemoScreen(Page):
         self, about: object, port: ContendersPort, width: int
     ) -> tuple[list[Line], str, str]:
         """Return lines about a lesson, scene or recipe, and the title and keys of their frame."""
+        key_of = self._index.key_of
         if isinstance(about, RecipeInfo):
-            return recipe_lines(about, width), "Recipe", "enter start"
+            return recipe_lines(about, width), "Recipe", "{open} start"
         if isinstance(about, Scene):
-            return scene_lines(about, port.progress, width), "Scene", "enter play"
+            return scene_lines(about, port.progress, width, key_of), "Scene", "{open} play"
         if not isinstance(about, Lesson):
             return [], "Lesson", ""
         scenes = {scene.name: scene for scene in port.scenes}
@@ -295,7 +295,11 @@ class DemoScreen(Page):
         number = 1 + list(port.lessons).index(about)
         is_answered = about.title in self._answered
         shown = ShownLesson(about, number, scenes, port.progress, counted, is_answered)
-        return lesson_lines(shown, width), "Lesson", "enter play  a answer"
+        return (
+            lesson_lines(shown, width, key_of("answer")),
+            "Lesson",
+            "{open} play  {answer} answer",
+        )
 
     def _show_log(self, port: ContendersPort, wanted: Filter) -> None:
         """Show the log of all contenders, or of the one under the cursor."""
@@ -420,9 +424,7 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
         return []
     for deadlock in deadlocks_below(report, folder):
         sure = "confirmed" if deadlock.is_sure else "likely"
-        text = (
-            f"Deadlock {deadlock_name(deadlock)}, {sure}: 3 shows the steps and how to resolve it."
-        )
+        text = f"Deadlock {deadlock_name(deadlock)}, {sure}: screen 3 shows how to resolve it."
         return wrapped(text, width, ink_of_deadlock(deadlock), " ")
     for finding in report.findings:
         paths = {finding.lock, *finding.locks} - {None}
@@ -431,7 +433,9 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
             and paths
             and all(f"{path}".startswith(f"{folder}/") for path in paths)
         ):
-            return wrapped(f"{finding.sentence} (3 explains it)", width, ink_of(finding), " ")
+            return wrapped(
+                f"{finding.sentence} (screen 3 explains it)", width, ink_of(finding), " "
+            )
     return []
 
 

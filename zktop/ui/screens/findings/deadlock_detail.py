@@ -63,8 +63,10 @@ KINDS: Final = {
 class ShownDeadlock:
     """A deadlock as it was first seen, and as the report on display judges it."""
 
-    def __init__(self, case: DeadlockRecord, live: Report, times: int = 1) -> None:
-        self.case, self.live, self.times = case, live, times
+    def __init__(
+        self, case: DeadlockRecord, live: Report, times: int = 1, copy_key: str = "y"
+    ) -> None:
+        self.case, self.live, self.times, self.copy_key = case, live, times, copy_key
         self.first = case.deadlock
         found = (deadlock for deadlock in live.deadlocks if deadlock.id == self.first.id)
         self.now = next(found, None)  # None: it is over
@@ -88,11 +90,13 @@ class ShownDeadlock:
         """The title of the pane: its number, how sure it is, and its size."""
         confidence = CONFIDENCE_WORDS[self.judged.confidence][0].partition(" ")[0].rstrip(",")
         state = confidence if self.now else "over"
-        copies = "y copy command  Y copy text" if self.command else "y copy text"
+        copies = (
+            "{copy} copy command  {copy_text} copy text" if self.command else "{copy} copy text"
+        )
         return FrameWords(
             f"Deadlock {deadlock_name(self.first)} · {state}",
             _size(self.first),
-            f"{copies}  f unfold  enter open",
+            f"{copies}  {{fold}} unfold  {{open}} open",
             is_alarm=self.now is not None and self.ink == "critical",
         )
 
@@ -177,10 +181,11 @@ def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
     writer.write((*head, *line((f"  {about}" if is_short else "", "dim"))), _session_link(way))
     if not is_short:
         writer.write_all(wrapped(about, writer.width - 1, "dim", " " * 6))
+    copies = f" {shown.copy_key} copies "
     if shown.command is not None:
-        writer.write(line((" y copies ", "key"), (shown.command, "strong")))
+        writer.write(line((copies, "key"), (shown.command, "strong")))
     else:
-        writer.write(line((" y copies ", "key"), "this text: the client's address is unknown"))
+        writer.write(line((copies, "key"), "this text: the client's address is unknown"))
 
 
 def _address(way: WayOut) -> str:

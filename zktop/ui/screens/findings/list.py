@@ -74,9 +74,7 @@ def entries(
     if not any(one.case and one.severity for one in made):
         made = [FindingEntry(None, _no_findings(wanted, report)), *made]
     if hidden:
-        made.append(
-            FindingEntry(None, line((f"  {count(len(hidden), 'note')} hidden (i)", "dim")))
-        )
+        made.append(FindingEntry(None, line((f"  {count(len(hidden), 'note')} hidden", "dim"))))
     return [*made, FindingEntry(None, line((" OVERVIEW", "title"))), *_overview(report)]
 
 

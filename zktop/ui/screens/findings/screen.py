@@ -152,7 +152,11 @@ class FindingsScreen(SplitPage):
         self._arrange(cases, len(listed), is_beside=is_beside)
         cases.target = self._case
         facts = f"{len(aside.acknowledged)} acknowledged" if aside.acknowledged else ""
-        cases.frame(FrameWords("Deadlocks and findings", facts, "a acknowledge  i notes"))
+        cases.frame(
+            FrameWords(
+                "Deadlocks and findings", facts, "{acknowledge} acknowledge  {show_notes} notes"
+            )
+        )
         cases.show([one.drawn for one in listed], [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
@@ -245,7 +249,7 @@ class FindingsScreen(SplitPage):
             return shown.frame
         chosen = next((finding for finding in report.findings if finding.id == self._case), None)
         is_alarm = chosen is not None and ink_of(chosen) == "critical"
-        return FrameWords("Explanation", "", "y copy  enter open", is_alarm=is_alarm)
+        return FrameWords("Explanation", "", "{copy} copy  {open} open", is_alarm=is_alarm)
 
     def _write(self, writer: LineWriter, state: ViewState, report: Report) -> None:
         """Write about the chosen entry."""
@@ -285,7 +289,7 @@ class FindingsScreen(SplitPage):
         alike = [
             record for record in records if record.deadlock.signature == case.deadlock.signature
         ]
-        return ShownDeadlock(case, report, len(alike))
+        return ShownDeadlock(case, report, len(alike), state.key_of("copy"))
 
     def _as_first_seen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
         """Return the chosen deadlock as it was first seen."""

@@ -69,7 +69,7 @@ def _holder(member: Member) -> str:
 def _hint() -> list[Line]:
     return [
         (),
-        line(("  1", "key"), " lists all locks, ", ("esc", "key"), " goes back."),
+        line("  Screen 1 lists all locks, ", ("esc", "key"), " goes back."),
     ]
 
 
@@ -80,7 +80,7 @@ def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
             (),
             line(("  No lock selected", "title")),
             (),
-            line(("  1", "key"), " lists all locks, ", ("enter", "key"), " there opens one."),
+            line("  Screen 1 lists all locks, ", ("enter", "key"), " there opens one."),
         ]
     return empty_state(state, width)
 

@@ -222,7 +222,9 @@ class LockScreen(SplitPage):
             rows = folded_rows(detail, sorted(detail.odd)[:MARKED_ROWS], self._opened)
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
         facts = count(len(detail.queue), "client")
-        self._queue.frame(FrameWords("Queue", facts, "enter session  f unfold  d data"))
+        self._queue.frame(
+            FrameWords("Queue", facts, "{open} session  {fold} unfold  {show_data} data")
+        )
         self._queue.show(rows, _empty(detail, state))
         self._show_side()
 
@@ -302,7 +304,7 @@ class LockScreen(SplitPage):
             writer = LineWriter(self.side_cells - FRAME_CELLS)
             found = tree_of(report, Selection(path=detail.path))
             WaitTreeLines(report, is_ascii=detail.is_ascii).write(writer, [found] if found else [])
-            tree.frame(FrameWords("Who waits for whom", "", "w locks by path"))
+            tree.frame(FrameWords("Who waits for whom", "", "{tree} locks by path"))
             tree.show(writer.lines, writer.links)
 
     def _history(self, detail: LockDetail, width: int) -> list[Line]:

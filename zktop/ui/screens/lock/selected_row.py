@@ -57,7 +57,7 @@ def _group(row: QueueRow, width: int) -> list[Line]:
     )
     head = line(("SELECTED  ", "title"),
                 f"{with_spaces(row.size)} requests from position {row.place};  ",
-                ("enter or f", "key"), " unfolds them")  # fmt: skip
+                ("enter", "key"), " unfolds them")  # fmt: skip
     return [head, *wrapped(names + more, width - 2, "dim", "  ")]
 
 

@@ -24,7 +24,10 @@ from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_al
 from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.panel import FrameWords
 
-KEYS: Final = "n next  a acknowledge  A all  i notes  enter explain"
+KEYS: Final = (
+    "{next_alert} next  {acknowledge} acknowledge  {acknowledge_all} all  {show_notes} notes  "
+    "{open} explain"
+)
 MAX_ALERTS: Final = 50
 MAX_SENTENCE_LINES: Final = 2
 MAX_DRAWN_STEPS: Final = 3  # clients of a ring that is drawn

@@ -63,11 +63,12 @@ def group_sign(group: RowGroup[LockRow]) -> Run:
     return Run(OPEN if group.is_open else CLOSED, "selected")
 
 
-def about_group(group: LockGroup) -> Line:
+def about_group(group: LockGroup, fold_key: str) -> Line:
     """Explain the line under the cursor, and the keys that open it."""
     waits = "no waiters seen" if group.has_unknown else "no waiters"
     text = (
         f"{count(len(group.rows), 'quiet lock')}: no problems, {waits} (for {LINGER_MS // 1000} s)"
     )
-    keys = "enter closes the group" if group.is_open else "enter opens the group, f opens all"
+    opens = f"enter opens the group, {fold_key} opens all"
+    keys = "enter closes the group" if group.is_open else opens
     return joined([line((f" {group.name}", "strong")), line(text), line((keys, "dim"))])

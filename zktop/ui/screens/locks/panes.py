@@ -207,7 +207,7 @@ class WaitsPane(Pane):
         if height and report.blockers and len(report.paths) <= MAX_TREE_LOCKS:
             trees = WaitTreeLines(report, is_ascii=state.is_ascii)
             trees.write(writer, overview(report))
-        self.frame(FrameWords("Who waits for whom", "", "w tree"))
+        self.frame(FrameWords("Who waits for whom", "", "{tree} tree"))
         links = [link if isinstance(link, LineLink) else None for link in writer.links]
         self.put(writer.lines, links, (), height)
 
@@ -255,7 +255,7 @@ class MinutePane(Pane):
         """Show the minute before the moment of this state."""
         room = height - self.gutter.height
         lines = minute_lines(state, report, (), width, room) if height else []
-        self.frame(FrameWords(f"Last {SHOWN_S} s", "5 timeline"))
+        self.frame(FrameWords(f"Last {SHOWN_S} s", f"{self.key_of('page_5')} timeline"))
         self.put([one.drawn for one in lines], [one.link for one in lines], (), height)
 
 
@@ -279,7 +279,7 @@ class PreviewPane(Pane, can_focus=False):
             return
         lines = preview_lines(state, report, row.path, width, height)
         title = middle(row.path, max(8, width - len(row.lock.layout) - 10))
-        self.frame(FrameWords(title, row.lock.layout, "enter open"))
+        self.frame(FrameWords(title, row.lock.layout, "{open} open"))
         self.show(lines)
 
     def on_resize(self, _event: events.Resize) -> None:

@@ -214,7 +214,7 @@ class LocksScreen(SplitPage):
         facts = f"{counted}{with_spaces(total)} · {order}"
         if self._reading.is_under_way:
             facts = f"reading {count(len(report.paths), 'lock')} ..."
-        table.frame(FrameWords("Locks", facts, "enter open  / filter  o columns"))
+        table.frame(FrameWords("Locks", facts, "{open} open  {filter} filter  {sort} columns"))
         room = self.main_cells - FRAME_CELLS
         table.show(rows, () if rows else empty_state(state, room))
 
@@ -277,9 +277,11 @@ class LocksScreen(SplitPage):
 
     def _describe(self, height: int) -> None:
         """Describe the row under the cursor in one line."""
-        row, group = self.table.row, self._group
+        row, group, key = self.table.row, self._group, self.table.key_of("fold")
         set_height(self._about, height if row or group else 0)
-        self._about.show([lock_summary(row)] if row else [about_group(group)] if group else [])
+        self._about.show(
+            [lock_summary(row)] if row else [about_group(group, key)] if group else []
+        )
 
     # The cursor
 
@@ -387,7 +389,7 @@ class LocksScreen(SplitPage):
         tagged = self.table.tagged & self._rows.rows.keys()
         group = self._group
         if group is not None and pane is self.table and not tagged:
-            return text_of(about_group(group)).strip()
+            return text_of(about_group(group, state.key_of("fold"))).strip()
         paths = tagged or locks_of(report, pointed) or locks_of(report, self.subject)
         if state.exports is None or not paths:
             return ""

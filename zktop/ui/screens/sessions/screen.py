@@ -185,8 +185,10 @@ class SessionsScreen(Page):
             counts = line((f"reading {total} ...", "dim"))
         else:
             shown = len(self._table.rows) if state.filter else 1
-            counts = session_counts(self._sessions, shown=shown)
-        self._table.frame(FrameWords("Sessions", text_of(counts), "enter open  f fold  o columns"))
+            counts = session_counts(self._sessions, state.key_of("fold"), shown=shown)
+        self._table.frame(
+            FrameWords("Sessions", text_of(counts), "{open} open  {fold} fold  {sort} columns")
+        )
         self._show_detail(state)
 
     def _show_detail(self, state: ViewState) -> None:
@@ -206,7 +208,7 @@ class SessionsScreen(Page):
             detail_for = row, row.report.now // SECOND_MS, state.past_frame, contacts, width
             if detail_for != self._detail_for:
                 self._detail_for = detail_for
-                detail.frame(FrameWords(row.unique_name, session_text(row.session), "y copy"))
+                detail.frame(FrameWords(row.unique_name, session_text(row.session), "{copy} copy"))
                 writer = self._details(row, state, width)
                 detail.show(writer.lines, writer.links)
         self._share_height(detail)

@@ -74,7 +74,7 @@ class ServerTable(Panel, Table[servers.ServerRow]):
         super().__init__(servers.COLUMNS, lambda row: row.name, id="servers")
 
 
-def session_counts(sessions: SessionRows, *, shown: int) -> Line:
+def session_counts(sessions: SessionRows, fold_key: str, *, shown: int) -> Line:
     """Return the counts in the title: all sessions, those with locks, those at high risk."""
     in_locks, others = len(sessions.directory.locks), sessions.without_locks
     bad = sessions.at_high_risk
@@ -85,9 +85,9 @@ def session_counts(sessions: SessionRows, *, shown: int) -> Line:
         Run(f", {bad} at HIGH risk", "critical" if bad else "dim"),
     ]
     if sessions.is_grouped and others:
-        pieces.append(Run(f"   f shows {others} without locks", "dim"))
+        pieces.append(Run(f"   {fold_key} shows {others} without locks", "dim"))
     elif not sessions.is_grouped:
-        pieces.append(Run("   f hides those without locks", "dim"))
+        pieces.append(Run(f"   {fold_key} hides those without locks", "dim"))
     if not shown:
         pieces.append(Run("   no session matches the filter", "warning"))
     return tuple(pieces)

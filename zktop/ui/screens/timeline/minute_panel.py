@@ -52,7 +52,7 @@ class MinutePanel(LinkPanel):
         self.display = bool(drawn)
         self.wanted_height = len(drawn) + self.gutter.height if drawn else 0
         set_height(self, self.wanted_height)
-        self.frame(FrameWords("Last 60 s", "5 timeline"))
+        self.frame(FrameWords("Last 60 s", f"{self.key_of('page_5')} timeline"))
         self.show([one.drawn for one in drawn], [one.link for one in drawn])
 
 

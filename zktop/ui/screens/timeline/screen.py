@@ -116,7 +116,7 @@ class TimelineScreen(Page):
         timeline = self._timeline(state, window, width, height)
         self._lines = timeline.lines(height - AXIS_LINES)
         panel.show_lines(self._lines, timeline.heads(self._mark, self._in_words(state, window)))
-        keys = "+ - zoom  space play  [ ] step  t go to"
+        keys = "{zoom_in} {zoom_out} zoom  {play} play  {step_back} {step} step  {seek} go to"
         panel.frame(FrameWords("Timeline", time_axis.scale(window), keys))
         self._show_cursor(state, window, below)
 
