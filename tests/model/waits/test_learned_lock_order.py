@@ -1,5 +1,7 @@
 """Lock orders are learned from what really happens, through the examiner."""
 
+from collections.abc import Sequence
+
 import pytest
 from model.builders import NOW, kazoo_name, session
 from msgspec.structs import replace
@@ -11,6 +13,7 @@ from zktop.model.text import Text
 from zktop.model.world.world import World
 
 ORDERS, STOCK = Text("/locks/orders"), Text("/locks/stock")
+Look = tuple[int, Sequence[AnyFact]]  # when, and what is new
 
 
 def taken(
@@ -33,20 +36,24 @@ def released(owner: str, zxid: int) -> list[AnyFact]:
     return [Gone(path=path, zxid=zxid, at=NOW + zxid) for path in paths]
 
 
+def played(*looks: Look) -> Report:
+    """The report some seconds after these facts, with a look at each time."""
+    examiner, world = Examiner(), World()
+    for at, facts in looks:
+        world = world.after(*facts)
+        examiner.look(world, NOW + at)
+    return examiner.look(world, NOW + looks[-1][0] + 6_000)
+
+
 def in_two_orders(born: int = 1) -> Report:
     """Ann takes orders first, and bob takes stock first, some seconds later."""
-    examiner, world = Examiner(), World()
-    for at, facts in (
+    return played(
         (100, taken(ORDERS, "ann", 0, 100)),
         (200, taken(STOCK, "ann", 0, 200)),
         (1_000, released("ann", 1_000)),
         (6_000, taken(STOCK, "bob", 1, 6_000, born)),
         (6_100, taken(ORDERS, "bob", 1, 6_100, born)),
-        (12_000, []),
-    ):
-        world = world.after(*facts)
-        report = examiner.look(world, NOW + at)
-    return report
+    )
 
 
 def test_an_unchanged_story_is_the_same_object() -> None:
@@ -82,6 +89,67 @@ CROSSED = (
     *taken(STOCK, "ann", 1, 300, first="bob"),
     *taken(ORDERS, "bob", 1, 400, first="ann"),
 )
+
+
+def nested(owner: str, number: int, at: int, *, first: Text = ORDERS, born: int = 1) -> list[Look]:
+    """An actor takes both locks, one after the other, and gives both back a second later."""
+    second = STOCK if first is ORDERS else ORDERS
+    paths = [join(path, kazoo_name(owner, number)) for path in (first, second)]
+    return [
+        (at, taken(first, owner, number, at, born)),
+        (at + 100, taken(second, owner, number, at + 100, born)),
+        (at + 1_000, [Gone(path=path, zxid=at + 1_000, at=NOW + at + 1_000) for path in paths]),
+    ]
+
+
+def test_readers_that_come_and_go_do_not_repeat_an_acquisition() -> None:
+    """The mode of a writer changes with them; it still took the locks once."""
+    rita = join(STOCK, kazoo_name("rita", 1, "rlock"))
+    stat = Stat(300, 300, NOW + 300, owner=session("rita"))
+    visits: list[Look] = []
+    for at in (300, 400, 500):
+        visits.append((at, [Node(path=rita, stat=stat, data=b"", zxid=at, at=NOW + at)]))
+        visits.append((at + 50, [Gone(path=rita, zxid=at + 50, at=NOW + at + 50)]))
+    taking, and_then, giving_back = nested("ann", 0, 100)
+    bob = nested("bob", 2, 6_000, first=STOCK)
+    (made,) = played(taking, and_then, *visits, giving_back, *bob).inversions
+
+    assert (made.seen, made.odd_one_out) == ((1, 1), ())
+
+
+def test_roots_that_were_made_anew_are_no_other_deadlock_to_come() -> None:
+    """Curator's roots vanish whenever they are empty, and both orders occur in each life."""
+    looks: list[Look] = []
+    for born in (50_000, 100_000, 150_000):
+        looks += nested("ann", 0, born + 100, born=born)
+        looks += nested("bob", 1, born + 5_000, first=STOCK, born=born)
+        gone = [
+            Gone(path=path, zxid=born + 9_000, at=NOW + born + 9_000) for path in (ORDERS, STOCK)
+        ]
+        looks.append((born + 9_000, gone))
+
+    assert len(played(*looks).inversions) == 1
+
+
+def test_the_closest_call_is_the_closest_so_far() -> None:
+    """They missed each other by 200 ms once, and by an hour the next time."""
+    ann, bob = nested("ann", 0, 1_000), nested("bob", 1, 2_200, first=STOCK)
+    later = nested("bob", 2, 3_600_000, first=STOCK)
+    (made,) = played(*ann, *bob, *later).inversions
+
+    assert made.missed_by_ms is not None
+    assert made.missed_by_ms < 1_000
+
+
+def test_each_client_is_counted_by_itself() -> None:
+    """Ann took the locks once, though six others did so after her."""
+    looks = [*nested("ann", 0, 1_000), *nested("bob", 1, 3_000, first=STOCK)]
+    for number in range(2, 8):
+        looks += nested(f"w{number}", number, 10_000 * number)
+    (made,) = played(*looks).inversions
+
+    assert made.seen == (1, 1)
+    assert made.majority.endswith("(7 of 8 times)")
 
 
 def without_the_waiters(world: World, at: int) -> World:

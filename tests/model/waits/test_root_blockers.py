@@ -83,6 +83,18 @@ def test_a_pool_that_will_open_is_not_followed_in_circles():
     assert sum(root.blocked for root in found) == 2
 
 
+def test_a_waiter_counts_under_a_member_that_blocks_it():
+    """A holds rows that C and D do not want: B blocks them, although A came first."""
+    rows = WaitQueue(
+        "/rows",
+        "conflict",
+        tuple(WaitRequest(name.lower(), name, "write", n, n) for n, name in enumerate("ABCD")),
+        conflicts={"c": ("b",), "d": ("b", "c")},
+    )
+
+    assert [(root.actors, root.blocked) for root in roots(WaitGraph([rows]))] == [(("B",), 2)]
+
+
 def test_waits_grow_with_time():
     """A thousand milliseconds later each of two waits is a second longer."""
     found = graph("X x: A@1 B@20 ; Y x: B@2 C@30")
@@ -143,7 +155,8 @@ def defined(queues: list[WaitQueue], now_ms: int) -> set[tuple[tuple[str, ...], 
     for queue in queues:
         for place, request in enumerate(queue.requests):
             if request.releases and not is_granted(queue, queue.requests, place):
-                head = queue.requests[0].actor
+                first = (queue.conflicts or {}).get(request.node) or (queue.requests[0].node,)
+                head = next(one.actor for one in queue.requests if one.node == first[0])
                 wait = (request.czxid, queue.lock, request.node, request, head)
                 waits[request.actor] = min(
                     wait, waits.get(request.actor, wait), key=lambda w: w[:3]

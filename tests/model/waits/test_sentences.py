@@ -7,11 +7,12 @@ from hypothesis import given
 from model.waits import random_states as w
 from model.waits.notation import graph
 from model.waits.stuck import assess
+from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.wait_queue import WaitQueue
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 NAMES = DisplayNames(
     owners={"A": "worker-a", "B": "worker-b", "C": "worker-c", "W": "pick-9"},
@@ -103,8 +104,8 @@ SENTENCES = {
     "knot around a pool of one": (
         "P sem(2): A B C ; Q sem(1): C A B D",
         (
-            "The only lease of /Q is with worker-c. worker-c waits for /P, which worker-a holds, "
-            "and worker-a and worker-b wait for a lease of /Q: no lease can come back."
+            "The only lease of /Q is with worker-c. worker-c waits for a lease of /P, and worker-a "
+            "and worker-b wait for a lease of /Q: no lease can come back."
         ),
     ),
     "double": (
@@ -131,6 +132,25 @@ def test_a_deadlock_is_told_in_one_sentence(state: str, sentence: str):
     (made,) = (*found.deadlocks, *found.hints)
 
     assert made.sentence == sentence
+
+
+def test_a_knot_counts_the_leases_that_are_out():
+    """Three, although the config says two; and C, not A, has waited the least."""
+    out = [WaitRequest(f"p{n}", actor, "lease", n, n) for n, actor in enumerate("ABC", 1)]
+    out[2] = replace(out[2], exempt=True)
+    wants = WaitRequest("p4", "D", "lease", 7, 7)
+    mutex = [WaitRequest(f"m{n}", actor, "exclusive", n, n) for n, actor in ((4, "D"), (8, "A"))]
+    mutex += [WaitRequest(f"m{n}", actor, "exclusive", n, n) for n, actor in ((9, "B"), (10, "C"))]
+    found = WaitGraph(
+        [
+            WaitQueue("/p", "pool", (*out, wants), capacity=2, seen_zxid=100),
+            WaitQueue("/m", "exclusive", tuple(mutex), seen_zxid=100),
+        ]
+    )
+    (made,) = assess(found, ActorEvidence(now_ms=100_000), DisplayNames()).deadlocks
+
+    assert made.sentence.startswith("All 3 leases of /p are with A, B and C.")
+    assert not any("least" in way.why for way in made.ways_out if way.actor != "C")
 
 
 def test_a_ring_of_six_names_its_ends():

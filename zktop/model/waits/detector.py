@@ -9,6 +9,7 @@ that changed; the others follow in turn.
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice, starmap
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -145,7 +146,7 @@ class DeadlockDetector:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last look left steps of ranking the root blockers to the next ones."""
+        """Whether the last look left work to the next ones: to judge cores or to rank blockers."""
         return self._ranking is not None or self._cores.is_behind
 
     def change(self, change: LockChange) -> None:
@@ -156,9 +157,11 @@ class DeadlockDetector:
             change, self.graph.queues, self._actors
         ):
             was = self.graph.queues.get(name)
+            changed = {(request.node, request.czxid) for request in created} if queue else ()
             for request in deleted:
                 self._note_deletion(request, was, lock, gone)
-                self._orders.ended(name, request.node, lock.at if lock and queue else None)
+                if (request.node, request.czxid) not in changed:
+                    self._orders.ended(name, request.node, lock.at if lock and queue else None)
                 if self.graph.is_stuck(request.actor):
                     self._left.append((request.actor, deadlock_place(lock_path(name), request)))
             if queue is None:
@@ -282,11 +285,16 @@ class DeadlockDetector:
         )
 
     def _potential(self) -> tuple[Inversion, ...]:
-        """The lock-order inversions; an unchanged one is the same object as before."""
-        before, self._inversions = self._inversions, {}
-        for inversion in inversions(self._orders):
-            known = before.get(inversion.id)
-            self._inversions[inversion.id] = known if known == inversion else inversion
+        """The lock-order inversions, the closest call first.
+
+        An unchanged one is the same object as before.
+        """
+        before = self._inversions
+        found = [one.with_closest_call(before.get(one.id)) for one in inversions(self._orders)]
+        self._inversions = {
+            one.id: before[one.id] if one == before.get(one.id) else one
+            for one in sorted(found, key=attrgetter("closeness"))
+        }
         return tuple(self._inversions.values())
 
     def _begin_ranking(self, now_ms: Millis) -> bool:

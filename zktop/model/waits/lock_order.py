@@ -30,7 +30,7 @@ MAX_SAMPLES = 4
 
 
 class OrderActor(Struct, frozen=True, gc=False):
-    """An actor that takes locks: `identity` outlives sessions, `owner` is its label."""
+    """An actor that takes locks: `identity` is by default its session, `owner` its label."""
 
     identity: str
     owner: str
@@ -325,7 +325,10 @@ class LockOrderGraph:
         if added is not None:
             found = closed_by(added, self._out)
             if found:
-                self._cycles.setdefault(_name(found), found)
+                name = _name(found)
+                known = self._cycles.get(name, ())
+                if _vertices(known) != _vertices(found):  # new, or in a new life of the roots
+                    self._cycles[name] = found
         return _Learned(edge, sample.asker.owner, current)
 
     def _forget(self) -> None:
@@ -351,8 +354,13 @@ def _is_nesting(graph: WaitGraph, actor: str) -> bool:
     return 1 < len(graph.locks(actor)) <= graph.number(actor) <= MAX_PLACES
 
 
+def _vertices(cycle: Cycle) -> set[str]:
+    return {sample.held.vertex for sample in cycle}
+
+
 def _name(cycle: Cycle) -> str:
-    edges = sorted(f"{sample.held.vertex}>{sample.wanted.vertex}" for sample in cycle)
+    """Name a potential deadlock by its classes of locks, in whichever life of their roots."""
+    edges = sorted(f"{fold_path(one.held.lock)}>{fold_path(one.wanted.lock)}" for one in cycle)
     rule = "D10" if all(s.held.vertex == s.wanted.vertex for s in cycle) else "D9"
     text = "\0".join(edges).encode("utf-8", "surrogatepass")
     return f"{rule}-{blake2s(text, digest_size=4).hexdigest()}"

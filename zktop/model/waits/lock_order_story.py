@@ -3,6 +3,7 @@
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zktop.model.format import fold_path
 from zktop.model.layouts.layout import MODE_LETTERS
@@ -50,14 +51,20 @@ class Inversion(Struct, frozen=True, gc=False):
     evidence: tuple[Evidence, ...]
     deadlocked_at: int | None = None  # when it last happened, in milliseconds
 
+    @property
+    def closeness(self) -> tuple[bool, int, str]:
+        """The smaller, the closer it came; at the end those of which nothing is known."""
+        return self.missed_by_ms is None, self.missed_by_ms or 0, self.id
 
-def inversions(known: LockOrderGraph) -> tuple[Inversion, ...]:
-    """All potential deadlocks, the closest call first."""
-    found = [_inversion(name, cycle, known) for name, cycle in known.cycles.items()]
-    last = max((i.missed_by_ms for i in found if i.missed_by_ms is not None), default=0) + 1
-    return tuple(
-        sorted(found, key=lambda i: (i.missed_by_ms if i.missed_by_ms is not None else last, i.id))
-    )
+    def with_closest_call(self, before: "Inversion | None") -> "Inversion":
+        """Keep the closest call so far: only the latest runs of the actors are known here."""
+        calls = [one.missed_by_ms for one in (self, before) if one is not None]
+        return replace(self, missed_by_ms=min((c for c in calls if c is not None), default=None))
+
+
+def inversions(known: LockOrderGraph) -> list[Inversion]:
+    """All potential deadlocks; how close they came follows from the latest runs."""
+    return [_inversion(name, cycle, known) for name, cycle in known.cycles.items()]
 
 
 def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
@@ -71,7 +78,7 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
         rule=rule,
         confidence="C1" if soft or doubtful else "C2",
         actors=names,
-        seen=_seen(cycle, known),
+        seen=tuple(sample.count for sample in cycle),
         last_ms=tuple(sample.asked_ms for sample in cycle),
         turns=_turns(cycle),
         missed_by_ms=missed_by(cycle),
@@ -105,13 +112,6 @@ def missed_by(cycle: Cycle) -> int | None:
     ends = [s.ended_ms for number, s in enumerate(cycle) if number != last]
     known = [end for end in ends if end is not None]
     return max(0, max(starts) - min(known)) if known and len(known) == len(ends) else None
-
-
-def _seen(cycle: Cycle, known: LockOrderGraph) -> tuple[int, ...]:
-    if cycle[0].held.vertex == cycle[0].wanted.vertex:
-        return tuple(sample.count for sample in cycle)
-    edges = [known.edge(sample.held.vertex, sample.wanted.vertex) for sample in cycle]
-    return tuple(edge.count if edge else 0 for edge in edges)
 
 
 def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]]:

@@ -1,8 +1,9 @@
 """Root blockers: the actors at the root of all waiting, and how much waiting is behind each.
 
-A waiter counts once, under the first member of the queue in which it has waited longest (its main
-wait). That member may itself wait, so the search continues with the first member of its main
-queue, until it reaches an actor that waits for nothing, a deadlock, or a node without an owner.
+A waiter counts once, under the first member that blocks it in the queue in which it has waited
+longest (its main wait). That member may itself wait, so the search continues with the first member
+that blocks its main wait, until it reaches an actor that waits for nothing, a deadlock, or a node
+without an owner.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,6 +62,9 @@ class Waiting(Struct, frozen=True, gc=False):
         return max(0, now_ms * self.dated - self.since_ms)  # the leader's clock may be ahead
 
 
+NO_WAITS: Final = Waiting()
+
+
 class WaitSums:
     """The waits in each queue, added up once for each version of the queue.
 
@@ -112,16 +116,15 @@ def ranking(
     totals: dict[Root, Waiting] = {}
     for lock, queue in queues.items():
         work += 1
-        if lock in thinned:  # count each actor in its main wait only
+        if lock in thinned:
             work += len(thinned[lock].members)
-            waiting = Waiting.of(
-                [one for one in _waiters(queue) if mains.get(one.actor) in (None, _age(lock, one))]
-            )
+            found = roots.main_waits(queue)
         else:
             waiting = sums.of(queue, is_newest=graph.queues.get(lock) is queue)
-        if waiting.number:
-            root = roots.of(queue.requests[0].actor)
-            totals[root] = totals[root] + waiting if root in totals else waiting
+            found = {queue.requests[0].actor: waiting} if waiting.number else {}
+        for head, waiting in found.items():
+            root = roots.of(head)
+            totals[root] = totals.get(root, NO_WAITS) + waiting
         if work > WORK_PER_STEP:
             yield None
             work = 0
@@ -192,6 +195,26 @@ class _Roots:
         self._known: dict[str, Root] = {
             actor: number for number, core in enumerate(cores) for actor in core.actors
         }
+        self._actors: dict[str, dict[str, str]] = {}  # by node, of each queue with conflicts
+
+    def main_waits(self, queue: WaitQueue) -> dict[str, Waiting]:
+        """Add up the main waits in a queue, by the first actor that blocks them."""
+        found: dict[str, list[WaitRequest]] = {}
+        for one in _waiters(queue):
+            if self._mains.get(one.actor) in (None, _age(queue.lock, one)):
+                found.setdefault(self._head(queue.lock, one.node), []).append(one)
+        return {head: Waiting.of(some) for head, some in found.items()}
+
+    def _head(self, lock: str, node: str) -> str:
+        """The first actor that blocks a waiter; unless members conflict, that of the queue."""
+        queue = self._queues[lock]
+        first = queue.requests[0].actor
+        if not queue.conflicts:
+            return first
+        if lock not in self._actors:
+            self._actors[lock] = {one.node: one.actor for one in queue.requests}
+        actors, blocking = self._actors[lock], queue.conflicts.get(node, ())
+        return next((actors[one] for one in blocking if one in actors), first)
 
     def of(self, actor: str) -> Root:
         if actor not in self._mains:
@@ -200,7 +223,7 @@ class _Roots:
         while actor not in self._known:
             path[actor] = None
             main = self._mains.get(actor)
-            head = self._queues[main[1]].requests[0].actor if main else actor
+            head = self._head(main[1], main[2]) if main else actor
             if head == actor:
                 self._known[actor] = actor
             elif head in path:

@@ -82,7 +82,7 @@ def knot_sentence(core: Core, names: DisplayNames) -> str:
     pairs = list(zip(pool.members, pool.waits, strict=True))
     holders = sorted({member.actor for member, waits in pairs if not waits})
     waiters = sorted({member.actor for member, waits in pairs if waits})
-    room = pool.queue.room
+    room = max(pool.queue.room, sum(not waits for waits in pool.waits))
     leases = f"All {room} leases of {path} are" if room > 1 else f"The only lease of {path} is"
     text = f"{leases} with {names.all_of(holders)}."
     both = [actor for actor in waiters if actor in holders]
@@ -102,19 +102,21 @@ def _verb(actors: list[str]) -> str:
 
 def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[str]:
     """Return why the holders do not finish, grouped by reason."""
-    reasons: list[tuple[str, str, str]] = []
+    reasons: list[tuple[str, str, str]] = []  # a lock, its holder ("" for a pool), a waiter
     for stuck_queue in core.queues:
         if stuck_queue is pool:
             continue
         for place, member in enumerate(stuck_queue.members):
             if stuck_queue.waits[place]:
-                first = _holder_before(stuck_queue, place)
-                reasons.append((stuck_queue.queue.lock, first.actor, member.actor))
+                is_pool = stuck_queue.queue.room > 1
+                holder = "" if is_pool else _holder_before(stuck_queue, place).actor
+                reasons.append((stuck_queue.queue.lock, holder, member.actor))
     parts = []
     for (lock, holder), group in groupby(sorted(reasons), key=lambda reason: reason[:2]):
         waiters = sorted({waiter for _, _, waiter in group})
-        wish = f"{names.all_of(waiters)} {_verb(waiters)} for {names.path(lock)}"
-        parts.append(f"{wish}, which {names.owner(holder)} holds")
+        who, path = f"{names.all_of(waiters)} {_verb(waiters)} for", names.path(lock)
+        held = f"{path}, which {names.owner(holder)} holds" if holder else f"a lease of {path}"
+        parts.append(f"{who} {held}")
     hidden = len(parts) - _MAX_PARTS
     return [*parts[:_MAX_PARTS], f"{hidden} more waits"] if hidden > 0 else parts
 

@@ -55,10 +55,21 @@ def ways_out(
     frees = {a: _freed(one, a, counts, breaks=does) for (a, _), does in breaks.items()}
     fails = {actor: not does for (actor, _), does in breaks.items()}
     ranked = sorted(costs, key=lambda a: (fails[a], costs[a][0], -frees[a], costs[a][1], a))
-    youngest = min(costs, key=lambda actor: (costs[actor][1], actor))
+    youngest = _newest_waiter(one.core)
     return tuple(
         _way(a, names, _why(costs[a][0], is_youngest=a == youngest), frees[a]) for a in ranked
     )
+
+
+def _newest_waiter(core: Core) -> str:
+    """The actor whose wait is the shortest of all in a deadlock."""
+    waits = (
+        (member.czxid, member.actor)
+        for queue in core.queues
+        for member, is_waiting in zip(queue.members, queue.waits, strict=True)
+        if is_waiting
+    )
+    return max(waits)[1]
 
 
 def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
