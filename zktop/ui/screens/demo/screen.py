@@ -295,11 +295,8 @@ class DemoScreen(Page):
         number = 1 + list(port.lessons).index(about)
         is_answered = about.title in self._answered
         shown = ShownLesson(about, number, scenes, port.progress, counted, is_answered)
-        return (
-            lesson_lines(shown, width, key_of("answer")),
-            "Lesson",
-            "{open} play  {answer} answer",
-        )
+        lines = lesson_lines(shown, width, key_of("answer"))
+        return lines, "Lesson", "{open} play  {answer} answer"
 
     def _show_log(self, port: ContendersPort, wanted: Filter) -> None:
         """Show the log of all contenders, or of the one under the cursor."""
@@ -433,9 +430,8 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
             and paths
             and all(f"{path}".startswith(f"{folder}/") for path in paths)
         ):
-            return wrapped(
-                f"{finding.sentence} (screen 3 explains it)", width, ink_of(finding), " "
-            )
+            text = f"{finding.sentence} (screen 3 explains it)"
+            return wrapped(text, width, ink_of(finding), " ")
     return []
 
 
