@@ -104,8 +104,8 @@ SENTENCES = {
     "knot around a pool of one": (
         "P sem(2): A B C ; Q sem(1): C A B D",
         (
-            "The only lease of /Q is with worker-c. worker-c waits for a lease of /P, and worker-a "
-            "and worker-b wait for a lease of /Q: no lease can come back."
+            "The only lease of /Q is with worker-c. worker-c waits for a lease of /P, and "
+            "worker-a and worker-b wait for a lease of /Q: no lease can come back."
         ),
     ),
     "double": (
