@@ -1,20 +1,27 @@
 """Leases: in which order they stand, and which of them are held."""
 
+from collections.abc import Sequence
+
 import pytest
-from model.builders import session, world
+from model.builders import NOW, kazoo_name, session, world
 from model.findings.cases import At, facts
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_CURATOR_LEASE,
+    ANN_LEASE,
     CURATOR_GATE,
     CURATOR_LEASES,
+    GATE,
     POOL,
     created,
     folder,
+    gone,
+    kazoo_pool,
+    reports,
 )
 
-from zktop.model.facts import Children, Text
-from zktop.model.locks.lock import Lock
+from zktop.model.facts import AnyFact, Children, Stat, Text, join
+from zktop.model.locks.lock import Lock, absolute_path
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings
 from zktop.model.world.world import World
@@ -59,3 +66,65 @@ def test_the_number_of_leases_that_are_created_on_demand_is_unknown(
     assert isinstance(made, Lock)
     assert made.layout == "kazoo-lease"
     assert (made.leases, made.leases_are) == (leases, "known" if leases else None)
+
+
+FIRST, SECOND, THIRD = (join(GATE, kazoo_name(thread, n)) for n, thread in enumerate("abc"))
+
+
+def waiting(*looks: Sequence[AnyFact]) -> list[str]:
+    """The waiters of kazoo's semaphore of one after these groups of facts."""
+    *_, last = reports(kazoo_pool(leases=1), *looks)
+    lock = last.parts[Text(POOL)].lock
+    assert lock is not None
+    return [absolute_path(lock.path, member.node) for member in lock.waiters]
+
+
+def test_a_second_thread_of_the_holder_waits_for_its_lease() -> None:
+    """The first thread took the lease and left the gate; both have one session."""
+    threads = [created(FIRST, "ann", 101), created(SECOND, "ann", 102)]
+
+    assert waiting(threads, [created(ANN_LEASE, "ann", 110)], [gone(FIRST, 111)]) == [SECOND]
+    assert waiting(threads, [created(ANN_LEASE, "ann", 110), gone(FIRST, 111)]) == [SECOND]
+
+
+def listing(*paths: str, zxid: int, pzxid: int) -> Children:
+    """What is at the gate."""
+    names = tuple(Text(path.rpartition("/")[2]) for path in paths)
+    stat = Stat(50, 50, 0, cversion=4, num_children=len(names), pzxid=pzxid)
+    return Children(path=Text(GATE), names=names, stat=stat, zxid=zxid, at=NOW + zxid)
+
+
+def test_a_second_thread_still_waits_when_the_gate_is_listed_again() -> None:
+    """The listing forgets who left, and a third thread has come since."""
+    found = waiting(
+        [created(FIRST, "ann", 101), created(SECOND, "ann", 102)],
+        [created(ANN_LEASE, "ann", 110), gone(FIRST, 111)],
+        [created(THIRD, "ann", 120), listing(SECOND, THIRD, zxid=130, pzxid=120)],
+    )
+
+    assert found == [SECOND, THIRD]
+
+
+def test_a_second_thread_waits_if_the_lease_was_there_before_it_was_first() -> None:
+    """The first thread left between two listings, and a third came."""
+    found = waiting(
+        [created(FIRST, "ann", 101), created(SECOND, "ann", 102)],
+        [created(ANN_LEASE, "ann", 110)],
+        [created(THIRD, "ann", 120), listing(SECOND, THIRD, zxid=130, pzxid=120)],
+    )
+
+    assert found == [SECOND, THIRD]
+
+
+def test_a_second_thread_waits_if_the_last_change_of_the_gate_was_no_arrival() -> None:
+    """At the first look: a node left after the lease."""
+    gate = [created(SECOND, "ann", 102), listing(SECOND, zxid=120, pzxid=111)]
+
+    assert waiting([created(ANN_LEASE, "ann", 110), *gate]) == [SECOND]
+
+
+def test_a_client_is_served_though_another_left_the_gate_before() -> None:
+    """Bob gave up before ann, the next one, took her lease."""
+    gate = [created(FIRST, "bob", 101), created(SECOND, "ann", 102)]
+
+    assert waiting(gate, [gone(FIRST, 105)], [created(ANN_LEASE, "ann", 110)]) == []

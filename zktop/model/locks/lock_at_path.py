@@ -82,6 +82,7 @@ class _LockBuilder:
         self._leases = self._configured.leases if self._configured else None
         self._known = known_members(before)
         self._opening = FolderOpener(site, memory_of(before))
+        self._before = before.queues if before else ()
 
     def lock(self) -> Lock:
         shape = SHAPE_OF_LAYOUT.get(self._recognised.kind)
@@ -116,7 +117,15 @@ class _LockBuilder:
     def _by_shape(self, shape: LockShape) -> Queues:
         layout = self._recognised.layouts[0]
         return shape.make(
-            ShapeContext(self._site, layout, self._now, self._leases, self._known, self._opening)
+            ShapeContext(
+                self._site,
+                layout,
+                self._now,
+                self._leases,
+                self._known,
+                self._opening,
+                self._before,
+            )
         )
 
     def _by_name(self) -> Queues:

@@ -7,13 +7,21 @@ leases are held.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from zktop.model.locks.lock import FOREIGN, LockQueue, Member, QueueDefaults, Target
 
 # The first member of the gate waits for a lease, is about to take one, or has one already, so
 # that its node at the gate is only a leftover.
 GateHead = Literal["waiting", "taking", "hidden"]
+
+
+class Gate(NamedTuple):
+    """The queue for a lease; by the zxid `left_at`, those before its head had left it."""
+
+    queue: LockQueue
+    head: GateHead = "waiting"
+    left_at: int = 0
 
 
 class LeasePool(QueueDefaults):
@@ -25,20 +33,21 @@ class LeasePool(QueueDefaults):
     def __init__(
         self,
         holders: Sequence[Member],
-        gate: LockQueue,
+        gate: Gate,
         *,
         leases: int | None,
         watched: Target | None,
         pending: Member | None = None,
-        head: GateHead = "waiting",
     ) -> None:
         self.holders = tuple(holder for holder in holders if holder.layout != FOREIGN)
         self.taken = tuple(holder for holder in holders if holder.layout == FOREIGN)
-        self.pending, self.gate, self.leases = pending, gate, leases
-        self.hidden = gate.members[0] if head == "hidden" and gate.members else None
-        self.warnings = tuple(gate.warnings)
+        self.pending, self.gate, self.leases = pending, gate.queue, leases
+        first = next(iter(self.gate.members), None)
+        self.hidden = first if gate.head == "hidden" else None
+        self.left_at = gate.left_at
+        self.warnings = tuple(self.gate.warnings)
         self._watched = watched
-        self._takes_first = head == "taking"
+        self._takes_first = gate.head == "taking"
 
     @property
     def members(self) -> Sequence[Member]:

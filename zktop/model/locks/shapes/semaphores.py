@@ -18,7 +18,7 @@ from zktop.model.locks.lock import LockQueue, Member, Target
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
-from zktop.model.locks.semaphore_queue import GateHead, LeasePool
+from zktop.model.locks.semaphore_queue import Gate, LeasePool
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
@@ -80,11 +80,10 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     are: Literal["known", "inferred"] = "known" if context.leases else "inferred"
     pool = LeasePool(
         (*leases, *taken),
-        gate,
+        Gate(gate, "taking" if newest is None else "hidden"),
         leases=number,
         watched=Target(Text("leases"), "children"),
         pending=newest if is_pending else None,
-        head="taking" if newest is None else "hidden",
     )
     strangers = [z.name for z in family if z.name not in ("leases", "locks")]
     found = (*strangers, *(one.node for one in taken), *rest)
@@ -130,12 +129,43 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     number = context.leases if number is None else number
     taken = [foreign_member(znode, ()) for znode in others]
     watched = Target(Text("."), "children")
-    is_served = _taken_by_head(leases, gate) is not None
-    head: GateHead = "hidden" if is_served else "waiting"
-    pool = LeasePool((*leases, *taken), gate, leases=number, watched=watched, head=head)
+    before = next((one for one in context.before if isinstance(one, LeasePool)), None)
+    current = _with_head(gate, leases, _left_at(gate, beside, before))
+    pool = LeasePool((*leases, *taken), current, leases=number, watched=watched)
     strangers = tuple(z.name for z in others) + rest
     known = Leases(number, "known" if number is not None else None)
     return Queues((pool,), known, strangers, asks_watches=isinstance(gate, MixedQueue))
+
+
+def _with_head(gate: LockQueue, leases: Sequence[Member], left_at: int) -> Gate:
+    """Decide about the head: it leaves at once with its lease, so an older lease is not its."""
+    newest = _taken_by_head(leases, gate)
+    is_served = newest is not None and not 0 < newest.czxid < left_at
+    return Gate(gate, "hidden" if is_served else "waiting", left_at)
+
+
+def _left_at(gate: LockQueue, family: Family, before: LeasePool | None) -> int:
+    """Return a zxid by which those before the head had left the gate; 0 if unknown."""
+    if before is None:
+        return _last_departure(family)
+    head = next(iter(before.gate.members), None)
+    if head is None:
+        return max(before.left_at, _last_departure(family))
+    if gate.find(head.node) is not None:
+        return before.left_at
+    # The leases were there while another was first, so they are not of the one that is now.
+    taken = [lease.czxid + 1 for lease in before.holders]
+    return max(before.left_at, _last_departure(family), *taken)
+
+
+def _last_departure(family: Family) -> int:
+    """Return the newest zxid at which a child is known to have left; 0 if none is."""
+    known = [zxid for name, zxid in family.absent.items() if name not in family.members]
+    created = [znode.stat.czxid if znode.stat else 0 for znode in family]
+    last = family.stat.pzxid if family.stat else None
+    if last is not None and all(created) and last > max(created, default=0):
+        known.append(last)
+    return max(known, default=0)
 
 
 KAZOO_SEMAPHORE: Final = LockShape(
@@ -187,7 +217,7 @@ def _kazoo_lease(context: ShapeContext) -> Queues:
             ends.append(kazoo_lease_end(node.data))
             if context.now < ends[-1]:
                 holders.append(context.single(f"{below}lease_holder", node))
-        pools.append(LeasePool(holders, queue, leases=1, watched=None, head="hidden"))
+        pools.append(LeasePool(holders, Gate(queue, "hidden"), leases=1, watched=None))
     until = next_end(ends, context.now)
     number = 1 if "lease_holder" in family.members else None  # slots are created on demand
     return Queues(tuple(pools), Leases(number, "known" if number else None), until=until)

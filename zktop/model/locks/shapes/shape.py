@@ -14,7 +14,7 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.owner_labels import label_of
 from zktop.model.layouts.timed_leases import FOREVER
-from zktop.model.locks.lock import Member
+from zktop.model.locks.lock import LockQueue, Member
 from zktop.model.locks.members import KnownMembers, members_of
 from zktop.model.locks.open_folder import FolderOpener
 from zktop.model.locks.queues_by_name import Queues
@@ -31,6 +31,7 @@ class ShapeContext(msgspec.Struct, frozen=True):
     leases: int | None  # as configured
     known: KnownMembers
     opening: FolderOpener
+    before: tuple[LockQueue, ...] = ()  # the queues of the previous version
 
     def single(self, node: str, znode: Znode) -> Member:
         """Make a member of a node with a fixed name."""
