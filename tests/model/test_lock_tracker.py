@@ -1,9 +1,11 @@
-"""When locks that watch tables can change are examined again, and when they are not."""
+"""When locks that watch tables or data can change are examined again, and when they are not."""
 
+import msgspec
+import pytest
 from model.builders import NOW, ZK1, connections, no_watches, row, world
-from model.findings.cases import PATH, curator, facts, path_of, watching
+from model.findings.cases import PATH, At, curator, facts, path_of, watching
 
-from zktop.model.facts import AnyFact, Gone
+from zktop.model.facts import AnyFact, Children, Gone, Stat
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.lock_tracker import LockTracker
 from zktop.model.locks.update_lock import update_lock
@@ -57,3 +59,35 @@ def test_without_watch_tables_a_mutex_of_curator_is_updated_quickly() -> None:
 
     assert after is not None
     assert after.asks_watches
+
+
+ADDRESSES = [curator(f"10.0.0.{number}", number) for number in range(3)]
+SESSIONS = [1_234_567_890_123_456, 1_234_567_890_123_457]
+WRITELOCK = [At(f"x-{owner}-{number:010d}", "") for number, owner in enumerate(SESSIONS)]
+
+
+def writelock() -> list[AnyFact]:
+    """A WriteLock of Java: the number in a name is the owner in decimal."""
+    listed, root, *nodes = facts(*WRITELOCK)
+    owners = zip(nodes, SESSIONS, strict=True)
+    stats = [(node, Stat(100 + owner % 10, 100, NOW, owner=owner)) for node, owner in owners]
+    return [listed, root, *(msgspec.structs.replace(node, stat=stat) for node, stat in stats)]
+
+
+@pytest.mark.parametrize(
+    ("path", "read", "kind", "layout"),
+    [
+        ("/app/leader-lock", facts(*ADDRESSES, path="/app/leader-lock"), "mutex", "curator-mutex"),
+        (PATH, writelock(), "mutex", "zk-writelock-java"),
+    ],
+)
+def test_a_lock_that_was_listed_before_it_was_read_is_decided_by_what_was_read(
+    path: str, read: list[AnyFact], kind: str, layout: str
+) -> None:
+    """At the first look neither the labels nor the owners are known."""
+    listed = [fact for fact in read if isinstance(fact, Children)]
+
+    for looks in ([read], [listed, read]):
+        lock = tracked(*looks).locks[Text(path)]
+
+        assert (lock.kind, lock.layout) == (kind, layout)

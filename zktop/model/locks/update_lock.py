@@ -2,8 +2,9 @@
 
 This works for locks with one queue and numbers that all clients sort alike. Any other lock (with a
 foreign child that clients count, a second layout, a repeated or negative number, several locks in
-one folder, or leases that depend on data) is made from scratch. Two versions of a listing are in
-nearly the same order, so walking both in parallel finds the few differences.
+one folder, or leases that depend on data) is made from scratch, as is one whose kind or layout the
+first read of a child may change. Two versions of a listing are in nearly the same order, so
+walking both in parallel finds the few differences.
 """
 
 from bisect import bisect_left
@@ -87,6 +88,8 @@ def update_lock(lock: Lock, site: LockSite) -> Lock | None:
     changes = children_diff(lock.family.members, site.family.members)
     if len(changes.removed) + len(changes.added) > _MAX_CHANGES:
         return None
+    if _is_decided_by_reads(lock) and any(znode.stat is None for znode in changes.removed):
+        return None
     if changes.removed or changes.added or queue.oddities.repeated:
         following = _following(queue, changes, site)
     else:
@@ -108,6 +111,12 @@ def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
         and lock.layout == queue.layout.name
         and site.still_hold(lock.dependencies)
     )
+
+
+def _is_decided_by_reads(lock: Lock) -> bool:
+    """Whether its kind or layout depends on labels or owners, which a listing does not have."""
+    is_candidate = lock.layout == "curator-mutex" and lock.kind == "election"
+    return is_candidate or lock.layout in _UNRIVALLED
 
 
 def _shows_watches(world: World) -> bool:
