@@ -15,6 +15,7 @@ from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.session_ids import session_text
 from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest, queue_name
 from zktop.model.world.sequence_diff import ChangedRun, changed_runs
@@ -67,7 +68,8 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
         by_age = sorted(lock.members, key=attrgetter("czxid"))
         return {lock.path: (None, (*lock.obstacles, *by_age))}
     found: dict[str, tuple[LockQueue | None, tuple[Member, ...]]] = {}
-    for number, source in enumerate(lock.queues):
+    for number, queue in enumerate(lock.queues):
+        source = _waited_in(lock, queue)
         members = tuple(source.members)
         if _kind(lock, source) == "single":
             members = (*source.holders, *source.waiters)
@@ -77,11 +79,17 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
     return found
 
 
+def _waited_in(lock: Lock, queue: LockQueue) -> LockQueue:
+    """The queue in which clients wait: nobody waits for a lease itself, only at its gate."""
+    return queue.gate if lock.kind == "lease" and isinstance(queue, LeasePool) else queue
+
+
 def _kind(lock: Lock, source: LockQueue) -> QueueKind:
     """The kind of a wait queue; pairwise conflicts if no simpler kind fits."""
     if lock.kind == "election":
         return "election"
-    if lock.kind in ("single", "lease"):
+    is_gate = lock.kind == "lease" and isinstance(source, RankedQueue)
+    if lock.kind in ("single", "lease") and not is_gate:
         return "single"
     if isinstance(source, RankedQueue) and source.regular:
         return KINDS[source.rule]
