@@ -1,15 +1,15 @@
 """The queue of Accumulo's table locks: readers and writers of row ranges that may overlap.
 
 Two members conflict if their rows overlap and one of them writes. Comparing every pair would be
-slow, so each member is looked up by bisection in the union of all earlier ranges, or in that of
-the earlier writers.
+slow, so whether a member holds is looked up by bisection in the union of all earlier ranges, or in
+that of the earlier writers; and a search for blockers ends at a writer of all the wanted rows.
 """
 
 import base64
 import binascii
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from zktop.model.layouts.infrastructure import ACCUMULO
@@ -27,11 +27,12 @@ _RANGE_IN_NAME: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
 class RowRangeQueue(QueueDefaults):
     """A queue in which two members conflict if their rows overlap and one of them writes."""
 
-    __slots__ = ("_held", "_oddities", "_ranges", "holders", "members")
+    __slots__ = ("_held", "_oddities", "_places", "_ranges", "holders", "members")
 
     def __init__(self, members: Sequence[Member], oddities: QueueOddities) -> None:
         self.members = tuple(members)
         self._oddities = oddities
+        self._places = {member.node: place for place, member in enumerate(self.members)}
         self._ranges = {member.node: range_of(member.node) for member in members}
         self.holders = tuple(self._free())
         self._held = frozenset(member.node for member in self.holders)
@@ -50,22 +51,38 @@ class RowRangeQueue(QueueDefaults):
         return member.node in self._held
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return all members before it that it conflicts with."""
-        if self.holds(member):
-            return ()
-        wanted = self._ranges[member.node]
-        blockers = []
-        for other in self.members:
-            if other.node == member.node:
+        """Return the nearest members before it that it conflicts with.
+
+        Whatever conflicts with it and is before a writer of all its rows blocks that writer, too.
+        """
+        nearest = []
+        for other in self._conflicts(member):
+            nearest.append(other)
+            if other.mode != "read" and self._covers(other, member):
                 break
-            shares = other.mode == member.mode == "read"
-            if not shares and _overlap(wanted, self._ranges[other.node]):
-                blockers.append(other)
-        return tuple(blockers)
+        return tuple(reversed(nearest))
+
+    def before(self, member: Member) -> Sequence[Member]:
+        """Return all members before it that it conflicts with."""
+        return tuple(self._conflicts(member))[::-1]
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Return no watches: these clients poll."""
         return ()
+
+    def _conflicts(self, member: Member) -> Iterator[Member]:
+        """Yield the members before it that it conflicts with, the nearest first."""
+        if self.holds(member):
+            return
+        wanted = self._ranges[member.node]
+        for other in reversed(self.members[: self._places[member.node]]):
+            shares = other.mode == member.mode == "read"
+            if not shares and _overlap(wanted, self._ranges[other.node]):
+                yield other
+
+    def _covers(self, other: Member, member: Member) -> bool:
+        (start, end), (first, last) = self._ranges[other.node], self._ranges[member.node]
+        return start <= first and last <= end
 
     def _free(self) -> list[Member]:
         free: list[Member] = []
