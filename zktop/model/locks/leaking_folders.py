@@ -32,7 +32,7 @@ class LockFolders(msgspec.Struct, frozen=True):
     parent: Text
     number: int
     empty: int
-    per_day: int  # those of the last week that still exist, divided by its days; 0: unknown
+    per_day: int  # of the last week, as far as they still exist; 0: none or unknown
     listing_bytes: int
     layout: str  # of one of the locks; empty if none is in use
 

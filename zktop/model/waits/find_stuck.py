@@ -131,7 +131,7 @@ class FifoReduction:
 
 
 class ConflictReduction:
-    """Grants a member when all earlier nodes that it conflicts with are gone."""
+    """Grants a member when all nodes that it conflicts with are gone."""
 
     __slots__ = ("_behind", "_members", "_needs", "_ready")
 

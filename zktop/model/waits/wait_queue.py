@@ -60,7 +60,8 @@ class WaitQueue(Struct, frozen=True, gc=False):
     single: the first request and exempt ones hold, the others wait for the first in no order;
     empty without a holder.
     election: the first leads for good; followers wait only if the root is `blocking`.
-    conflict: a request waits for the earlier nodes that `conflicts` names for it.
+    conflict: a request waits for the nodes that `conflicts` names for it; they are earlier, except
+    after an overflow: a deadlock through a later one may not be found.
     `seen_zxid` is the zxid of the header of the listing all this was read from (0: not known).
     `guessed`: the layout of the lock, and so the order, is only a guess.
     """
