@@ -65,6 +65,17 @@ def ring_of(*owners: str, behind: int = 0) -> list[AnyFact]:
     return known
 
 
+def soft_ring() -> list[AnyFact]:
+    """A deadlock in which bob, who reads, waits for wil, a writer that is only queued."""
+    return [
+        *facts(
+            k("ann", 0, "rlock", czxid=100), k("wil", 1, czxid=101),
+            k("bob", 2, "rlock", czxid=102), path="/locks/x",
+        ),
+        *facts(k("bob", 0, czxid=90), k("ann", 1, czxid=110), path="/locks/y"),
+    ]  # fmt: skip
+
+
 def seen_watching(children: list[At], targets: dict[int, int | None]) -> AnyFact:
     """A watch table: which child watches which other one, by index; None watches nothing."""
     rows = {

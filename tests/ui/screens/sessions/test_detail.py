@@ -3,20 +3,44 @@
 from collections.abc import Iterable
 
 import pytest
-from model.builders import NOW, ZK1, connections, expiry, lock, own, row, session
+from model.builders import (
+    NOW,
+    ZK1,
+    ZK2,
+    connections,
+    expiry,
+    kazoo_name,
+    lock,
+    no_connections,
+    own,
+    row,
+    session,
+)
+from model.findings.cases import PATH, connected, curator, facts, watching
+from model.semaphores import GATE, LEASES, created, folder, reports
 from msgspec.structs import replace
 from ui.example_ensemble import read_whole
+from ui.example_queues import looked, soft_ring
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.model.facts import AnyFact, Node
+from zktop.model.facts import AnyFact, Node, Stat, join
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
+from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
+from zktop.ui.past.contacts_and_packet_rates import RecentContacts
+from zktop.ui.screens.sessions.detail import details
 from zktop.ui.screens.sessions.earlier_sessions import sessions_of_same_name
-from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
+from zktop.ui.screens.sessions.if_it_dies import (
+    blast_radius,
+    if_it_dies,
+    if_it_wakes_late,
+    others_on_host,
+)
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
+from zktop.ui.styled_text import text_of
 
 BILLING = "/locks/billing"
 SAME_NAME = "with this name in these locks"
@@ -232,3 +256,70 @@ async def test_at_a_moment_of_the_past_nothing_has_expired_later() -> None:
 
     assert f"{OLD} expired at" in now
     assert f"{OLD} expired at" not in then
+
+
+def dies(report: Report, name: str) -> list[str]:
+    """What happens when a session dies."""
+    return [text for _, text in if_it_dies(row_in(report, name))]
+
+
+def test_a_lease_goes_to_the_next_client() -> None:
+    """The other leases of the pool need not be returned for that."""
+    leases = [("ann", "a" * 32, 51), ("bob", "b" * 32, 52)]
+    first = kazoo_name("cid", 0)
+    (report,) = reports(
+        [
+            *folder(GATE, first),
+            *folder(LEASES, *(name for _, name, _ in leases), data=b"2"),
+            *(created(join(LEASES, name), owner, zxid) for owner, name, zxid in leases),
+            created(join(GATE, first), "cid", 53),
+        ]
+    )
+
+    assert dies(report, "ann") == ["/pool goes to cid"]
+
+
+def test_sessions_that_watch_a_single_node_wait_behind_its_owner() -> None:
+    """Any of them may get the lock."""
+    one_node = Settings(roots=(Root(path=PATH, layout="single-node"),))
+    node = facts(stat=Stat(50, 50, NOW, owner=session("ann")))
+    tables = [connected("ann", "bob", "cid"), watching({"bob": [PATH], "cid": [PATH]})]
+    report = frames((NOW, [*node, *tables]), settings=one_node)[-1].report
+
+    assert dies(report, "ann") == ["/locks/orders is released; 2 clients watching it may get it"]
+    assert blast_radius(row_in(report, "ann")).startswith("Blast radius: 2 sessions behind")
+
+
+def test_others_may_wait_for_a_session_that_holds_no_lock() -> None:
+    """Bob reads, and waits for the writer that is queued before him."""
+    report = looked(soft_ring())[-1].report
+
+    assert blast_radius(row_in(report, "wil")) == "It holds no lock."
+
+
+def test_standbys_do_not_wait_behind_a_leader() -> None:
+    """They stand by."""
+    children = curator("ann", 0, "latch"), curator("bob", 1, "latch")
+    report = looked(facts(*children, path="/app/election"))[-1].report
+
+    assert blast_radius(row_in(report, "ann")) == "It holds 1 lock; no client waits behind it."
+
+
+def test_an_old_connection_of_a_session_is_not_its_silence() -> None:
+    """Bob has moved to another server; the one that he left still lists him, silent."""
+    tables = [connections(ZK1, row("ann"), row("bob")), connections(ZK2, row("bob", 9_000))]
+    ensemble = frames((NOW, [own(), *lock(BILLING, "ann", "bob"), *tables]))[-1].report.ensemble
+
+    for name in ("ann", "bob"):
+        assert others_on_host(ensemble, session(name)) == "10.0.0.1 has 1 other session"
+
+
+def test_an_unknown_contact_is_no_alarm() -> None:
+    """A server that lists no connections may know when its sessions expire."""
+    tables = [no_connections(ZK1), expiry(ZK1, {"ann": 9_000})]
+    report = frames((NOW, [own(), *lock(BILLING, "ann"), *tables]))[-1].report
+    writer = details(row_in(report, "ann"), RecentContacts((), 0), 100, is_ascii=False)
+    (contact,) = [drawn for drawn in writer.lines if "contact" in text_of(drawn)]
+
+    assert [run.ink for run in contact if "unknown" in run.text] == ["unknown"]
+    assert any(text_of(drawn).startswith("  expires ") for drawn in writer.lines)

@@ -194,18 +194,20 @@ def _watched(row: SessionRow) -> str:
 def _contact(writer: LineWriter, row: SessionRow, contacts: RecentContacts) -> None:
     report = row.report
     presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.expires_in
-    if presence is None or timeout is None or presence.contact is None:
-        why = "unknown: not in the server tables"
-        if report.ensemble.is_cut_off(row.session, row.locks.newest_czxid):
-            why = f"not connected; expires {expires_when(span)} unless it reconnects"
+    if report.ensemble.is_cut_off(row.session, row.locks.newest_czxid):
+        why = f"not connected; expires {expires_when(span)} unless it reconnects"
         _put(writer, "contact", why, None, "unknown" if span is None else "critical")
         return
-    known_from = min(contacts.known_from, report.now)
-    known = RecentContacts(tuple(sorted({*contacts.times, presence.contact})), known_from)
-    cells = max(20, min(writer.width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
-    for number, drawn in enumerate(contact_strip(known, report.now, timeout, span, cells)):
-        label = "" if number else "contact"
-        writer.write((Run(_label(label), "dim"), *drawn))
+    if presence is None or timeout is None or presence.contact is None:
+        why = "not in the server tables" if presence is None else "its server does not say"
+        _put(writer, "contact", f"unknown: {why}", None, "unknown")
+    else:
+        known_from = min(contacts.known_from, report.now)
+        known = RecentContacts(tuple(sorted({*contacts.times, presence.contact})), known_from)
+        cells = max(20, min(writer.width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
+        for number, drawn in enumerate(contact_strip(known, report.now, timeout, span, cells)):
+            label = "" if number else "contact"
+            writer.write((Run(_label(label), "dim"), *drawn))
     if span is not None:
         in_how_long = f"in {time_left(span)}" if span.high else DUE
         when = f"{expires_at(report.now, span)} ({in_how_long}) unless it reconnects"

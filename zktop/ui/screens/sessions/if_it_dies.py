@@ -3,12 +3,12 @@
 Also: what a silent session believes when it wakes up late, and whether its host is silent too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from zktop.model.facts import Connection, Session
+from zktop.model.facts import Session
 from zktop.model.format import count, several
-from zktop.model.locks.lock import Member
+from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -31,13 +31,12 @@ def others_on_host(ensemble: Ensemble, session: Session) -> str:
     if presence is None:
         return ""
     host = presence.client.rpartition(":")[0]
-    same = {row.session: row for row in _rows(ensemble, host) if row.session != ensemble.own}
-    own = same.pop(session, None)
-    if not host or own is None or not same:
+    same = [one for one in _presences(ensemble, host) if one.session != session]
+    if not host or not same:
         return ""
-    silent = sum(map(is_silent, same.values()))
+    silent = sum(map(is_silent, same))
     others = f"{host} has {count(len(same), 'other session')}"
-    if not is_silent(own):
+    if not is_silent(presence):
         return f"{others}, {silent} silent" if silent else others
     if silent == len(same):
         return f"{others}, all silent: a problem of the host or its network"
@@ -46,17 +45,21 @@ def others_on_host(ensemble: Ensemble, session: Session) -> str:
     return f"{others}, none silent: a problem of this process, not of the host"
 
 
-def _rows(ensemble: Ensemble, host: str) -> Iterator[Connection]:
+def _presences(ensemble: Ensemble, host: str) -> Iterator[Presence]:
+    """Yield the sessions of a host, without our own, each as its newest table shows it."""
     begin = f"{host}:"
     for tables in ensemble.tables:
         for row in (tables.connections or {}).values():
-            if row.client.startswith(begin):
-                yield row
+            if row.session == ensemble.own or not row.client.startswith(begin):
+                continue
+            presence = ensemble.presence(row.session)
+            if presence is not None and presence.server == tables.server:
+                yield presence
 
 
-def is_silent(row: Connection | Presence) -> bool:
+def is_silent(presence: Presence) -> bool:
     """True if the session was silent for half its timeout when its table was read."""
-    quiet, timeout = row.quiet_ms, row.timeout_ms
+    quiet, timeout = presence.quiet_ms, presence.timeout_ms
     return quiet is not None and bool(timeout) and quiet >= HALF * (timeout or 0)
 
 
@@ -87,8 +90,18 @@ def longest_queue_first(row: SessionRow) -> list[Text]:
 
 
 def queue_of(report: Report, path: Text) -> int:
+    """Return how many clients wait for a lock, with those known only by their watches."""
     part = report.parts.get(path)
-    return sum(len(line.waiters) for line in part.lock.queues) if part is not None else 0
+    if part is None:
+        return 0
+    watching = len(watchers_of(report, part.lock))
+    return watching + sum(len(line.waiters) for line in part.lock.queues)
+
+
+def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
+    """Return the sessions that wait for a lock without a node, of which watches tell."""
+    view = report.view(lock.path) if lock.kind == "single" else None
+    return view.watch_check.watchers_waiting if view is not None else ()
 
 
 def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
@@ -143,12 +156,17 @@ def _inheritance(view: LockView, session: Session) -> str:
         return f"{lock.path} stays held by {count(len(kept), 'other client')}{tail}"
     if lock.waiters:
         return f"{lock.path} is released; the next holder depends on other clients"
+    if watching := len(view.watch_check.watchers_waiting):
+        return f"{lock.path} is released; {count(watching, 'client')} watching it may get it"
     return f"{lock.path} is released, no waiters"
 
 
 def _is_freed(view: LockView, member: Member, session: Session) -> bool:
+    """Return whether a waiter gets the lock when a session dies; a pool may be full without it."""
     before = view.lock.blocked_by(member)
-    return bool(before) and all(one.owner == session for one in before)
+    left = sum(one.owner != session for one in before)
+    room = view.lock.leases or len(before) if view.lock.kind == "semaphore" else 1
+    return left < min(len(before), room)
 
 
 def _client_name(view: LockView, member: Member) -> str:
@@ -160,7 +178,7 @@ def blast_radius(row: SessionRow) -> str:
     holds = row.locks.holds
     behind, is_all = behind_it(row.report, row.sessions.directory, row.session)
     if not holds:
-        return "It holds no lock, so no client waits for it."
+        return "It holds no lock."
     many = count(len(holds), "lock")
     if not behind:
         return f"It holds {many}; no client waits behind it."
@@ -179,12 +197,18 @@ def behind_it(
     while queue:
         locks: SessionLocks | None = directory.locks.get(queue.pop(0))
         for path in locks.holds if locks else ():
-            part = report.parts.get(path)
-            for member in part.lock.waiters if part else ():
-                owner = member.owner
+            for owner in _waiting_for(report, path):
                 if owner and owner != session and owner not in found:
                     found[owner] = None
                     queue.append(owner)
                     if len(found) >= MAX_BEHIND:
                         return list(found), False
     return list(found), True
+
+
+def _waiting_for(report: Report, path: Text) -> Iterator[Session]:
+    """Yield the sessions that wait for a lock; the standbys of an election do not."""
+    part = report.parts.get(path)
+    if part is not None and not part.lock.has_standbys:
+        yield from (member.owner for member in part.lock.waiters)
+        yield from watchers_of(report, part.lock)
