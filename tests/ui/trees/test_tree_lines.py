@@ -1,12 +1,12 @@
 """The drawing of trees."""
 
 from model.builders import NOW, session
-from model.findings.cases import PATH, connected, facts, k, watching
+from model.findings.cases import PATH, connected, curator, facts, k, watching
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
 
-from zktop.model.facts import Stat
+from zktop.model.facts import Node, Stat
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -16,7 +16,7 @@ from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.list import entries
 from zktop.ui.styled_text import line, text_of
 from zktop.ui.trees.tree_lines import Branch, WaitTreeLines, write_branches, write_overview
-from zktop.ui.trees.wait_tree import MAX_TOPS, tree_of
+from zktop.ui.trees.wait_tree import MAX_ITEMS, MAX_TOPS, tree_of
 from zktop.ui.view_state import Selection
 
 
@@ -143,3 +143,42 @@ def test_watchers_of_a_single_node_wait_in_no_queue() -> None:
     assert view.watch_check.watchers_waiting
     assert "  who is blocking  no blockers" in listed
     assert "No client waits in a queue" in overview_of(frame.report)
+
+
+def test_the_owner_of_an_unread_waiter_is_unknown() -> None:
+    """Perhaps it has one."""
+    bob = k("bob", 2)
+    known = [
+        Node(path=fact.path, zxid=fact.zxid, at=fact.at) if fact.path.endswith(bob.name) else fact
+        for fact in facts(k("ann", 1), bob)
+    ]
+    report = looked(known)[-1].report
+    shown = text(drawn(report, Selection(path=PATH)))
+
+    assert shown.endswith("  owner unknown")
+    assert "no owner" not in shown
+
+
+def test_counts_root_blockers_that_are_not_drawn() -> None:
+    """Also if the tree of an earlier one is too large."""
+    many = [
+        facts(k("ann", 0, czxid=100 + at), k(f"w{at}", 1, czxid=1_000 + at), path=f"/m{at:03}/l")
+        for at in range(MAX_ITEMS + 10)
+    ]
+    report = looked(*many, facts(k("eve", 0), k("fay", 1), path="/z/l"))[-1].report
+
+    last = overview_of(report).splitlines()[-1]
+
+    assert last.strip() == "… and 1 more root blocker with less waiting in total"
+
+
+def test_nobody_waits_for_an_election() -> None:
+    """The overview shows who keeps others waiting."""
+    report = looked(
+        facts(curator("ann", 0, "latch"), curator("bob", 1, "latch"), path="/app/election"),
+        facts(k("ann", 0, czxid=200), k("cid", 1, czxid=210), path="/app/locks"),
+    )[-1].report
+
+    assert "/app/locks ◀ 1 waiter (cid)" in overview_of(report)
+    assert "/app/election" not in overview_of(report)
+    assert "/app/election" in text(drawn(report, Selection(path="/app/election")))

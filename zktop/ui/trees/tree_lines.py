@@ -5,14 +5,13 @@ from typing import Final, NamedTuple
 
 from zktop.model.format import count, several
 from zktop.model.report import Report
-from zktop.model.waits.root_blockers import RootBlocker
+from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import MODE_WORDS, age, large_count, with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_of_deadlock
 from zktop.ui.styled_text import Line, Run, fitted, line
 from zktop.ui.trees.wait_tree import (
-    MAX_ROOTS,
     ClientKind,
     TreeClient,
     TreeLock,
@@ -65,10 +64,13 @@ def write_overview(writer: LineWriter, report: Report) -> None:
         else:
             writer.say("✓ No client waits in a queue.", "good")
         return
-    WaitTreeLines(report).write(writer, overview(report))
-    hidden = len(report.blockers) - MAX_ROOTS
+    trees = list(overview(report))
+    WaitTreeLines(report).write(writer, trees)
+    hidden = len(report.blockers) - len(trees)
     if hidden > 0:
-        writer.say(f"… and {hidden} more root blockers with fewer waiters", "dim")
+        bound = "at least " if len(report.blockers) >= MAX_LISTED else ""
+        more = count(hidden, "more root blocker")
+        writer.say(f"… and {bound}{more} with less waiting in total", "dim")
 
 
 class WaitTreeLines:
@@ -148,6 +150,8 @@ class WaitTreeLines:
             says = line((f"  {waits}", "waits"), (f"  {client.elsewhere}", "critical"))
         elif client.kind == "no-owner":
             says = line((f"  {waits}", "waits"), ("  no owner", "warning"))
+        elif client.kind == "hidden":
+            says = line((f"  {waits}", "waits"), ("  owner unknown", "unknown"))
         else:
             says = line((f"  {waits}", "waits"))
         below = tuple(self._lock(lock, tree) for lock in client.locks)

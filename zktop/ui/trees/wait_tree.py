@@ -361,8 +361,8 @@ class _TreeBuilder:
         record = self.report.parts.get(path)
         if record is None:
             return False
-        if record.lock.waiters:
-            return True
+        if record.lock.waiters:  # standbys of an election do not wait; trees of one item list them
+            return bool(self.listed) or not record.lock.has_standbys
         view = self.report.view(path) if record.lock.kind == "single" else None
         return view is not None and bool(view.watch_check.watchers_waiting)
 
@@ -373,7 +373,7 @@ class _TreeBuilder:
         request = Request(path, member.node, member.mode, Since(one.since, one.since_is))
         made = TreeClient("waits", one.name, session or None, request)
         if not session:
-            return made._replace(kind="no-owner")
+            return made._replace(kind="no-owner" if one.is_ownerless else "hidden")
         here = f"also waits for {path}, see there"
         if session in self.seen:
             elsewhere = "listed above" if self.seen[session] == here else self.seen[session]

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 from model.builders import NOW, kazoo_name, lock, session
+from model.findings.cases import curator, facts, k
 from ui.example_ensemble import (
     IMPORT,
     LONG,
@@ -18,6 +19,7 @@ from ui.example_ensemble import (
     trouble,
 )
 from ui.example_past import BEGIN, past
+from ui.example_queues import looked, soft_ring
 from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.examiner import Examiner
@@ -407,3 +409,23 @@ def test_no_pane_has_a_negative_height(columns: int) -> None:
     used = UsedLines(table=5, alerts=3, blockers=3)
 
     assert min(min(heights_now(page, columns, used)) for page in range(10, 80)) >= 0
+
+
+def test_a_client_that_only_queues_holds_nothing_in_the_drawing() -> None:
+    """A reader waits behind the writer that is queued before it."""
+    (report,) = {frame.report for frame in looked(soft_ring())[-1:]}
+    drawn = texts(alert_lines(list(alerts(report)), report.now, 100)[0])
+
+    assert " wil ─queued─▶ /locks/x ◀──wants── bob" in drawn
+    assert " ann ──holds─▶ /locks/x ◀──wants── wil" in drawn
+
+
+def test_nobody_waits_for_an_election() -> None:
+    """Its standbys do not; the root blocker is shown with the lock that others wait for."""
+    report = looked(
+        facts(curator("ann", 0, "latch"), curator("bob", 1, "latch"), path="/app/election"),
+        facts(k("ann", 0, czxid=200), k("cid", 1, czxid=210), path="/app/locks"),
+    )[-1].report
+    (blocker,) = blockers(report, 5)
+
+    assert blocker.why == "holds /app/locks"

@@ -131,7 +131,8 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
 def _picture(deadlock: Deadlock, report: Report, *, is_wide: bool) -> AlertPicture:
     """Draw a small ring, and which client to kill.
 
-    Each line names a lock that the client holds, and who wants it; if wide, also its address.
+    Each line names a lock that the client holds or queues for, and who wants it; if wide, also
+    its address.
     """
     is_small = len(deadlock.steps) <= MAX_DRAWN_STEPS
     ring = _ring(deadlock, report, has_address=is_wide) if is_small else ()
@@ -169,7 +170,8 @@ def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line
     lock_cells = max((cell_len(other.waits.lock) for _, other in pairs), default=0)
     return [
         (
-            *fitted(client, client_cells), Run(" ──holds─▶ ", "dim"),
+            *fitted(client, client_cells),
+            Run(" ──holds─▶ " if other.edge == "hard" else " ─queued─▶ ", "dim"),
             *fitted(line((other.waits.lock, "strong")), lock_cells),
             Run(" ◀──wants── ", "critical"), Run(other.name, "strong"),
         )

@@ -94,7 +94,7 @@ def _held(report: Report, session: Session) -> Text | None:
     for path in sorted({*report.locks_of.get(session, ())}):
         lock = report.parts[path].lock
         if any(holder.owner == session for holder in lock.holders):
-            if lock.waiters:
+            if lock.waiters and not lock.has_standbys:
                 return path
             without_waiters = without_waiters or path
     return without_waiters
