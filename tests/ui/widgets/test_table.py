@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from ui.fake_feed import painted
 
 from zktop.ui.styled_text import Run, line, text_of
-from zktop.ui.widgets.table import Column, Table, first_in_sight
+from zktop.ui.widgets.table import Column, Table, cut_cell, first_in_sight, shortened
 
 
 class Item(NamedTuple):
@@ -248,3 +248,19 @@ async def test_a_path_is_cut_at_its_start() -> None:
         table.show([Item("/locks/orders")])
 
         assert (await screen(pilot))[1] == "*…/orders"
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "shown"),
+    [("/" + "漢" * 30, 20, "…" + "漢" * 9 + " "), ("/locks/漢字漢字/a", 9, "…字漢字/a")],
+)
+def test_the_end_of_a_path_of_wide_characters_stays(name: str, cells: int, shown: str) -> None:
+    """Other names of locks end otherwise."""
+    column = Column[Item]("PATH", cells, lambda item: line(item.name), keeps_end=True)
+
+    assert text_of(cut_cell(column, Item(name), line(name), cells)) == shown
+
+
+def test_the_middle_of_wide_characters_is_cut() -> None:
+    """They take two cells each."""
+    assert text_of(shortened(line("漢字" * 10), 13)) == "漢字漢字…漢字"

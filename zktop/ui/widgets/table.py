@@ -8,13 +8,15 @@ from time import perf_counter
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
+from rich.cells import cell_len
 from textual.message import Message
 
-from zktop.model.format import middle, whole_names
+from zktop.model.format import whole_names
 from zktop.ui.styled_text import (
     NOTHING,
     Line,
     Run,
+    cut_middle,
     fitted,
     merged,
     right_aligned,
@@ -60,11 +62,24 @@ class Column(NamedTuple, Generic[R]):
 def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -> Line:
     """Cut a cell to the width of its column."""
     if column.keeps_end:
-        end = whole_names(text_of(drawn)[1 + width_of(drawn) - cells :])
+        end = whole_names(end_of(text_of(drawn), cells - 1))
         return fitted((Run(f"…{end}", drawn[0].ink),), cells)
     if column.cuts_middle and not isinstance(row, RowGroup) and column.cuts_middle(row):
         return fitted(shortened(drawn, cells), cells)
     return fitted(drawn, cells)
+
+
+def end_of(text: str, cells: int) -> str:
+    """Return the end of a text that fits into these cells.
+
+    >>> end_of("/locks/orders", 7), end_of("/漢字/漢字", 5)
+    ('/orders', '/漢字')
+    """
+    start = len(text)
+    room = cells
+    while start and (room := room - cell_len(text[start - 1])) >= 0:
+        start -= 1
+    return text[start:]
 
 
 def shortened(drawn: Line, cells: int) -> Line:
@@ -73,10 +88,10 @@ def shortened(drawn: Line, cells: int) -> Line:
     >>> text_of(shortened((Run("X "), Run("127.0.0.1:59112"), Run(" +2")), 16))
     'X 127.…:59112 +2'
     """
-    longest = max(range(len(drawn)), key=lambda at: len(drawn[at].text))
+    longest = max(range(len(drawn)), key=lambda at: cell_len(drawn[at].text))
     name = drawn[longest].text
-    kept = max(1, len(name) - (width_of(drawn) - cells))
-    cut = drawn[longest]._replace(text=middle(name, kept))
+    kept = max(1, cell_len(name) - (width_of(drawn) - cells))
+    cut = drawn[longest]._replace(text=cut_middle(name, kept))
     return (*drawn[:longest], cut, *drawn[longest + 1 :])
 
 

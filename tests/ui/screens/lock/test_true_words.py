@@ -1,8 +1,8 @@
 """What screen 2 says about a lock is true of locks of every kind."""
 
 import pytest
-from model.builders import NOW, own, session
-from model.findings.cases import PATH, At, connected, curator, facts, watching
+from model.builders import NOW, ZK1, connections, own, row, session
+from model.findings.cases import PATH, At, connected, curator, facts, k, watching
 from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, shown
 from ui.fake_feed import frames, settled
 
@@ -15,6 +15,8 @@ from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.no_lock import LastSeen, deleted_lock
 from zktop.ui.screens.lock.notes import lock_notes
+from zktop.ui.screens.lock.rows import single_rows
+from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.wakeups import release_sentence, wake_map
 from zktop.ui.styled_text import Line, text_of
 from zktop.ui.view_state import Selection
@@ -136,3 +138,12 @@ async def test_keys_act_on_the_deleted_lock_that_is_shown() -> None:
         await settled(pilot)
 
         assert app.selection.path == ORDERS
+
+
+def test_a_connection_that_is_younger_than_the_tables_is_not_missing() -> None:
+    """The next tables will list it."""
+    table = connections(ZK1, row("ann"), zxid=1_000)
+    detail = detail_of((NOW, [own(), *facts(k("ann", 0), k("bob", 1, czxid=2_000)), table]))
+    (bob,) = single_rows(detail, [1])
+
+    assert "no server lists its connection" not in text(selected_lines(bob, 100, with_data=False))

@@ -111,7 +111,8 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
         return
     presence = row.detail.report.ensemble.presence(one.session)
     if presence is None:
-        connected = row.detail.report.ensemble.connected(one.session)
+        czxid = row.member.czxid if row.member is not None else 0
+        connected = row.detail.report.ensemble.connected(one.session, czxid)
         text = "no server lists its connection" if connected is False else "not visible"
         yield "client", text, "warning" if connected is False else "unknown"
         return
