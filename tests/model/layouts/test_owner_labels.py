@@ -45,3 +45,17 @@ SYSTEMS = {
 def test_the_owner_is_what_the_system_wrote(layout: str, data: bytes, label: str | None) -> None:
     """An application, a query, a server or a broker, not a whole document."""
     assert (label_of(data, layout) if data else None) == label
+
+
+def test_a_document_that_is_nested_too_deeply_is_its_own_label() -> None:
+    """Any client may write such data into its own contender."""
+    data = b'{"id":' * 580 + b"1" + b"}" * 580
+
+    assert (label_of(data, "kazoo-lock") or "").startswith('{"id":{"id":')
+
+
+@pytest.mark.parametrize("key", ["brokerid", "HostName", "ip", "name"])
+@pytest.mark.parametrize("value", ["null", "true"])
+def test_what_is_no_text_and_no_number_is_no_label(key: str, value: str) -> None:
+    """A field may be empty."""
+    assert label_of(f'{{"{key}":{value}}}'.encode(), "single-node") is None

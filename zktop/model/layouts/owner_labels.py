@@ -110,14 +110,13 @@ def _from_json(data: bytes) -> str | None:
     if len(data) > MAX_JSON_BYTES:
         return None
     try:
-        document = msgspec.json.decode(data)
+        return named_in(msgspec.json.decode(data))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return data.decode("utf-8", "replace")
-    return named_in(document)
 
 
 def named_in(document: object) -> str | None:
-    """Find the label in a JSON document of any shape.
+    """Find the label in a JSON document of any shape; one too deep raises RecursionError.
 
     >>> named_in({"HostName": "h2", "UserName": "vt", "Action": "ApplySchema"})
     'vt@h2 ApplySchema'
@@ -138,22 +137,31 @@ def named_in(document: object) -> str | None:
 def _text(key: str) -> Callable[[Mapping[str, object]], str | None]:
     def read_text(document: Mapping[str, object]) -> str | None:
         value = document[key]
-        if isinstance(value, dict | list):
-            return named_in(value)
-        return str(value) if isinstance(value, str | int) else None
+        return named_in(value) if isinstance(value, dict | list) else _word(value)
 
     return read_text
 
 
-def _vitess(document: Mapping[str, object]) -> str:
-    user, action = document.get("UserName"), document.get("Action")
-    at = f"{user}@{document['HostName']}" if user else str(document["HostName"])
-    return f"{at} {action}" if action else at
+def _word(value: object) -> str | None:
+    """Return a text or a number; `null`, `true` and `false` name nobody."""
+    is_word = isinstance(value, str | int) and not isinstance(value, bool)
+    return str(value) if is_word else None
+
+
+def _vitess(document: Mapping[str, object]) -> str | None:
+    host, user, action = (_word(document.get(key)) for key in ("HostName", "UserName", "Action"))
+    at = f"{user}@{host}" if user and host else host
+    return f"{at} {action}" if at and action else at
+
+
+def _broker(document: Mapping[str, object]) -> str | None:
+    number = _word(document["brokerid"])
+    return f"broker {number}" if number else None
 
 
 _KEYS: Final[dict[str, Callable[[Mapping[str, object]], str | None]]] = {
     "HostName": _vitess,
-    "brokerid": lambda document: f"broker {document['brokerid']}",
+    "brokerid": _broker,
     "holder": _text("holder"),
     "descriptors": _text("descriptors"),
     "simpleFields": _text("simpleFields"),
