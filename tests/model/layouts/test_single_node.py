@@ -1,12 +1,14 @@
 """One ephemeral node as a lock: which path is the lock, the node's or its folder's."""
 
 import pytest
-from model.builders import NOW, session, world
+from model.builders import NOW, own, session, world
 
+from zktop.model.accounting.ledger import Ledger
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Children, Node, Stat, join
+from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
@@ -39,6 +41,57 @@ def test_a_single_node_is_one_lock(folder: str, name: str, lock: str) -> None:
 def test_a_folder_that_the_user_names_is_the_lock() -> None:
     """Whatever it is called."""
     assert "/app" in locks("/app", "leader", "/app")
+
+
+MASTER = Text("/app/master")
+
+
+def master(zxid: int, *owner: str) -> list[AnyFact]:
+    """What is read when this client creates the node, or, without one, when it is deleted."""
+    at, names = NOW + zxid, tuple(Text("master") for _ in owner)
+    stat = Stat(5, 5, 0, cversion=zxid, num_children=len(names), pzxid=zxid)
+    folder = Children(path=Text("/app"), names=names, stat=stat, zxid=zxid, at=at)
+    if not owner:
+        return [folder, Gone(path=MASTER, zxid=zxid, at=at)]
+    node = Stat(zxid, zxid, at, owner=session(owner[0]))
+    return [
+        folder,
+        Node(path=MASTER, stat=node, data=owner[0].encode(), zxid=zxid, at=at),
+        Children(path=MASTER, names=(), stat=node, zxid=zxid, at=at),
+    ]
+
+
+def reports(*looks: list[AnyFact]) -> list[Report]:
+    """A look after each of these."""
+    examiner, known, found = Examiner(Settings()), world(own()), []
+    for facts in looks:
+        known = known.after(*facts)
+        found.append(examiner.look(known, facts[0].at))
+    return found
+
+
+def test_a_release_is_no_end_of_the_root() -> None:
+    """The lock is its node: each owner deletes it, and the next one creates it."""
+    *_, gone, last = reports(master(10, "ann"), master(20), master(30, "bob"))
+
+    assert [event.event for event in gone.events] == ["released", "lock-vanished"]
+    assert [event.event for event in last.events] == ["lock-appeared", "queued", "acquired"]
+    assert {finding.rule for finding in last.findings} & {"R2", "R3", "R7"} == set()
+    view = last.view(MASTER)
+    assert view is not None
+    assert view.history.generation == 0
+
+
+def test_each_owner_has_its_own_hold() -> None:
+    """The next one created the node between two looks."""
+    ledger = Ledger()
+    for report in reports(
+        *(master(1_000 * n, who) for n, who in enumerate(("ann", "bob", "cid"), 1))
+    ):
+        ledger.look(report)
+
+    holds = {actor.name: actor.figures.holds.number for actor in ledger.accounts().actors}
+    assert holds == {"ann": 1, "bob": 1, "cid": 1}
 
 
 LOCK = "/app/lock"

@@ -27,6 +27,7 @@ from zktop.model.history.lock_history import (
 from zktop.model.history.recent_expiries import RecentExpiries
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock, absolute_path
+from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
@@ -182,18 +183,22 @@ class LockHistories:
         path, lock, now_ms = change.path, change.before, ctx.now_ms
         log = self._log_of(change)
         events = log.fold(change, ctx)
+        if lock is None or lock.member(HERE) is None:  # else its root was a client's, who left
+            self._remember(path, lock, log.history(now_ms).generation + 1, now_ms)
+        self._forget(path)
+        return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
+
+    def _remember(self, path: Text, lock: Lock | None, generation: int, now_ms: Millis) -> None:
+        """Remember a root that vanished, in case it is created again."""
         fallen = lock.size if lock else 0
         is_full = lock is not None and bool(fallen or lock.family.members)
-        earlier = log.history(now_ms).generation
         self._vanished_roots[path] = RootHistory(
-            earlier + 1,
+            generation,
             reaped_at=None if is_full else now_ms,
             vanished_with=(now_ms, fallen) if fallen else None,
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
             del self._vanished_roots[next(iter(self._vanished_roots))]
-        self._forget(path)
-        return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
 
     def _is_taken_back(self, change: LockChange) -> bool:
         """Whether a lock is not recognised any more, although its znode is still there."""
@@ -210,7 +215,7 @@ class LockHistories:
         gone = {
             member.node
             for member in change.deleted
-            if member.node == "." or not self._exists(absolute_path(change.path, member.node))
+            if member.node == HERE or not self._exists(absolute_path(change.path, member.node))
         }
         deleted = tuple(member for member in change.deleted if member.node in gone)
         lost = tuple(member for member in change.lost if member.node in gone)
