@@ -3,6 +3,8 @@
 import pytest
 from model.accounting.accounts_of import accounts, charged, leaves
 from model.builders import NOW, own
+from model.findings.cases import facts as listing
+from model.findings.cases import k, path_of
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_CURATOR_LEASE,
@@ -17,8 +19,12 @@ from output.stories import facts, settings
 
 from zktop.app.replay import Replay
 from zktop.model.accounting.ledger import Ledger
+from zktop.model.actors import BY_NAME
 from zktop.model.examiner import Examiner
+from zktop.model.facts import Gone
 from zktop.model.history.events import Elapsed
+from zktop.model.settings import Settings
+from zktop.model.text import Text
 from zktop.model.world.world import World
 
 LATER = (10, [])
@@ -170,3 +176,15 @@ def test_clients_have_names_after_they_have_left(incident: Ledger) -> None:
     names = {actor.name for actor in incident.accounts().actors}
 
     assert names == {"ann", "bob", "cid", "w", "r1", "r2", "r3", *(f"job{n}" for n in range(1, 5))}
+
+
+def test_a_holder_without_a_session_keeps_its_name() -> None:
+    """Nobody ever waited for its lock."""
+    ann = k("ann", 0, by="")
+    known, examiner, ledger = World().after(*listing(ann)), Examiner(Settings()), Ledger()
+    ledger.look(examiner.look(known, NOW))
+    known = known.after(Gone(path=Text(path_of(ann)), zxid=2_000_000, at=NOW + 4_000))
+    ledger.look(examiner.look(known, NOW + 4_000))
+
+    (actor,) = ledger.accounts().actors
+    assert actor.actor == f"{BY_NAME}ann"

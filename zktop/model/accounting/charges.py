@@ -85,9 +85,13 @@ class Charges:
             self._wait(actor, 0, until)
 
     def actor_of(self, path: Text, node: Text) -> str | None:
-        """The actor of a node that is a member, or has left in this look."""
+        """The actor of a node that is a member, else of one that has left in this look."""
         one = self.locks.get(path)
-        return (one and one.members.get(node)) or self._left.get((path, node))
+        return (one and one.members.get(node)) or self.left_actor(path, node)
+
+    def left_actor(self, path: Text, node: Text) -> str | None:
+        """The actor of a node that has left in this look; a new one may have its name."""
+        return self._left.get((path, node))
 
     def end_look(self) -> None:
         """Forget which members have left, and which actors were identified."""

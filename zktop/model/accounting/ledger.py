@@ -161,7 +161,7 @@ class Ledger:
         """Add an event; a client that leaves keeps the name that it had before."""
         path, session = event.lock, event.session or 0
         actor = (
-            (event.node and self._charges.actor_of(path, event.node))
+            (event.node and self._actor_in(event, event.node, before))
             or self._charges.clients.named(event.owner)
             or session_text(session)
         )
@@ -177,6 +177,16 @@ class Ledger:
                 tally.expiries += event.event == "expired"
         if event.event == "expired" and session:
             self._expired.add(session)
+
+    def _actor_in(self, event: Event, node: Text, before: Report) -> str | None:
+        """The actor of an event; if it leaves, another one may have a node of the same name."""
+        if event.event not in _LEAVING:
+            return self._charges.actor_of(event.lock, node)
+        if left := self._charges.left_actor(event.lock, node):
+            return left
+        view = before.view(event.lock)  # nobody has waited for this lock so far
+        member = view.lock.member(node) if view else None
+        return self._charges.clients.of(view.lock, member) if view and member else None
 
     def _add_unfinished(self, report: Report, until: Millis) -> None:
         """Add the waits and holds that are not over, and the names of their clients."""
