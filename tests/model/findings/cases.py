@@ -19,8 +19,8 @@ from zktop.model.findings.context import (
     LockContext,
     RootChanges,
     SessionContext,
-    SessionPlace,
     SharedContext,
+    places_in,
 )
 from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
 from zktop.model.history.duration_samples import Durations
@@ -235,13 +235,7 @@ def session_context(
 ) -> SessionContext:
     """A session with its places in one lock."""
     case = ctx(*children, tables=tables, path=path)
-    places = [
-        SessionPlace(
-            case.lock, member, not case.is_waiting(member), case.waiters_behind[member.node]
-        )
-        for member in case.members
-        if member.owner == session(who)
-    ]
+    places = places_in(case.lock, session(who))
     return SessionContext(session(who), tuple(places), shared=shared_context(*tables, **more))
 
 

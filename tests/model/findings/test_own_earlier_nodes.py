@@ -27,6 +27,7 @@ def test_b2_fires_for_two_nodes_of_one_request() -> None:
 
     assert "waits for its own ghost" in finding.sentence
     assert (finding.confidence, finding.at_once) == ("C4", True)
+    assert finding.evidence[0].text.endswith(", which a client uses for one node at a time")
 
 
 def test_b2_is_quiet_for_two_requests_of_one_session() -> None:
@@ -47,6 +48,17 @@ def test_b3_fires_for_a_create_that_was_retried_after_a_new_connection() -> None
     tables = (reconnected(21 * SECOND), watching({"alice": [FIRST]}))
 
     assert only("B3", ctx(FIRST, SECOND_TRY, tables=tables)).confidence == "C2"
+
+
+def test_b4_says_that_an_overdue_session_ends_at_any_moment() -> None:
+    """There is nothing left to count down."""
+    tables = (connected("bob", "zktop"), expiry(ZK1, {"alice": -SECOND}))
+    queue = (
+        At(k(who, place).name, who, label="job") for place, who in enumerate(("alice", "bob"))
+    )
+    case = ctx(*queue, tables=tables)
+
+    assert only("B4", case).sentence.endswith("; it expires at any moment.")
 
 
 @pytest.mark.parametrize(("held_ms", "confidence"), [(30 * SECOND, "C3"), (15 * SECOND, "C2")])

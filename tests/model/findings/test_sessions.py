@@ -20,8 +20,10 @@ from model.findings.cases import (
     MINUTE,
     PATH,
     SECOND,
+    At,
     answers,
     connected,
+    curator,
     ensemble_context,
     found,
     k,
@@ -71,6 +73,28 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
 
 
 @pytest.mark.parametrize(
+    ("queue", "waits"),
+    [
+        pytest.param(
+            (curator("alice", 0, "WRIT"), curator("alice", 1, "READ"), curator("bob", 2, "READ")),
+            "1 actor waits.",
+            id="a writer that reads",
+        ),
+        pytest.param(
+            (curator("alice", 0, "latch"), curator("bob", 1, "latch")),
+            "0 actors wait.",
+            id="candidates stand by",
+        ),
+    ],
+)
+def test_p1_counts_each_waiter_once(queue: tuple[At, ...], waits: str) -> None:
+    """A session may have several nodes in one queue."""
+    case = session_context("alice", *queue, tables=(connected("bob", "zktop"),))
+
+    assert only("P1", case).sentence.endswith(f"; {waits}")
+
+
+@pytest.mark.parametrize(
     "tables",
     [
         pytest.param((connected("alice", "bob"),), id="it is connected"),
@@ -103,6 +127,21 @@ def test_p2_fires_for_three_moves_in_ten_minutes() -> None:
     """A new connection is a move, on the same server too."""
     assert only("P2", moving(3)).sentence == (
         "alice has changed its connection 3 times in ten minutes."
+    )
+
+
+def test_p2_says_that_older_moves_are_forgotten() -> None:
+    """Only the newest are kept."""
+    assert "changed its connection at least 16 times" in only("P2", moving_often(60)).sentence
+
+
+def moving_often(times: int) -> object:
+    """Alice, who reconnected so many times, a second apart."""
+    return lonely(
+        *(
+            connections(ZK1, row("alice", established=number), at=NOW - (times - number) * SECOND)
+            for number in range(times + 1)
+        )
     )
 
 
@@ -142,6 +181,19 @@ def test_p4_fires_for_a_silence_of_more_than_half_of_the_timeout() -> None:
     assert finding.sentence == (
         "alice was silent for 6s of its 10s: one longer pause away from losing 1 lock."
     )
+
+
+def test_p4_counts_locks_not_nodes() -> None:
+    """A writer also reads."""
+    own = curator("alice", 0, "WRIT"), curator("alice", 1, "READ")
+    case = session_context("alice", *own, tables=(connected("alice", quiet_ms=6 * SECOND),))
+
+    assert only("P4", case).sentence.endswith("from losing 1 lock.")
+
+
+def test_p4_leaves_a_session_that_outlived_its_timeout_to_s3() -> None:
+    """Then the next longer pause is not what it is away from."""
+    assert not found("P4", lonely(connected("alice", quiet_ms=13 * SECOND)))
 
 
 def test_p4_is_quiet_for_pings_in_time() -> None:
@@ -302,6 +354,13 @@ def test_s3_counts_down() -> None:
     assert only("S3", silent(21 * SECOND)).sentence == (
         f"report-3 holds X:{PATH}, silent for 21s of 30s; if dead, freed in 9..12s; 1 actor waits."
     )
+
+
+def test_s3_says_that_an_overdue_session_ends_at_any_moment() -> None:
+    """There is nothing left to count down."""
+    tables = connected("alice", quiet_ms=13 * SECOND), expiry(ZK1, {"alice": -3 * SECOND})
+
+    assert "; if dead, freed at any moment; " in only("S3", lonely(*tables)).sentence
 
 
 @pytest.mark.parametrize(

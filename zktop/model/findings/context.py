@@ -93,7 +93,7 @@ class SessionPlace(msgspec.Struct, frozen=True, gc=False):
     lock: Lock
     member: Member
     holds: bool
-    behind: int  # number of waiters behind it
+    behind: int  # number of waiters behind it; 0 if an earlier node of the session counts them
 
     @property
     def mode_and_lock(self) -> str:
@@ -150,12 +150,23 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
-    """The nodes of a session in one lock."""
+    """The nodes of a session in one lock; its first one in a queue counts those behind it."""
     for queue in lock.queues:
-        for member in queue.members:
-            if member.owner == session:
-                holds = queue.holds(member)
-                yield SessionPlace(lock, member, holds, len(queue.waiters) if holds else 0)
+        places = [n for n, member in enumerate(queue.members) if member.owner == session]
+        for n in places:
+            member, is_first = queue.members[n], n == places[0]
+            behind = _number_behind(lock, queue, n) if is_first else 0
+            yield SessionPlace(lock, member, queue.holds(member), behind)
+
+
+def _number_behind(lock: Lock, queue: LockQueue, place: int) -> int:
+    """The number of other sessions' nodes that wait behind this one; candidates stand by."""
+    if lock.has_standbys:
+        return 0
+    first = queue.members[place]
+    behind = queue.members if queue.holds(first) else queue.members[place:]
+    waiting = {member.node for member in queue.waiters if member.owner != first.owner}
+    return sum(member.node in waiting for member in behind)
 
 
 def waits_of(

@@ -37,14 +37,17 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
 def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     is_one_session = earlier.owner == later.owner
     owner, first, second = ctx.name_of(later), short(earlier.node), short(later.node)
-    waits_for = f"{second} waits for its own ghost {first}"
+    waits_for, guid = f"{second} waits for its own ghost {first}", short(later.token or "")
     return RuleMatch(
         about=ctx.about(earlier, later),
         sentence=f"{owner} has two nodes for one request in {ctx.name}: "
         + (f"{waits_for}." if ctx.is_waiting(later) else f"{first} and {second}."),
         confidence="C4",
         evidence=(
-            (True, f"both names carry the guid {short(later.token or '')}, new for each request"),
+            (
+                True,
+                f"both names carry the guid {guid}, which a client uses for one node at a time",
+            ),
             (is_one_session or None, "one session owns both"),
         ),
         advice=f"Restart {owner}: its nodes go with its session. Then upgrade its client library.",
@@ -145,7 +148,8 @@ def _own_old_session(ctx: LockContext, old: Member, new: Member) -> RuleMatch:
     expires = ctx.ensemble.expires_in(old.owner, ctx.now_ms)
     ending = "when that expires is unknown"
     if expires:
-        ending = f"it expires in at most {span(expires.high)}"
+        when = f"in at most {span(expires.high)}" if expires.high else "at any moment"
+        ending = f"it expires {when}"
     return RuleMatch(
         about=ctx.about(old, new),
         sentence=f"{ctx.name_of(new)} waits in {ctx.name} for its own previous session; {ending}.",

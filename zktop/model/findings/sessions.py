@@ -20,6 +20,7 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import count, several, short, span, waits
 from zktop.model.history.endings import GIVEN_UP_SHARE
+from zktop.model.history.sessions import MAX_MOVES
 from zktop.model.locks.lock import absolute_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import Presence, ServerTables
@@ -27,6 +28,7 @@ from zktop.model.world.tables_of_one_server import Presence, ServerTables
 MIN_TIMEOUT_TICKS = 2  # the servers' default
 LATER_TABLES_MS = 30_000
 MAX_NAMED = 5  # sessions named in one finding; the others are counted
+AT_ANY_MOMENT = "freed at any moment"  # the session is overdue
 # Shares of the session timeout.
 SILENT_SHARE = 1 / 2
 ALMOST_EXPIRED_SHARE = 0.9
@@ -56,7 +58,9 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     if listed is False:
         return
     expires = ensemble.expires_in(ctx.session, ctx.now_ms)
-    freed = f"freed in at most {span(expires.high)}" if expires else "freed when it expires"
+    freed = "freed when it expires"
+    if expires:
+        freed = f"freed in at most {span(expires.high)}" if expires.high else AT_ANY_MOMENT
     locks = several(place.mode_and_lock for place in ctx.held or ctx.places)
     holds = "holds" if ctx.held else "waits for"
     yield RuleMatch(
@@ -91,9 +95,11 @@ def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
     moves = ctx.shared.sessions.moves(ctx.session)
     if len(moves) < ctx.shared.thresholds.moves:
         return
+    at_least = "at least " if len(moves) >= MAX_MOVES else ""
     yield RuleMatch(
         about=ctx.about(*ctx.places),
-        sentence=f"{ctx.name} has changed its connection {len(moves)} times in ten minutes.",
+        sentence=f"{ctx.name} has changed its connection {at_least}{len(moves)} times in ten "
+        "minutes.",
         confidence="C4",
         evidence=(
             (True, "its server, or the start of its connection, was different each time"),
@@ -153,12 +159,13 @@ def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
     """A session was silent for half of its timeout: a longer pause will cost it its locks."""
     gap = ctx.shared.sessions.longest_gap(ctx.session)
     timeout = ctx.presence.timeout_ms if ctx.presence else None
-    if gap is None or not timeout or gap <= SILENT_SHARE * timeout or not ctx.held:
+    if gap is None or not timeout or not SILENT_SHARE * timeout < gap < timeout or not ctx.held:
         return
+    locks = {place.lock.path for place in ctx.held}
     yield RuleMatch(
         about=ctx.about(*ctx.held),
         sentence=f"{ctx.name} was silent for {span(gap)} of its {span(timeout)}: one longer "
-        f"pause away from losing {count(len(ctx.held), 'lock')}.",
+        f"pause away from losing {count(len(locks), 'lock')}.",
         confidence="C2",
         evidence=((True, "that is the longest silence its server has seen within two hours"),),
         advice="Give it a longer session timeout, or find out what pauses it.",
@@ -284,7 +291,8 @@ def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
     expires = ctx.shared.ensemble.expires_in(ctx.session, ctx.now_ms)
     freed = "freed when it expires"
     if expires:
-        freed = f"freed in {expires.low // 1000}..{-(-expires.high // 1000)}s"
+        window = f"freed in {expires.low // 1000}..{-(-expires.high // 1000)}s"
+        freed = window if expires.high else AT_ANY_MOMENT
     silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
     return RuleMatch(
         about=ctx.about(*ctx.held),
