@@ -38,6 +38,7 @@ from zktop.model.text import Text
 
 ORPHAN = k("import", 7, by="", age_ms=2 * MINUTE)
 B, C = k("bob", 8), k("carol", 9)
+W, READER = k("alice", 6), k("import", 7, "rlock", by="", age_ms=9 * MINUTE)
 
 
 def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
@@ -58,11 +59,19 @@ def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
         pytest.param([ORPHAN], id="no waiters"),
         pytest.param([k("import", 7, age_ms=2 * MINUTE), B], id="it has an owner"),
         pytest.param([k("alice", 6), k("import", 7, by="", age_ms=9 * MINUTE)], id="it is last"),
+        pytest.param([W, READER, k("bob", 8, "rlock")], id="readers do not wait for readers"),
     ],
 )
 def test_b1_is_quiet_when(case: list[At]) -> None:
     """An orphan is only trouble for those behind it."""
     assert not found("B1", ctx(*case))
+
+
+def test_b1_counts_the_readers_behind_a_writer() -> None:
+    """Bob waits for alice alone, carol for the orphan, and dan for carol."""
+    queue = W, READER, k("bob", 8, "rlock"), k("carol", 9), k("dan", 10, "rlock")
+
+    assert "; 2 actors wait for it;" in only("B1", ctx(*queue)).sentence
 
 
 def test_b1_is_quiet_until_the_creator_had_time_to_come_back() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from zktop.model.facts import Millis, split
 from zktop.model.findings.context import LockContext
@@ -51,13 +52,23 @@ def orphan(ctx: LockContext) -> Iterator[RuleResult]:
     usual = ctx.usual
     bound = max(ctx.thresholds.orphan, LONG_FACTOR * usual.p99_ms if usual else 0)
     for member in ctx.members:
-        age, blocked = ctx.age(member), ctx.waiters_behind[member.node]
+        age, blocked = ctx.age(member), _number_blocked(ctx, member)
         if member.owner or not blocked or age is None:
             continue
         if age <= bound:
             yield LookAgainAt(ctx.now_ms + bound - age + 1)
         else:
             yield _orphan(ctx, member, blocked, age)
+
+
+def _number_blocked(ctx: LockContext, orphan: Member) -> int:
+    """The number of waiters behind it that wait for it; readers do not wait for readers."""
+    behind = ctx.waiters_behind[orphan.node]
+    if not behind or orphan.mode != "read":
+        return behind
+    after = islice(ctx.queue_of[orphan.node].members, ctx.place[orphan.node] + 1, None)
+    writer = next((member for member in after if member.mode != "read"), None)
+    return ctx.waiters_behind[writer.node] + ctx.is_waiting(writer) if writer else 0
 
 
 def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMatch:
