@@ -104,6 +104,22 @@ def test_a_new_contender_is_first_shown_with_its_session(monkeypatch: pytest.Mon
     assert [one.owner for one in holders] == [session]
 
 
+def test_a_reading_that_timed_out_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it has ended."""
+    monkeypatch.setattr(live_run, "FIRST_READING_S", -1.0)
+    plan = Plan(introspect=False)
+    with (
+        sandbox_server() as server,
+        LiveRun(Access(parse_hosts(server.address)), plan, Settings()) as run,
+    ):
+        read = run._source.run_until_read
+        monkeypatch.setattr(run._source, "run_until_read", lambda _seconds: False)
+        is_read, notes = run.read(), run.notes
+        read(30.0)
+
+        assert (is_read, notes, run.notes) == (False, (live_run.TIMED_OUT,), ())
+
+
 def test_a_slow_look_without_news_does_not_hold_back_the_next_change(
     run: LiveRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -232,7 +232,7 @@ def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None
     code, out, err = zktop("check", "--from", str(file))
 
     assert (code, out) == (4, "")
-    assert err.startswith("No lock was found anywhere.")
+    assert err.startswith("No lock was found below /app.")
 
 
 def test_rules_without_data_are_listed(zktop: Run, tmp_path: Path) -> None:

@@ -180,6 +180,17 @@ def test_a_quiet_time_is_shown_as_it_was_before_the_next_change(
     assert [one.owner for view in report.views for one in view.lock.holders] == [ANN]
 
 
+def test_a_window_beyond_the_files_ends_with_them(zktop: Zktop, version_2: Path) -> None:
+    """The release may be in the next log: nobody has held the lock for years."""
+    (version_2 / "log.1").write_bytes(deadlock().bytes())
+    zktop("import", str(version_2), "-o", "a.zktop", "--until", "2030-01-01T00:00:00Z")
+    zktop("import", str(version_2), "-o", "b.zktop")
+    shots = [json.loads(zktop("snapshot", "--from", f"{one}.zktop")[1]) for one in "ab"]
+    beyond, without = (shot["taken_at"] for shot in shots)
+
+    assert beyond == without < "2026-02"
+
+
 def test_a_session_lives_until_it_ends(zktop: Zktop, tmp_path: Path) -> None:
     """Its end four hours later is not known yet."""
     late = (-11, paths("/locks/a/lock-0000000000"))

@@ -123,11 +123,16 @@ class _ImportWriter:
                 self._restart(step)
             if number % BLOCK_LINES == 0:
                 on_progress(number, step.at)
-        self._look(self._at, is_thorough=True)
-        self._rest_until(self._plan.until or self._at + REST_MS[-1] + 1)
 
     def finish(self, summary: ImportSummary) -> None:
-        """Write the summary."""
+        """Write the last looks, for rules that wait, and the summary.
+
+        They go on to the end of a window only if the files do: a release may be in the next log.
+        """
+        self._look(self._at, is_thorough=True)
+        soon = self._at + REST_MS[-1] + 1
+        within = soon if self._plan.until is None else min(soon, self._plan.until)
+        self._rest_until(max(within, summary.known_until or 0))
         self._lines.append(summary)
         self._flush()
 

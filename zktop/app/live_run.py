@@ -31,6 +31,7 @@ RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
+TIMED_OUT = "reading timed out; the answer covers what was read"
 
 
 class FactRecorder(Protocol):
@@ -68,6 +69,7 @@ class LiveRun:
         self._examiner = Examiner(settings)
         self._owners = OwnersFile(owners_file) if owners_file else None
         self._facts_read = 0
+        self._is_timed_out = False
         self._now: Millis = 0
         self._pace = LookPace()
         self._is_woken = False
@@ -96,7 +98,8 @@ class LiveRun:
     def notes(self) -> tuple[str, ...]:
         """Sentences about data that is read late or incompletely, and why."""
         own = (self._owners.note,) if self._owners and self._owners.note else ()
-        return (*own, *self._source.degraded())
+        unread = (TIMED_OUT,) if self._is_timed_out and not self._source.is_read else ()
+        return (*own, *unread, *self._source.degraded())
 
     # The first reading
 
@@ -110,6 +113,7 @@ class LiveRun:
             for progress in self.reading():
                 self.on_progress(progress)
                 if time.monotonic() > deadline:
+                    self._is_timed_out = True
                     return False
         finally:
             self.on_read()

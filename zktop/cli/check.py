@@ -7,9 +7,10 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
+from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
-from zktop.cli.common.output import drop_output, flush, narrate, put
+from zktop.cli.common.output import drop_output, flush, put
 from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.cli.snapshot import why_no_locks
 from zktop.config.join_sources import effective_config
@@ -128,7 +129,7 @@ def _check_recording(
     builder = VerdictBuilder(criteria, recording.settings.thresholds.settle)
     last = recording.last(until, builder.look)
     print_notes(recording)
-    return _verdict(builder, last)
+    return _verdict(builder, last, recording)
 
 
 def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdict:
@@ -136,8 +137,7 @@ def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdic
     settle = effective_config(overrides).config.thresholds.settle
     builder = VerdictBuilder(criteria, settle)
     with live_run(overrides, max(settle / 1000, MIN_SAMPLE_EVERY_S)) as run:
-        if not run.read():
-            narrate("note: reading timed out; the answer covers what was read")
+        run.read()  # if it times out, a note of the run says so
         for report in run.reports():
             builder.look(report)
             run.raise_if_lost()
@@ -146,12 +146,12 @@ def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdic
         last = run.look()
         builder.look(last)
         print_notes(run)
-    return _verdict(builder, last)
+    return _verdict(builder, last, run)
 
 
-def _verdict(builder: VerdictBuilder, report: Report) -> CheckVerdict:
+def _verdict(builder: VerdictBuilder, report: Report, source: LiveRun | Replay) -> CheckVerdict:
     if not report.paths:
-        raise NothingToLookAtError(why_no_locks(report))
+        raise NothingToLookAtError(why_no_locks(report, source))
     return builder.verdict(report)
 
 

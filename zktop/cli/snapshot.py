@@ -5,7 +5,7 @@ import click
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
-from zktop.cli.common.output import narrate, put, put_json
+from zktop.cli.common.output import put, put_json
 from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
@@ -40,21 +40,20 @@ def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | 
 
     The exit code is 4 if there is no lock.
     """
+    source: Replay | LiveRun
     if file is not None:
-        recording, until = open_recording(overrides, file, at)
-        report = recording.last(until)
-        print_notes(recording)
-        _print(report, recording, form)
+        source, until = open_recording(overrides, file, at)
+        report = source.last(until)
+        _print(report, source, form)
     else:
-        with live_run(overrides) as run:
-            report = first_report(run)
-            print_notes(run)
-            _print(report, run, form)
+        with live_run(overrides) as source:
+            report = first_report(source)
+            _print(report, source, form)
     if not report.paths:
-        raise NothingToLookAtError(why_no_locks(report))
+        raise NothingToLookAtError(why_no_locks(report, source))
 
 
-def why_no_locks(report: Report) -> str:
+def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
     """Return a sentence: where no lock was found, or why none could be read."""
     reasons = [
         str(finding.sentence) for finding in report.findings if finding.rule in ("R8", "R9")
@@ -64,13 +63,15 @@ def why_no_locks(report: Report) -> str:
     roots = ", ".join(root.path for root in report.settings.roots)
     if roots:
         return f"No lock was found at {roots}. `*` is one level, `**` any depth."
-    return "No lock was found anywhere. Name a place with --root if it is hidden or unusual."
+    where = f"below {source.chroot}" if source.chroot else "anywhere"
+    if source.notes:
+        return f"No lock was found {where} in what was read; the notes say what is missing."
+    return f"No lock was found {where}. Name a place with --root if it is hidden or unusual."
 
 
 def first_report(run: LiveRun) -> Report:
     """Report after the first complete reading; list again first if a deadlock is suspected."""
-    if not run.read():
-        narrate("note: reading timed out; this is what was read")
+    run.read()  # if it times out, a note of the run says so
     run.raise_if_lost()
     report = run.look()
     if report.relist:
@@ -82,6 +83,7 @@ def first_report(run: LiveRun) -> Report:
 
 
 def _print(report: Report, source: LiveRun | Replay, form: str) -> None:
+    print_notes(source)
     taken = snapshot(report, source.hosts, source.chroot)
     if form == "json":
         put_json(taken)

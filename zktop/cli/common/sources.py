@@ -1,8 +1,10 @@
 """The two sources of reports for commands: a live ensemble, or a recording (`--from`)."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
@@ -15,6 +17,8 @@ from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
+
+_NUMBERS: Final = re.compile(r"[\d,.]*\d")  # those in notes change all the time
 
 
 @contextmanager
@@ -62,12 +66,13 @@ def _has_settings(overrides: Overrides) -> bool:
 
 def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
     """Yield the reports of a live run for a duration; print notes as they appear."""
-    printed = 0
+    known: set[str] = set()
     for report in run.reports(None if duration is None else duration / SECOND_MS):
         yield report
-        if len(run.notes) > printed:
-            printed = len(run.notes)
-            print_notes(run)
+        notes = {_NUMBERS.sub("0", note): note for note in run.notes}
+        for kind in notes.keys() - known:
+            narrate(f"note: {notes[kind]}")
+        known = {*notes}
 
 
 def print_notes(source: LiveRun | Replay) -> None:

@@ -111,7 +111,7 @@ def summary(period: PeriodJson) -> str:
     text = f"{count(len(period.deadlocks), 'deadlock')}, {count(len(own), 'other finding')}."
     accounting = period.accounting
     if not accounting.blocked_s:
-        return f"{text} No client was seen waiting."
+        return f"{text} No client was seen waiting for a measurable time."
     text += f" Clients waited {amount(accounting.blocked_s, accounting.blocked_is)} in all"
     worst = accounting.clients[0] if accounting.clients else None
     if worst is None or not worst.blocked_others.at_most_s:
