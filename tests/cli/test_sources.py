@@ -26,9 +26,7 @@ def test_each_note_is_printed_when_it_comes(capsys: pytest.CaptureFixture[str]) 
     """Also after others have gone; not again because a number in it has changed."""
     search = "the search goes on: {} of 5,000"
     chroot, polled = "the chroot /x does not exist", "12 are polled"
-    run = _Noting(
-        (search.format("1,000"),), (search.format("2,000"),), (), (chroot,), (polled,)
-    )
+    run = _Noting((search.format("1,000"),), (search.format("2,000"),), (), (chroot,), (polled,))
 
     assert len(list(follow(cast("LiveRun", run), None))) == 5
     assert capsys.readouterr().err.splitlines() == [
