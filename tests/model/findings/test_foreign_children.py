@@ -72,6 +72,30 @@ def test_b10_fires_for_one_that_came_after_the_holder() -> None:
     assert (finding.severity, finding.confidence) == ("warning", "C3")
 
 
+def test_b10_is_critical_for_each_lock_of_a_folder() -> None:
+    """Nobody will ever get the first one, while carol holds the other."""
+    name = "_c_00000000-0000-0000-0000-00000000000{}-{}-{:010d}"
+    carol = At(name.format(1, "stock", 1), "carol", czxid=40)
+    bob, dan = At(name.format(2, "orders", 2), "bob"), At(name.format(3, "stock", 3), "dan")
+    finding = only("B10", ctx(carol, At("0000", "", czxid=50), bob, dan))
+
+    assert finding.sentence == (
+        f"{PATH}/0000 is in the way in {PATH}: no client holds 1 of its 2 locks, and none will "
+        f"until {PATH}/0000 is deleted; 1 actor waits."
+    )
+    assert finding.severity == "critical"
+
+
+def test_b10_names_two_obstacles() -> None:
+    """Both must go."""
+    finding = only("B10", ctx(FIRST, At("00-x", "", czxid=51), ALICE))
+
+    assert finding.sentence == (
+        f"{PATH}/00-config and {PATH}/00-x are in the way in {PATH}: no client holds the lock, "
+        "and none will until these are deleted; 1 actor waits."
+    )
+
+
 def test_b10_fires_for_an_ephemeral_child() -> None:
     """It goes with its session, which is what to end."""
     finding = only("B10", ctx(At("00-x", "cron", czxid=50), ALICE))

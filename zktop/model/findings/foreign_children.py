@@ -11,7 +11,7 @@ from zktop.model.format import count, several, short, waits
 from zktop.model.freeing.commands import free_command
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.layouts.layout import parse_name
-from zktop.model.locks.lock import FOREIGN, Member, absolute_path
+from zktop.model.locks.lock import FOREIGN, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.semaphore_queue import LeasePool
@@ -37,15 +37,18 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         return
     paths = [absolute_path(ctx.path, child.node) for child in obstacles]
     named = several(map(short, paths))
-    is_free = not ctx.holders
-    waiting = len(ctx.waiters) if is_free else _behind(ctx, obstacles)
+    free = _without_holder(ctx)
+    is_free = bool(free)
+    waiting = sum(len(one.waiters) for one in free) if is_free else _behind(ctx, obstacles)
+    lock = f"{len(free)} of its {len(ctx.lock.queues)} locks" if ctx.holders else "the lock"
+    is_in_the_way = f"{named} {'is' if len(paths) == 1 else 'are'} in the way in {ctx.name}"
     yield RuleMatch(
         about=ctx.about(*obstacles, key=("blocked-by-foreign",)),
-        sentence=f"{named} is in the way in {ctx.name}: no client holds the lock, and none "
-        f"will until {_it_is(paths)} deleted; {waits(waiting)}."
+        sentence=f"{is_in_the_way}: no client holds {lock}, and none will until {_it_is(paths)} "
+        f"deleted; {waits(waiting)}."
         if is_free
-        else f"{named} is in the way in {ctx.name}: {waits(waiting)} for it, now or after the "
-        f"next release, until {_it_is(paths)} deleted.",
+        else f"{is_in_the_way}: {waits(waiting)} for {'it' if len(paths) == 1 else 'them'}, now "
+        f"or after the next release, until {_it_is(paths)} deleted.",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *((True, owner_facts(ctx, child)) for child in obstacles[:3]),
@@ -58,6 +61,13 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         advice=_advice(obstacles, paths, ctx.path),
         severity="critical" if is_free else "warning",
     )
+
+
+def _without_holder(ctx: LockContext) -> list[LockQueue]:
+    """The queues in which clients wait though nobody holds their lock; each may be a lock."""
+    if ctx.holders and not ctx.are_several_locks:
+        return []
+    return [queue for queue in ctx.lock.queues if queue.waiters and not queue.holders]
 
 
 def _it_is(paths: list[Text]) -> str:
