@@ -47,8 +47,9 @@ def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads; when it stops writing, it and the next writer both own the lock."""
     for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         holders = [member for member in queue.holders if member.owner]
+        writes = {one.owner: one for one in reversed(holders) if one.mode == "write"}
         for read in (member for member in holders if member.mode == "read"):
-            write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
+            write = writes.get(read.owner)
             if write is None or write.sequence == read.sequence:
                 continue
             start, end = ctx.place[write.node] + 1, ctx.place[read.node]
