@@ -13,6 +13,7 @@ from zktop.model.facts import (
     Children,
     Connection,
     Connections,
+    Denied,
     Node,
     OwnerNames,
     Session,
@@ -246,3 +247,12 @@ def test_a_client_whose_znode_was_not_read_is_not_without_an_owner() -> None:
     listing, *_ = held("/locks/a", (FIRST, ""), (SECOND, "bob"))
 
     assert names(report_of(listing), "/locks/a") == ["not read yet", "not read yet"]
+
+
+def test_a_client_whose_znode_an_acl_hides_will_never_be_read() -> None:
+    """So its name does not promise it."""
+    listing, *_ = held("/locks/a", (FIRST, ""), (SECOND, "bob"))
+    path = join("/locks/a", listing.names[0])
+    denied = Denied(path=path, what="read", zxid=listing.zxid, at=NOW)
+
+    assert names(report_of(listing, denied), "/locks/a") == ["a hidden client", "not read yet"]

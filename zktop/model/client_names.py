@@ -132,6 +132,7 @@ def _by_label(members: Iterable[Member]) -> Mapping[Text, list[Session]]:
 
 NO_OWNER: Final = Text("no owner")
 NOT_READ: Final = Text("not read yet")
+HIDDEN: Final = Text("a hidden client")  # an ACL does not let zktop read its node
 
 
 class ClientNames(msgspec.Struct, frozen=True, eq=False):
@@ -159,7 +160,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
     def of(self, member: Member) -> Text:
         """The name of the session that owns a member, if its znode was read."""
         if member.znode.stat is None and not member.label:
-            return NOT_READ
+            return HIDDEN if member.znode.hidden else NOT_READ
         return self(member.owner, member.label)
 
     def client(self, session: Session) -> Text | None:
