@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from zktop.model.actors import session_of
 from zktop.model.facts import MINUTE_MS, Millis
 from zktop.model.findings.context import RECENT_MS, LockContext
 from zktop.model.findings.finding import (
@@ -9,6 +10,7 @@ from zktop.model.findings.finding import (
     SILENCE,
     LookAgainAt,
     MissingInput,
+    Reason,
     Rule,
     RuleMatch,
     RuleResult,
@@ -256,10 +258,17 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
         evidence=(
             (True, "none of its requests was granted, and later ones were"),
             (None, "it gives up by its own time limit, not because a user aborts"),
+            *_one_client(identity),
         ),
         advice="Its time limit is shorter than the queue takes: let it wait longer, or retry "
         "less often.",
     )
+
+
+def _one_client(identity: str) -> tuple[Reason, ...]:
+    """What is assumed if it is known by its label."""
+    is_label = session_of(identity) is None
+    return ((None, "the label names one client, not several"),) if is_label else ()
 
 
 @Rule(

@@ -27,7 +27,7 @@ def median(samples: Collection[int]) -> int:
 
 
 def identity_of(member: Member) -> Identity:
-    """The label or else the session of a contender, so that its retries are recognised."""
+    """The label or else the session of a contender; `0x0`, of nobody, if it has neither."""
     return member.label or session_text(member.owner)
 
 
@@ -67,6 +67,8 @@ class AttemptLog:
 
     def gave_up(self, member: Member, waited_ms: int) -> None:
         """A contender left the queue without the lock."""
+        if not (member.label or member.owner):
+            return  # nothing tells it from others
         identity = identity_of(member)
         one = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
         self._known[identity] = Attempts(
