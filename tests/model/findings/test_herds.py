@@ -5,10 +5,12 @@ from model.builders import NOW, ZK1, ZK2, no_watches, session, watches, world
 from model.findings.cases import (
     PATH,
     SECOND,
+    ZXID,
     At,
     connected,
     ctx,
     curator,
+    facts,
     found,
     gone,
     history,
@@ -22,7 +24,7 @@ from model.findings.cases import (
 )
 from model.semaphores import created, folder
 
-from zktop.model.facts import Stat
+from zktop.model.facts import Denied, Stat
 from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.locks.lock import Lock
@@ -213,6 +215,26 @@ def test_l11_fires_for_a_watcher_without_a_place() -> None:
 def test_l11_is_quiet_for(who: str) -> None:
     """Contenders may watch each other, and zktop's own watches are no problem."""
     assert not found("L11", ctx(*CROWD[:2], tables=[watching({who: [CROWD[0]]})]))
+
+
+def test_l11_is_quiet_for_the_owner_of_a_foreign_child() -> None:
+    """It has a place, only of another kind."""
+    table = watching({"cron": [CROWD[0]]})
+
+    assert not found("L11", ctx(*CROWD[:2], At("config", "cron"), tables=[table]))
+
+
+def test_l11_is_blind_while_a_member_is_hidden() -> None:
+    """The session that watches may be its owner."""
+    *members, last = facts(*CROWD[:3])
+    hidden = Denied(path=last.path, what="read", zxid=ZXID, at=NOW)
+    table = watching({"w2": [CROWD[1]]})
+    made = lock_at(Text(PATH), world(*members, hidden, table), Settings(), NOW)
+    assert isinstance(made, Lock)
+    case = LockContext(lock=made, shared=shared_context(table))
+
+    assert not found("L11", case)
+    assert lacks("L11", case) == ["names"]
 
 
 def test_l11_names_a_node_once_that_two_servers_list() -> None:

@@ -183,6 +183,15 @@ def test_l4_says_for_which_order_the_watch_would_be_right(
     assert any(described in one.text for one in finding.evidence)
 
 
+def test_l4_is_quiet_for_a_watch_in_the_queue_of_another_library() -> None:
+    """The place of a node is that in its own queue; no order compares the two."""
+    others = curator("alice", 0), curator("eve", 4)
+    watched = watching({"dan": [others[1]], "carol": [others[0]]})
+    case = ctx(others[0], k("bob", 1), k("carol", 2), k("dan", 3), others[1], tables=[watched])
+
+    assert not found("L4", case)
+
+
 def test_l4_is_quiet_for_a_session_with_two_places() -> None:
     """Which of its watches belongs to which place is a guess."""
     second = k("dave's other thread", 4, by="dave")
@@ -225,7 +234,7 @@ def test_l6_fires_for_a_waiter_that_asks_again_and_again() -> None:
     """Two requests a second, without a watch, for ten seconds."""
     finding = only("L6", polling(20))
 
-    assert finding.sentence == f"bob polls {PATH}: 2 requests a second while it waits."
+    assert finding.sentence == f"bob polls {PATH}: 2.0 requests a second while it waits."
     assert finding.patience_ms == 10 * SECOND
 
 

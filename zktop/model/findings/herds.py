@@ -251,14 +251,34 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
         return
     if any(isinstance(queue, SingleNodeQueue) for queue in ctx.lock.queues):
         return  # many observe such a node, and nothing tells them from contenders
+    if any(member.znode.stat is None for member in ctx.members):
+        yield MissingInput(
+            "zktop has not read all members, so their sessions are unknown", "names"
+        )
+        return
+    stale = _watchers_without_place(ctx)
+    for session in sorted(stale)[:MAX_STALE_SESSIONS]:
+        yield _stale(ctx, session, [*stale[session].values()])
+
+
+def _watchers_without_place(ctx: LockContext) -> dict[Session, dict[Text, Member]]:
+    """The sessions that own no child of the lock, each with the members that it watches."""
+    present = {*ctx.owned, *_owners_of_foreign(ctx), ctx.ensemble.own}
     stale: dict[Session, dict[Text, Member]] = {}
     for table in (one.watches for one in ctx.ensemble.tables if one.watches):
         for path, member in ctx.at_path.items():
             for session in table.by_path.get(path, ()):
-                if session not in ctx.owned and session != ctx.ensemble.own:
+                if session not in present:
                     stale.setdefault(session, {})[path] = member
-    for session in sorted(stale)[:MAX_STALE_SESSIONS]:
-        yield _stale(ctx, session, [*stale[session].values()])
+    return stale
+
+
+def _owners_of_foreign(ctx: LockContext) -> Iterator[Session]:
+    """The sessions that own children which are not contenders."""
+    for name in ctx.lock.foreign:
+        child = ctx.lock.family.members.get(name)
+        if child is not None and child.stat is not None:
+            yield child.stat.owner
 
 
 def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMatch:

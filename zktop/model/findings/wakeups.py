@@ -294,9 +294,11 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
     only_if=("waiters", "watches"),
 )
 def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
-    """A waiter watches a member that its library should not watch."""
+    """A waiter watches a member of its queue that its library should not watch."""
     for seen in ctx.mismatched:
-        members = [ctx.at_path[path] for path in seen.others if path in ctx.at_path]
+        found = (ctx.at_path.get(path) for path in seen.others)
+        queue = ctx.queue_of[seen.member.node]
+        members = [one for one in found if one and ctx.queue_of[one.node] is queue]
         is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
         if not is_wrong or not members or neighbour_by_name(ctx, seen):
             continue
@@ -413,7 +415,7 @@ def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
     name, rate = ctx.name_of(member), ctx.shared.sessions.requests_per_s(member.owner) or 0
     return RuleMatch(
         about=ctx.about(member),
-        sentence=f"{name} polls {ctx.name}: {rate:.0f} requests a second while it waits.",
+        sentence=f"{name} polls {ctx.name}: {rate:.1f} requests a second while it waits.",
         confidence="C2",
         evidence=(
             (True, "it has no watch in this lock, and its last operation fits a poll"),
