@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 from itertools import count
 
 from model.builders import NOW, ZK1, connections, row
-from model.findings.cases import At, facts, k, path_of, watching
+from model.findings.cases import At, facts, k, path_of, plain, watching
 from textual.pilot import Pilot
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact
 from zktop.model.report import Report
-from zktop.model.settings import Settings
+from zktop.model.settings import Root, Settings
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
 from zktop.ui.screens.lock.lock_detail import LockDetail
@@ -74,6 +74,20 @@ def soft_ring() -> list[AnyFact]:
         ),
         *facts(k("bob", 0, czxid=90), k("ann", 1, czxid=110), path="/locks/y"),
     ]  # fmt: skip
+
+
+def two_queues(*facts_of_others: AnyFact) -> Report:
+    """Two locks in one folder: ann holds stock, xen holds price; bob and yve wait for them."""
+    members = [
+        plain(owner, number, prefix, czxid=120 + number)
+        for number, (owner, prefix) in enumerate(
+            [("ann", "stock-"), ("bob", "stock-"), ("xen", "price-"), ("yve", "price-")]
+        )
+    ]
+    roots = Root(path=STOCK, layout="named-sequence"), Root(path="/locks/*")
+    return looked(facts(*members, path=STOCK), facts_of_others, settings=Settings(roots=roots))[
+        -1
+    ].report
 
 
 def seen_watching(children: list[At], targets: dict[int, int | None]) -> AnyFact:

@@ -5,7 +5,7 @@ from model.builders import NOW, session
 from model.findings.cases import ZXID, At, curator, facts, k
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
-from ui.example_queues import looked, queue, ring_of
+from ui.example_queues import STOCK, looked, queue, ring_of, two_queues
 from ui.fake_feed import frames
 
 from zktop.model.actors import session_of
@@ -266,3 +266,13 @@ def test_the_overview_shows_only_waiters_that_block_others() -> None:
     assert tops(tree) == [["ann", [A, ["bob", [B]]]]]
     assert tree.blocker is not None
     assert tree.blocker.blocked == 5
+
+
+def test_separate_queues_in_one_folder_have_trees_of_their_own() -> None:
+    """Nobody in one of them waits for another."""
+    report = two_queues()
+    ann, xen = ["ann", [STOCK, ["bob"]]], ["xen", [STOCK, ["yve"]]]
+
+    assert tops(tree_of(report, Selection(session=session("ann")))) == [ann]
+    assert tops(tree_of(report, Selection(session=session("yve")))) == [xen]
+    assert tops(tree_of(report, Selection(path=STOCK))) == [ann, xen]

@@ -1,6 +1,12 @@
-"""Makes the folders of a lock: all children, the watches on them, and the previous state."""
+"""Makes the folders of a lock: all children, the watches on them, and the previous state.
+
+Locks of their own may share a folder, and are shown as one lock with separate queues: their names
+tell them apart. The queues of a semaphore belong together, and so do those of clients that count
+each other's znodes.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -8,7 +14,7 @@ from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
-from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
+from zktop.model.locks.lock import FOREIGN, Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text
@@ -145,3 +151,36 @@ def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
         if isinstance(queue, LeasePool) and queue.is_short:
             found.update((child.node, child) for child in queue.taken)
     return tuple(found.values())
+
+
+def has_separate_queues(lock: Lock) -> bool:
+    """Return whether each queue of a lock moves without regard to the others."""
+    return len(lock.queues) > 1 and lock.kind != "semaphore" and _are_separate(lock)
+
+
+@lru_cache(maxsize=16)  # for the rows and sessions of a lock
+def _are_separate(lock: Lock) -> bool:
+    return not any(map(_counts_others, only_mixed(lock.queues)))
+
+
+def _counts_others(queue: MixedQueue) -> bool:
+    """Return whether clients of a queue wait for members of another one."""
+    orders = {id(order): order for one in queue.members for order in [queue.decision(one).order]}
+    return any(
+        child.layout != FOREIGN and queue.find(child.node) is None
+        for order in orders.values()
+        for child in order.children
+    )
+
+
+def part_held_by(lock: Lock, session: Session) -> Lock:
+    """Return the lock with only those separate queues in which a session holds.
+
+    Its waiters are those that wait behind the session.
+    """
+    if not has_separate_queues(lock):
+        return lock
+    held = tuple(
+        queue for queue in lock.queues if any(holder.owner == session for holder in queue.holders)
+    )
+    return msgspec.structs.replace(lock, queues=held)

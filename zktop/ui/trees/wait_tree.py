@@ -14,6 +14,7 @@ from zktop.model.format import short
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, absolute_path
+from zktop.model.locks.open_folder import has_separate_queues, part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -153,7 +154,15 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 
 
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
-    """Return the tree of a holder, if possible of one that waits for another lock."""
+    """Return the tree of a holder, if possible of one that waits for another lock.
+
+    Each of several separate queues has its own holders at the top, unless one is in a deadlock.
+    """
+    stuck = _deadlocks(report)
+    if has_separate_queues(lock) and not any(one.owner in stuck for one in lock.holders):
+        actors = Actors(report.settings)
+        holders = dict.fromkeys(actors.of(lock, one) for one in lock.holders[:MAX_TOPS])
+        return WaitTree(_TreeBuilder(report, MAX_LISTED, selected).tops([*holders], "runs"))
     owners = [one.owner for one in lock.holders[:MAX_HOLDERS] if one.owner]
     session = next(
         (owner for owner in owners if main_wait(report, owner)), next(iter(owners), None)
@@ -312,7 +321,7 @@ class _TreeBuilder:
         wanted = (
             path
             for path in locks_held(self.report, session)
-            if self._is_waited_for(path) or path == self.selected.path
+            if self._is_waited_for(path, session) or path == self.selected.path
         )
         return tuple(self.lock(path, depth, session) for path in wanted)
 
@@ -321,14 +330,15 @@ class _TreeBuilder:
         view = self.report.view(path)
         if view is None:
             return TreeLock(path, 0)
-        waiters, watchers = view.lock.waiters, view.watch_check.watchers_waiting
+        lock = view.lock if holder is None else part_held_by(view.lock, holder)
+        waiters, watchers = lock.waiters, view.watch_check.watchers_waiting
         shown = self._chosen_waiters(waiters, path)
         clients = [self._waiter(view, waiters[at], depth) for at in shown]
         room = 0 if self.made > MAX_ITEMS else max(0, self.listed - len(clients))
         clients += [self._watcher(view, one) for one in watchers[:room]]
         hidden = set(shown) if self.listed else ()
         unlisted = [one for at, one in enumerate(waiters[:MAX_SEARCHED]) if at not in hidden]
-        others = [one for one in view.lock.holders[:MAX_HOLDERS] if one.owner != holder]
+        others = [one for one in lock.holders[:MAX_HOLDERS] if one.owner != holder]
         return TreeLock(
             path,
             len(waiters) + len(watchers),
@@ -355,15 +365,16 @@ class _TreeBuilder:
 
     def _blocks_elsewhere(self, session: Session, path: Text) -> bool:
         held = locks_held(self.report, session)
-        return any(one != path and self._is_waited_for(one) for one in held)
+        return any(one != path and self._is_waited_for(one, session) for one in held)
 
-    def _is_waited_for(self, path: Text) -> bool:
+    def _is_waited_for(self, path: Text, holder: Session | None = None) -> bool:
         record = self.report.parts.get(path)
         if record is None:
             return False
-        if record.lock.waiters:  # standbys of an election do not wait; trees of one item list them
-            return bool(self.listed) or not record.lock.has_standbys
-        view = self.report.view(path) if record.lock.kind == "single" else None
+        lock = record.lock if holder is None else part_held_by(record.lock, holder)
+        if lock.waiters:  # standbys of an election do not wait; trees of one item list them
+            return bool(self.listed) or not lock.has_standbys
+        view = self.report.view(path) if lock.kind == "single" else None
         return view is not None and bool(view.watch_check.watchers_waiting)
 
     def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:

@@ -4,8 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import ZK1, no_watches
-from model.findings.cases import At, curator, facts, plain, watching
-from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of, seen_watching
+from model.findings.cases import At, curator, facts, history, k, plain, usual, watching
+from msgspec.structs import replace
+from ui.example_queues import (
+    STOCK,
+    all_connected,
+    lock_detail,
+    looked,
+    queue,
+    ring_of,
+    seen_watching,
+    two_queues,
+)
 
 from zktop.model.facts import AnyFact
 from zktop.ui.filters import parsed_filter
@@ -442,3 +452,30 @@ class TestForeignChildren:
         chosen = text(selected_lines(row(detail, 0), 100, with_data=False))
         assert "stranded     its client failed" in chosen
         assert "watch" not in chosen.partition("broken")[0]
+
+
+class TestSeparateQueues:
+    """Two locks of their own in one folder, one of them in a deadlock."""
+
+    def test_a_deadlock_stops_only_the_queue_that_it_is_in(self) -> None:
+        """The holder of the other one is free, and so is the way for those behind."""
+        other = facts(k("bob", 0, czxid=90), k("ann", 1, czxid=130), path="/locks/y")
+        detail = LockDetail.of(two_queues(*other), STOCK)
+
+        assert detail is not None
+        assert [text_of(places.state(row(detail, at))) for at in range(4)] == [
+            "HOLDS + waits  #1",
+            "HOLDS",
+            "waits  #1",
+            "waits",
+        ]
+        assert "stuck" not in text(lock_head(detail, 100))
+
+    def test_only_those_of_the_same_name_come_first(self) -> None:
+        """One request is before yve, not three."""
+        detail = LockDetail.of(two_queues(), STOCK)
+        assert detail is not None
+        view = replace(detail.view, history=history(holds=usual(10_000, 20_000)))
+        detail = replace(detail, view=view)
+
+        assert places.turn_estimate(row(detail, 3)).startswith("about 10s ")

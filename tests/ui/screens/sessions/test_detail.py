@@ -20,7 +20,7 @@ from model.findings.cases import PATH, connected, curator, facts, watching
 from model.semaphores import GATE, LEASES, created, folder, reports
 from msgspec.structs import replace
 from ui.example_ensemble import read_whole
-from ui.example_queues import looked, soft_ring
+from ui.example_queues import looked, soft_ring, two_queues
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Node, Stat, join
@@ -323,3 +323,14 @@ def test_an_unknown_contact_is_no_alarm() -> None:
 
     assert [run.ink for run in contact if "unknown" in run.text] == ["unknown"]
     assert any(text_of(drawn).startswith("  expires ") for drawn in writer.lines)
+
+
+def test_nobody_waits_for_the_holder_of_another_queue() -> None:
+    """Two locks of their own may share a folder."""
+    report = two_queues()
+
+    assert dies(report, "ann") == ["/locks/stock goes to bob"]
+    assert blast_radius(row_in(report, "ann")) == "Blast radius: 1 session behind its 1 lock: bob."
+    assert "1 client behind" in text_of(
+        details(row_in(report, "ann"), RecentContacts((), 0), 100, is_ascii=False).lines[1]
+    )

@@ -155,7 +155,7 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
 
 def _drains(detail: LockDetail) -> Line:
     """Say how fast the queue drains, or why it never will."""
-    if detail.rings:
+    if detail.is_stuck:
         dead = detail.rings[0].deadlock
         ink = ink_of_deadlock(dead)
         return line((f"stuck: deadlock {deadlock_name(dead)}", ink))

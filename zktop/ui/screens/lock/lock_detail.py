@@ -11,6 +11,7 @@ from zktop.model.actors import Actors
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.open_folder import has_separate_queues
 from zktop.model.report import Contender, LockView, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -67,10 +68,10 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 class LockDeadlock(NamedTuple):
-    """A deadlock that includes this lock, and the first position that belongs to it."""
+    """A deadlock that includes this lock, and the positions that belong to it."""
 
     deadlock: Deadlock
-    first: int
+    places: list[int]
 
 
 class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -130,9 +131,9 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         position = self.queue.position
         for deadlock in self.report.deadlocks:
             nodes = [place.node for place in places_in(deadlock, self.path)]
-            places = [position[node] for node in nodes if node in position]
+            places = sorted(position[node] for node in nodes if node in position)
             if places:
-                yield LockDeadlock(deadlock, min(places))
+                yield LockDeadlock(deadlock, places)
 
     @cached_property
     def ring_nodes(self) -> frozenset[Text]:
@@ -155,7 +156,34 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def ring_before(self, place: int) -> Deadlock | None:
         """Return the deadlock that a position waits behind."""
-        return next((ring.deadlock for ring in self.rings if ring.first < place), None)
+        return next(
+            (
+                ring.deadlock
+                for ring in self.rings
+                if any(first < place and self._are_in_line(first, place) for first in ring.places)
+            ),
+            None,
+        )
+
+    def _are_in_line(self, first: int, place: int) -> bool:
+        """Return whether two positions are in queues that depend on each other."""
+        if not self.has_separate_queues:
+            return True
+        lock, members = self.view.lock, self.queue.members
+        return lock.queue_of(members[first]) is lock.queue_of(members[place])
+
+    @cached_property
+    def has_separate_queues(self) -> bool:
+        return has_separate_queues(self.view.lock)
+
+    @cached_property
+    def is_stuck(self) -> bool:
+        """Whether all waiters are in a deadlock or behind one."""
+        places = range(self.queue.holder_count, len(self.queue.members))
+        return bool(self.rings) and (
+            not self.has_separate_queues
+            or all(self.ring_before(at) or self.ring_of(self.queue.members[at]) for at in places)
+        )
 
 
 class DeadlockedNode(NamedTuple):

@@ -249,7 +249,7 @@ def turn_estimate(row: QueueRow) -> str:
     lock, usual = row.detail.view.lock, row.detail.view.history.usual_hold
     if usual is None or lock.kind not in ("mutex", "other") or row.detail.rings:
         return ""
-    before = max(0, row.place)
+    before = row.contender.ahead
     return f"about {spoken(before * usual.median_ms / 1000)} at the median hold" if before else ""
 
 

@@ -10,6 +10,7 @@ from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
 from zktop.model.format import middle, short
+from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.root_blockers import RootBlocker
@@ -94,7 +95,7 @@ def _held(report: Report, session: Session) -> Text | None:
     for path in sorted({*report.locks_of.get(session, ())}):
         lock = report.parts[path].lock
         if any(holder.owner == session for holder in lock.holders):
-            if lock.waiters and not lock.has_standbys:
+            if part_held_by(lock, session).waiters and not lock.has_standbys:
                 return path
             without_waiters = without_waiters or path
     return without_waiters

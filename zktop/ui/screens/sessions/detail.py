@@ -9,6 +9,7 @@ from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member
+from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -161,7 +162,8 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
         usual = view.history.usual_hold
         if usual is not None:
             pieces.append(Run(f", p99 hold {usual.p99_ms / 1000:g}s", "dim"))
-        behind = len(view.lock.waiters) + len(view.watch_check.watchers_waiting)
+        waiters = part_held_by(view.lock, member.owner).waiters
+        behind = len(waiters) + len(view.watch_check.watchers_waiting)
         if behind:
             return (*pieces, Run(f"  {count(behind, 'client')} behind", "waits"))
         return (*pieces, Run("  nobody behind", "dim"))

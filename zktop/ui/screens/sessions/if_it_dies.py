@@ -9,6 +9,7 @@ from typing import Final
 from zktop.model.facts import Session
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -67,7 +68,11 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
     """Describe what happens to each lock when the session dies."""
     report, locks = row.report, row.locks
     held = longest_queue_first(row)
-    listed = [path for path in held if queue_of(report, path) or not locks.holds[path].releases]
+    listed = [
+        path
+        for path in held
+        if queue_of(report, path, row.session) or not locks.holds[path].releases
+    ]
     listed = held if len(held) - len(listed) <= MAX_FREE else listed
     for path in listed[:MAX_LOCKS]:
         view = report.view(path)
@@ -86,16 +91,16 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
 def longest_queue_first(row: SessionRow) -> list[Text]:
     """Return the locks that the session holds, those with the most waiters first."""
     report = row.report
-    return sorted(row.locks.holds, key=lambda path: -queue_of(report, path))
+    return sorted(row.locks.holds, key=lambda path: -queue_of(report, path, row.session))
 
 
-def queue_of(report: Report, path: Text) -> int:
-    """Return how many clients wait for a lock, with those known only by their watches."""
+def queue_of(report: Report, path: Text, session: Session) -> int:
+    """Return how many clients wait behind a holder, with those known only by their watches."""
     part = report.parts.get(path)
     if part is None:
         return 0
     watching = len(watchers_of(report, part.lock))
-    return watching + sum(len(line.waiters) for line in part.lock.queues)
+    return watching + sum(len(line.waiters) for line in part_held_by(part.lock, session).queues)
 
 
 def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
@@ -138,7 +143,7 @@ def _belief(view: LockView, own: Member) -> str:
 
 
 def _inheritance(view: LockView, session: Session) -> str:
-    lock = view.lock
+    lock = part_held_by(view.lock, session)
     kept = [holder for holder in lock.holders if holder.owner != session]
     lasting = [
         holder for holder in lock.holders if holder.owner == session and not holder.releases
@@ -195,9 +200,10 @@ def behind_it(
     found: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:
-        locks: SessionLocks | None = directory.locks.get(queue.pop(0))
+        holder = queue.pop(0)
+        locks: SessionLocks | None = directory.locks.get(holder)
         for path in locks.holds if locks else ():
-            for owner in _waiting_for(report, path):
+            for owner in _waiting_behind(report, path, holder):
                 if owner and owner != session and owner not in found:
                     found[owner] = None
                     queue.append(owner)
@@ -206,9 +212,9 @@ def behind_it(
     return list(found), True
 
 
-def _waiting_for(report: Report, path: Text) -> Iterator[Session]:
+def _waiting_behind(report: Report, path: Text, holder: Session) -> Iterator[Session]:
     """Yield the sessions that wait for a lock; the standbys of an election do not."""
     part = report.parts.get(path)
     if part is not None and not part.lock.has_standbys:
-        yield from (member.owner for member in part.lock.waiters)
+        yield from (member.owner for member in part_held_by(part.lock, holder).waiters)
         yield from watchers_of(report, part.lock)

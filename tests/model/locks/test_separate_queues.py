@@ -1,0 +1,53 @@
+"""Locks of their own that share a folder."""
+
+import pytest
+from model.builders import NOW, session
+from model.findings.cases import At, curator, facts, k, plain
+from model.semaphores import POOL, curator_pool, reports
+from ui.fake_feed import frames
+
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.open_folder import has_separate_queues, part_held_by
+from zktop.model.settings import Root, Settings
+
+SHARED = "/locks/shared"
+TWO_NAMES = (plain("ann", 0, "stock-"), plain("bob", 1, "stock-"), plain("xen", 2, "price-"))
+
+
+def lock_of(*children: At, layout: str | None = None) -> Lock:
+    """The lock of these children."""
+    settings = Settings(roots=(Root(path=SHARED, layout=layout),))
+    (frame,) = frames((NOW, facts(*children, path=SHARED)), settings=settings)
+    return frame.report.parts[frame.report.paths[0]].lock
+
+
+def test_clients_that_name_their_lock_wait_only_for_those_of_that_name() -> None:
+    """The waiters of a holder are those of its queue."""
+    lock = lock_of(*TWO_NAMES, layout="named-sequence")
+
+    assert has_separate_queues(lock)
+    assert [one.owner for one in part_held_by(lock, session("ann")).waiters] == [session("bob")]
+    assert [*part_held_by(lock, session("xen")).waiters] == []
+
+
+@pytest.mark.parametrize(
+    "children",
+    [
+        (k("ann", 0), k("bob", 1)),
+        (k("ann", 0), curator("bob", 1), k("cid", 2)),
+    ],
+)
+def test_clients_that_count_each_other_are_in_one_queue(children: tuple[At, ...]) -> None:
+    """Also clients of two libraries."""
+    lock = lock_of(*children)
+
+    assert not has_separate_queues(lock)
+    assert part_held_by(lock, session("bob")) is lock
+
+
+def test_the_gate_of_a_semaphore_is_no_lock_of_its_own() -> None:
+    """Clients there wait for the leases."""
+    (report,) = reports(curator_pool())
+
+    assert not has_separate_queues(report.parts[report.paths[0]].lock)
+    assert report.paths == (POOL,)
