@@ -1,10 +1,10 @@
 """R: the root of a lock; each rule with a case that fires and a near miss."""
 
-from collections.abc import Iterable
+from collections.abc import ItemsView, Iterable
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, expiry, watches
+from model.builders import NOW, ZK1, expiry, session, watches, world
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -28,6 +28,8 @@ from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Gone, Node, Sta
 from zktop.model.findings.context import EnsembleContext, LockContext, RootChanges
 from zktop.model.findings.finding import Finding, LookAgainAt
 from zktop.model.locks.leaking_folders import LockFolders
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -63,6 +65,19 @@ def test_r2_r3_r5_r7_fires_for_ten_minutes(rule: str) -> None:
     assert finding.sentence.endswith(SENTENCES[rule])
     assert answers(rule, changed(rule, RECENTLY))[0] == LookAgainAt(RECENTLY + 10 * MINUTE + 1)
     assert rule in all_rules(changed(rule, RECENTLY))
+
+
+def test_r5_is_quiet_for_the_data_of_a_single_node() -> None:
+    """It is a client's own, which may renew it every few seconds."""
+    path, stat = Text("/app/master"), Stat(90, 90, 0, owner=session("ann"))
+    known = world(Node(path=path, stat=stat, data=b"ann", zxid=ZXID, at=NOW))
+    made = lock_at(path, known, Settings(roots=(Root(path),)), NOW)
+    assert isinstance(made, Lock)
+    assert [member.node for member in made.members] == ["."]
+    changes = RootChanges(content_at=RECENTLY)
+    case = LockContext(lock=made, shared=shared_context(), past=history(), root=changes)
+
+    assert not found("R5", case)
 
 
 @pytest.mark.parametrize("rule", ["R2", "R7"])
@@ -240,6 +255,28 @@ def test_r9_fires_with_what_the_tables_show_all_the_same() -> None:
         "zktop is not allowed to list /locks (root /locks/**): all its children are hidden. "
         "Watch tables and dumps show 3 paths of 3 sessions below it."
     )
+
+
+def test_r9_reads_each_table_once() -> None:
+    """It is examined at each look, and a table may have 200,000 watches."""
+    table = watches(ZK1, {"bob": ("/locks/a/1",)})
+    rows = Rows(table.rows)
+    case = denied(replace(table, rows=rows))
+    first, again = only("R9", case), only("R9", case)
+
+    assert first == again
+    assert rows.reads == 1
+
+
+class Rows(dict[int, tuple[Text, ...]]):
+    """The rows of a table, which count how often all of them are read."""
+
+    reads = 0
+
+    def items(self) -> ItemsView[int, tuple[Text, ...]]:
+        """All rows."""
+        self.reads += 1
+        return super().items()
 
 
 def test_r9_counts_no_watches_of_zktop() -> None:

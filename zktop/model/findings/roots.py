@@ -1,10 +1,11 @@
 """R2 to R5 and R7 to R10: roots that changed, vanished, leak, are missing, or cannot be read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
-from zktop.model.facts import DAY_MS, SECOND_MS, Millis
+from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Session
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -16,9 +17,11 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import clock, count, short
 from zktop.model.locks.leaking_folders import LockFolders
+from zktop.model.locks.queue import HERE
+from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
-from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_one_server import ServerTables
 
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule
@@ -94,6 +97,8 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
         "C4",
         ((True, "its ACL version changed"), (None, "who did it is not recorded")),
     )
+    if ctx.lock.member(HERE) is not None:
+        return  # its node is a client's, which may renew its data again and again
     yield from _recently(
         ctx,
         ctx.root.content_at,
@@ -174,11 +179,15 @@ def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
 @Rule("R9", "root-denied", "warning", "whole")
 def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An ACL does not let zktop list a root, so the locks below it are hidden."""
-    for root in denied_roots(ctx.world, ctx.shared.settings):
+    roots, ensemble = (*denied_roots(ctx.world, ctx.shared.settings),), ctx.shared.ensemble
+    if not roots:
+        return
+    below = _shown_below(tuple(root.base for root in roots), ensemble.tables, ensemble.own)
+    for root in roots:
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
             sentence=f"zktop is not allowed to list {short(root.base)} (root {short(root.root)}): "
-            f"{_hidden(root)} hidden. {_shown_elsewhere(root, ctx.shared.ensemble)}",
+            f"{_hidden(root)} hidden. {below[root.base]}",
             confidence="C4",
             evidence=((True, "the server refused: no READ permission"),),
             advice="Give zktop an identity that may read the locks (--auth).",
@@ -191,18 +200,23 @@ def _hidden(root: DeniedRoot) -> str:
     return count(root.children, "child is", "children are")
 
 
-def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
-    """Count what the servers' tables show below a root, as its ACL does not apply to them.
+@lru_cache(maxsize=1)  # large tables stay the same from one look to the next
+def _shown_below(
+    bases: tuple[Text, ...], tables: tuple[ServerTables, ...], own: Session | None
+) -> Mapping[Text, str]:
+    """By root: what the servers' tables show below it, as its ACL does not apply to them."""
+    return {base: _shown_elsewhere(base, tables, own) for base in bases}
 
-    The watches of zktop itself are no sign of locks.
-    """
-    below = f"{root.base.rstrip('/')}/"
+
+def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | None) -> str:
+    """Count what tables show below a root; the watches of zktop itself are no sign of locks."""
+    below = f"{base.rstrip('/')}/"
     found = [
         (path, session)
-        for table in ensemble.tables
+        for table in tables
         for rows in ((table.watches.rows if table.watches else {}), table.expiry.ephemerals or {})
         for session, paths in rows.items()
-        if session != ensemble.own
+        if session != own
         for path in paths
         if path.startswith(below)
     ]
