@@ -110,7 +110,7 @@ def whole_names(cut: str) -> str:
 
 
 def several(names: Iterable[str]) -> str:
-    """List the first few names and count the rest.
+    """List the first few different names and count the rest.
 
     >>> several(["a"]), several("ab"), several("abcde")
     ('a', 'a and b', 'a, b, c and 2 more')
@@ -155,7 +155,7 @@ def session_name(session: Session) -> str:
 
 
 # A part of a path is variable if it is an id (an address, hex, a number) or ends in one.
-_IPV6 = r"(?<![0-9A-Za-z])(?=[a-f:]*\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![0-9A-Za-z])"
+_IPV6 = r"(?<![0-9A-Za-z])(?=[a-f:]{0,39}\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![0-9A-Za-z])"
 _HEX = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}"
 _ID = rf"(?:{_IPV6}|{_HEX}|\d+)"
 

@@ -1,5 +1,7 @@
 """Members that enter and leave a lock, as accounting counts them."""
 
+from time import process_time
+
 from model.builders import NOW, session
 from model.plain_locks import lock_of, member
 
@@ -23,6 +25,40 @@ def charges_of(*versions: Lock) -> Charges:
         charges.end_look()
         charges.change(PATH, lock, len(lock.waiters), NOW + second * 1000)
     return charges
+
+
+def test_outages_are_left_out() -> None:
+    """Of every ten milliseconds, the last two; a period may begin or end within an outage."""
+    charges = with_outages(10)
+
+    assert charges.elapsed(NOW, NOW + 1_000) == 980
+    assert charges.elapsed(NOW + 9, NOW + 39) == 24
+    assert charges.elapsed(NOW + 8, NOW + 10) == 0
+    assert charges.elapsed(NOW - 1_000, NOW + 5) == 5
+
+
+def test_the_time_for_a_charge_does_not_grow_with_the_number_of_outages() -> None:
+    """A week of recordings may have thousands."""
+    assert seconds(with_outages(10_000)) < 20 * seconds(with_outages(10))
+
+
+def with_outages(number: int) -> Charges:
+    """So many, each in the last two of ten milliseconds."""
+    charges = Charges(Actors(Settings()), NOW)
+    for n in range(1, number + 1):
+        charges.unseen(NOW + 10 * n - 2, NOW + 10 * n)
+    return charges
+
+
+def seconds(charges: Charges) -> float:
+    """How long a hundred charges take, at best."""
+    taken = []
+    for _ in range(3):
+        start = process_time()
+        for n in range(100):
+            charges.elapsed(NOW + n, NOW + 2 * n)
+        taken.append(process_time() - start)
+    return min(taken)
 
 
 def test_a_foreign_child_that_becomes_a_member_waits_or_holds() -> None:

@@ -4,7 +4,10 @@ The cost of a change of a lock does not depend on the length of its queue. If a 
 stops waiting for another lock itself, the locks that it holds are brought up to date.
 """
 
+from bisect import bisect_right
 from collections import Counter
+from operator import attrgetter
+from typing import NamedTuple
 
 from zktop.model.accounting.accounts import NO_HOLDER, Charge
 from zktop.model.actors import UNKNOWN, Actors
@@ -49,6 +52,14 @@ class ActorTime:
         self.at = at
 
 
+class _Outage(NamedTuple):
+    """A time without a connection."""
+
+    since: Millis
+    until: Millis
+    lost_before: Millis  # the length of all earlier ones
+
+
 class Charges:
     """A fold over the changes of all locks, from the beginning of a period."""
 
@@ -59,11 +70,11 @@ class Charges:
         self.clients = actors
         self.identified: list[tuple[str, str]] = []  # unknown actors that turned out to be others
         self._left: dict[tuple[Text, Text], str] = {}  # members that left in the last look
-        self._unseen: list[tuple[Millis, Millis]] = []  # times without a connection
+        self._unseen: list[_Outage] = []
 
     def unseen(self, since: Millis, until: Millis) -> None:
-        """Charge nothing for this time; call it before anything is charged after it."""
-        self._unseen.append((since, until))
+        """Charge nothing for this time; call it in order, before anything later is charged."""
+        self._unseen.append(_Outage(since, until, self._lost(since)))
 
     def change(self, path: Text, after: Lock | None, waiting: int, at: Millis) -> None:
         """A lock changed to this version, for which this number of clients wait."""
@@ -101,8 +112,15 @@ class Charges:
     def elapsed(self, since: Millis, until: Millis) -> Millis:
         """The part of this time that belongs to the period and was seen."""
         since = max(since, self._since)
-        lost = sum(max(0, min(until, end) - max(since, begin)) for begin, end in self._unseen)
-        return max(0, until - since - lost)
+        return max(0, until - since - (self._lost(until) - self._lost(since)))
+
+    def _lost(self, until: Millis) -> Millis:
+        """How long there was no connection before this time."""
+        place = bisect_right(self._unseen, until, key=attrgetter("since")) - 1
+        if place < 0:
+            return 0
+        newest = self._unseen[place]
+        return newest.lost_before + min(until, newest.until) - newest.since
 
     def _replace(self, path: Text, one: LockCharges, after: Lock | None, at: Millis) -> None:
         if one.lock is after is None:
