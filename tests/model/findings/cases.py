@@ -14,6 +14,7 @@ from model.builders import NOW, ZK1, connections, own, row, session, watches, wo
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
 from zktop.model.findings.apply import Examination, examine_lock
 from zktop.model.findings.catalogue import RULES
+from zktop.model.findings.causes import WaitsAhead, listings
 from zktop.model.findings.context import (
     EnsembleContext,
     LockContext,
@@ -242,3 +243,9 @@ def session_context(
 def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:
     """Give everything that concerns no single lock."""
     return EnsembleContext(shared=shared_context(*tables), world=world(*tables), **more)
+
+
+def folded(findings: Iterable[Finding], ahead: WaitsAhead | None = None) -> tuple[Finding, ...]:
+    """All findings in screen order; each effect has the id of its cause."""
+    *_, listing = listings(findings, ahead or WaitsAhead())
+    return listing.findings if listing else ()

@@ -8,6 +8,7 @@ from model.findings.cases import (
     connected,
     ctx,
     curator,
+    folded,
     found,
     held,
     history,
@@ -27,7 +28,6 @@ from zktop.model.findings.causes import (
     FindingList,
     Listing,
     WaitsAhead,
-    folded,
     listings,
 )
 from zktop.model.findings.confirm import SubjectFindings

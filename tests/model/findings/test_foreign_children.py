@@ -9,6 +9,7 @@ from model.findings.cases import (
     all_rules,
     ctx,
     curator,
+    folded,
     found,
     history,
     k,
@@ -28,7 +29,6 @@ from model.semaphores import (
 
 from zktop.model.facts import Stat, join
 from zktop.model.findings.apply import examine_lock
-from zktop.model.findings.causes import folded
 from zktop.model.findings.context import LockContext
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at

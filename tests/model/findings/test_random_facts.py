@@ -3,14 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, ZK1, ZK2, connections, expiry, session, watches
-from model.findings.cases import At, ctx, ensemble_context, found, history, k, sessions
+from model.findings.cases import At, ctx, ensemble_context, folded, found, history, k, sessions
 from model.waits.notation import graph
 from model.waits.stuck import assess
 
 from zktop.model.facts import Connection, Expiry, Stat
 from zktop.model.findings.apply import examine_ensemble, examine_lock, examine_session
 from zktop.model.findings.catalogue import LOCK_RULES
-from zktop.model.findings.causes import folded
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import LockContext, SessionContext, SessionPlace
 from zktop.model.findings.finding import Finding

@@ -167,12 +167,6 @@ class FindingList:
         return listing is not before
 
 
-def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tuple[Finding, ...]:  # noqa: B008  a frozen default
-    """All findings in screen order; each effect has the id of its cause."""
-    *_, listing = listings(findings, ahead)
-    return listing.findings if listing else ()
-
-
 def listings(
     findings: Iterable[Finding], ahead: WaitsAhead, before: Listing = NO_LISTING
 ) -> Iterator[Listing | None]:
