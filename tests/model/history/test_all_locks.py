@@ -477,6 +477,20 @@ def test_a_holder_that_is_pushed_back() -> None:
     assert histories.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
 
 
+def test_a_member_that_turned_out_to_be_foreign_is_forgotten_when_it_goes() -> None:
+    """It was counted before it was read."""
+    alice, bob = member("alice", 0, 11), member("bob", 1, 20)
+    looks = [lock_of("/a", [alice]), lock_of("/a", [alice, bob])]
+    looks += [lock_of("/a", [alice], foreign=(bob.node,)), lock_of("/a", [alice])]
+    histories, before, stays = LockHistories(), None, []
+    for number, lock in enumerate(looks):
+        note(histories, "/a", before, lock, NO_ENSEMBLE, NOW + number)
+        before = lock
+        stays.append(bob.node in histories.of("/a").stays)
+
+    assert stays == [False, True, True, False]
+
+
 def test_a_root_that_vanishes_with_children_was_not_reaped() -> None:
     """Servers delete only containers without any child."""
     folder = Family(members={Text("x"): Znode(Text("x"))})

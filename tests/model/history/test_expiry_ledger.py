@@ -38,6 +38,17 @@ def test_a_session_frees_what_it_held_and_leaves_its_queues() -> None:
     assert ledger.entries[0].client
 
 
+def test_a_session_with_several_nodes_in_a_lock_frees_it_once() -> None:
+    """A writer that also reads; its nodes may be removed between two looks."""
+    ledger, sessions = ExpiryLedger(), SessionHistories()
+    its = [event("expired", "alice", "/a", held=HELD), event("expired", "alice", "/b")]
+    ledger.look([*its, *its], sessions)
+    ledger.look(its, sessions)
+
+    (one,) = ledger.entries
+    assert (one.freed, one.left) == ((FreedLock(Text("/a")),), ("/b",))
+
+
 def test_the_first_client_that_acquires_it_got_it() -> None:
     """In the same look or a later one; the next holder got it from that client."""
     ledger, sessions = ExpiryLedger(), SessionHistories()

@@ -1,6 +1,7 @@
 """The difference between two looks at one lock, and counts for statistics."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice, takewhile
 from operator import attrgetter, lt
 
@@ -251,15 +252,15 @@ def is_direct_child(member: Member) -> bool:
     return member.node != "." and "/" not in member.node
 
 
-def count_foreign(change: LockChange) -> tuple[int, int]:
-    """How many foreign children came and went; the root's counters include them."""
+def changed_foreign(change: LockChange) -> tuple[AbstractSet[Text], AbstractSet[Text]]:
+    """The foreign children that came, and those that went."""
     before = change.before.foreign if change.before else ()
     after = change.after.foreign if change.after else ()
     if before == after:
-        return 0, 0
+        return frozenset(), frozenset()
     came = set(after) - set(before) - _nodes(change.before)
     went = set(before) - set(after) - _nodes(change.after)
-    return len(came), len(went)
+    return came, went
 
 
 def _nodes(lock: Lock | None) -> set[Text]:

@@ -5,6 +5,7 @@ the queue.
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,8 +15,8 @@ from zktop.model.history.attempts import AttemptLog
 from zktop.model.history.change import (
     ChangeContext,
     LockChange,
+    changed_foreign,
     count_blocked,
-    count_foreign,
     count_waiting,
     deletion_zxid,
     is_direct_child,
@@ -79,6 +80,7 @@ class LockLog:
         places = self._gates.after(change)
         since = {node: self._since(place, holds=False) for node, place in places.items()}
         events = list(self._exits(change, ctx, zxid)) if change.deleted else []
+        self._forget({member.node for member in change.deleted} | changed_foreign(change)[1])
         events += self._arrivals(change, ctx, since) if change.created else ()
         events += self._grants(change, ctx, zxid) if change.granted else ()
         events += self._losses(change, ctx) if change.lost else ()
@@ -149,9 +151,12 @@ class LockLog:
                 held=gone.held,
                 why=UNCLEAR if unclear else why,
             )
-        self._stays = self._stays.with_changes(
-            {node: None for node in deleted if node in self._stays}
-        )
+
+    def _forget(self, nodes: AbstractSet[Text]) -> None:
+        """Forget the stays of nodes that are gone; a foreign child may have been a member."""
+        if nodes:
+            gone = {node: None for node in nodes if node in self._stays}
+            self._stays = self._stays.with_changes(gone)
 
     def _former_member(
         self, member: Member, change: LockChange, ctx: ChangeContext, *, held: bool
@@ -235,11 +240,11 @@ class LockLog:
         if change.after.unrecognised:  # any children may come and go there
             self._counters = RootCounters(change.after.stat)
             return
-        came, went = count_foreign(change)
+        came, went = changed_foreign(change)  # the root's counters include them
         creates, deletes = self._counters.after(
             change.after.stat,
-            came + sum(map(is_direct_child, change.created)),
-            went + sum(map(is_direct_child, change.deleted)),
+            len(came) + sum(map(is_direct_child, change.created)),
+            len(went) + sum(map(is_direct_child, change.deleted)),
         )
         if creates or deletes:
             yield Event(

@@ -72,9 +72,12 @@ class ExpiryLedger:
             self._kept.append(ExpiredSession(events[0].at, session, events[0].owner, client))
             place = len(self._kept) - 1
         known = self._kept[place]
-        freed = [FreedLock(one.lock) for one in events if one.held is not None]
-        left = [one.lock for one in events if one.held is None]
-        self._kept[place] = replace(known, freed=(*known.freed, *freed), left=(*known.left, *left))
+        freed = {one.lock: one for one in known.freed}  # it may have had several nodes in a lock
+        for one in events:
+            if one.held is not None:
+                freed.setdefault(one.lock, FreedLock(one.lock))
+        left = dict.fromkeys((*known.left, *(one.lock for one in events if one.held is None)))
+        self._kept[place] = replace(known, freed=tuple(freed.values()), left=tuple(left))
 
     def _acquired(self, first: Mapping[Text, Event]) -> None:
         """Note who got the freed locks, from the first acquisition of each lock."""
