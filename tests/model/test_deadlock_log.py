@@ -174,6 +174,14 @@ def test_a_pair_that_has_deadlocked_is_no_longer_potential() -> None:
     assert not any("Potential" in one.sentence for some in found for one in some)
 
 
+def test_a_deadlock_of_another_day_has_a_date() -> None:
+    """The finding stays for as long as zktop runs."""
+    *_, last = looked(RING, ENDS["bob gave up waiting for /x"], every_ms=24 * 3_600_000)
+    (found,) = (finding for finding in last.findings if finding.rule == "D9")
+
+    assert found.sentence.startswith("Deadlocked at 1970-01-01 00:")
+
+
 def test_the_event_of_its_end_says_how() -> None:
     """With the number that its beginning had."""
     teller = EventStream()

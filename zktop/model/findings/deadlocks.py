@@ -10,7 +10,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Session
+from zktop.model.facts import Millis, Session
 from zktop.model.findings.context import EnsembleContext, LockContext, MemberWatches
 from zktop.model.findings.finding import (
     GHOSTS,
@@ -20,7 +20,7 @@ from zktop.model.findings.finding import (
     RuleResult,
     Severity,
 )
-from zktop.model.format import clock, count, several, span
+from zktop.model.format import clock, count, iso, several, span
 from zktop.model.locks.lock import LockQueue
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -233,7 +233,7 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
                     locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
                     nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
                 ),
-                sentence=_sentence(found),
+                sentence=_sentence(found, ctx.now_ms),
                 confidence=found.confidence,
                 evidence=(
                     *((clue.supports, clue.text) for clue in found.evidence),
@@ -252,11 +252,13 @@ def _missed(found: Inversion) -> Iterator[tuple[None, str]]:
         yield None, text
 
 
-def _sentence(found: Inversion) -> str:
-    """The sentence, reworded if the deadlock has happened by now."""
+def _sentence(found: Inversion, now_ms: Millis) -> str:
+    """The sentence, reworded if the deadlock has happened by now; with its date after that day."""
     if found.deadlocked_at is None:
         return found.sentence
-    happened = f"Deadlocked at {clock(found.deadlocked_at)}"
+    day = iso(found.deadlocked_at).partition("T")[0]
+    date = "" if iso(now_ms).startswith(day) else f"{day} "
+    happened = f"Deadlocked at {date}{clock(found.deadlocked_at)}"
     return found.sentence.replace("Potential deadlock", happened, 1)
 
 

@@ -1,8 +1,8 @@
 """When each lock, session and deadlock is examined next.
 
-`DueTimes` is a heap with one due time for each key. A lock that changed is due before all others.
-Old findings, and those that stay the same, are examined at growing intervals: thousands of them
-would otherwise keep a processor busy.
+`DueTimes` is a heap with one due time for each key. A lock that changed is due before all others,
+unless it is crowded and was examined just now. Old findings, and those that stay the
+same, are examined at growing intervals: thousands of them would otherwise keep a processor busy.
 """
 
 from heapq import heappop, heappush
