@@ -1,5 +1,7 @@
 """The client of the observer cannot write, whatever is called on it."""
 
+import socket
+import struct
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -8,6 +10,7 @@ from kazoo.exceptions import ConnectionLoss
 from kazoo.protocol import serialization
 from servers import RunningServer
 from waiting import eventually
+from zk.bad_servers import listener
 
 from zktop.errors import ZktopError
 from zktop.zk import Access, parse_hosts
@@ -114,6 +117,31 @@ def test_a_class_that_only_looks_like_a_read_is_refused(reader: ReadOnlyClient, 
 
     with pytest.raises(WritingError, match="Sly"):
         result.get(timeout=5)
+
+
+def test_a_server_without_a_leader_costs_the_connection() -> None:
+    """Keeper answers "connection lost" and keeps the connection: the client opens another one."""
+    opened = []
+
+    def behave(connection: socket.socket) -> None:
+        opened.append(connection)
+        connection.recv(1000)
+        session = struct.pack("!iiqi17x", 0, 10_000, 1, 16)
+        connection.sendall(struct.pack("!i", len(session)) + session)
+        while request := connection.recv(1000):
+            xid = struct.unpack_from("!i", request, 4)[0]
+            connection.sendall(struct.pack("!iiqi", 16, xid, 1, ConnectionLoss.code))
+
+    with listener(behave) as address:
+        access = Access(parse_hosts(str(address)))
+        client = ReadOnlyClient(access, IgnoringListener(), RecentLog())
+        client.start()
+        lost = client.exists_async("/")
+        eventually(lambda: len(opened) > 1)
+        client.stop()
+        client.close()
+
+    assert isinstance(lost.exception, ConnectionLoss)
 
 
 def test_another_kazoo_is_refused_at_start(monkeypatch: pytest.MonkeyPatch) -> None:

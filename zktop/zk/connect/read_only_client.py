@@ -3,6 +3,9 @@
 Every request passes `_submit` of kazoo's connection, handshakes and pings included. There, a
 request of any class not listed here drops the connection instead of being sent. `_call`, one level
 up, refuses the same classes with an exception.
+
+ClickHouse Keeper without a leader answers "connection lost" and keeps the connection. The client
+drops it then, because every request has to be sent again, perhaps to another server.
 """
 
 import logging
@@ -10,7 +13,7 @@ from collections import deque
 from typing import Any, Final, Protocol
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import ConnectionDropped
+from kazoo.exceptions import ConnectionDropped, ConnectionLoss
 from kazoo.protocol import serialization as kazoo
 from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
@@ -101,6 +104,8 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         def counted(timeout: float) -> Any:
             header, message, offset = read_header(timeout)
             self.bytes_in += len(message) + 4
+            if header.err == ConnectionLoss.code:
+                raise ConnectionDropped("the server has no leader")
             return header, message, offset
 
         connection._submit = guarded  # noqa: SLF001  likewise
