@@ -13,6 +13,8 @@ from zk.observed import names, observing
 from zk.read.test_requests_in_flight import _reader
 
 from zktop.zk import Access, Plan, Source, parse_hosts
+from zktop.zk.read.batch import SiblingNames
+from zktop.zk.read.requests_in_flight import ThenAll
 from zktop.zk.watch import discovery
 from zktop.zk.watch.discovery import Discovery, might_be_a_lock
 from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_member
@@ -344,6 +346,26 @@ def test_places_that_come_before_a_walk_wait_for_it() -> None:
     assert reader.idle
     search.start()
     assert not reader.idle
+
+
+def test_a_second_flooded_root_is_searched_by_the_same_walk() -> None:
+    """Although the walk has left out its base before: then no root covered it."""
+    reader, asked = _reader(), []
+
+    def read(_operation: int, siblings: Sequence[SiblingNames], then: ThenAll) -> None:
+        asked.extend(one.path(name) for one in siblings for name in one.names)
+        results = [() for one in siblings for _ in one.names]
+        reader.loop.post(then, siblings, results, None)
+
+    reader.read = lambda items, then: then(items, [("a", "b")], None)
+    reader.read_siblings = read
+    watcher = RootWatcher(reader, [].append, watch_budget=1, flood_per_s=1)
+    search = Discovery(reader, watcher, [], _has_places, 1)
+    search.take_over(RootPattern("/a/**"))
+    search.take_over(RootPattern("/b/**"))
+    reader.loop.run_until(lambda: search.done_once, 5.0)
+
+    assert asked == ["/a", "/b"]
 
 
 def _create(client: KazooClient, paths: Sequence[str], content: bytes = b"") -> None:

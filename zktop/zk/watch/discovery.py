@@ -142,6 +142,10 @@ class Discovery:
         self._roots = [*self._roots, pattern]
         if len(self._roots) == 1:
             self.start()
+        elif self._connection_number == self._reader.connection_number:
+            above, name = split(pattern.base)
+            self._order.add(above, [name], is_all=False)  # this walk may have passed it
+            self._go_on(self._connection_number)
 
     def start(self) -> None:
         """Begin a walk on a new connection."""
