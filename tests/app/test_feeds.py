@@ -224,6 +224,19 @@ def test_tls_files_that_are_being_replaced_do_not_end_the_feed(lost_run: LiveRun
     assert not feed._is_refused(lost_run)
 
 
+def test_after_a_loss_a_missing_tls_file_is_waited_for() -> None:
+    """It may be there at the next try; only before the first connection it ends the feed."""
+    news: queue.SimpleQueue[News] = queue.SimpleQueue()
+    access = Access(parse_hosts("zk1:1"), tls=Tls(ca="/nowhere"))
+    feed = LiveFeed("zk1", access, Plan(), Settings())
+    feed._is_first_run = False
+    feed.start(news.put)
+    failed = until_state(news, "failed")
+    feed.stop()
+
+    assert failed.says == f"TLS: cannot use /nowhere: No such file or directory. {feeds.RETRY}"
+
+
 def test_a_recording_that_has_failed_has_ended(lost_run: LiveRun) -> None:
     """It was said already; the end of the connection is not the end of it."""
     feed = LiveFeed("zk1", Access(parse_hosts("zk1:1")), Plan(), Settings())

@@ -12,6 +12,10 @@ from cli.live_processes import new_root, worker, zktop_process
 from servers import sandbox_server
 from waiting import eventually
 
+from zktop.cli import record
+from zktop.config.overrides import Overrides
+from zktop.errors import UsageError
+
 Zktop = Callable[..., tuple[int, str, str]]
 
 
@@ -56,6 +60,25 @@ def test_a_killed_recorder_continues_in_the_same_folder(zktop: Zktop, tmp_path: 
     assert zktop("report", "--from", str(folder), "--format", "json")[0] == 0
     states = [state for event, state in events(zktop, folder) if event == "connection"]
     assert states == ["connected", "lost", "connected"]
+
+
+def test_a_file_that_is_being_replaced_does_not_end_the_recorder(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each run reads the config and the TLS files again; the next one finds them."""
+    problems = iter([None, UsageError("TLS: cannot use ca.pem."), KeyboardInterrupt()])
+
+    def run(*_: object, **_options: object) -> None:
+        problem = next(problems)
+        if problem is not None:
+            raise problem
+
+    monkeypatch.setattr(record, "_record_run", run)
+    monkeypatch.setattr(record.time, "sleep", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        record._record_ring(Overrides(), None, None, redact=True)  # type: ignore[arg-type]  # no ring
+
+    assert capsys.readouterr().err == "TLS: cannot use ca.pem. Trying again.\n"
 
 
 @pytest.mark.parametrize(

@@ -101,11 +101,11 @@ class LiveFeed:
                 )
                 with run as self._run:
                     self._follow(self._run)
-            except NoConnectionError as error:
-                self._set_status(Status("failed", f"{error} {RETRY}"))
             except ZktopError as error:
-                self._set_status(Status("failed", str(error)))
-                return
+                if self._is_first_run and not isinstance(error, NoConnectionError):
+                    self._set_status(Status("failed", str(error)))
+                    return
+                self._set_status(Status("failed", f"{error} {RETRY}"))
             except Exception as error:  # noqa: BLE001  if the thread died, the screen would be stale
                 self._set_status(Status("failed", f"Reading has failed: {error!r}. {RETRY}"))
             finally:

@@ -134,14 +134,17 @@ def _limits(keep: Millis | None, max_size: int | None) -> RingLimits:
 def _record_ring(
     overrides: Overrides, ring: RingFolder, duration: Millis | None, *, redact: bool
 ) -> None:
-    """Record one run after the other; only in the first does a failure to connect end it all."""
+    """Record one run after the other; only in the first does a failure to connect end it all.
+
+    In a later one, the config or a TLS file may just be replaced.
+    """
     end = None if duration is None else time.monotonic() + duration / SECOND_MS
     with Webhooks.of(effective_config(overrides), narrate) as hooks:
         _record_run(overrides, ring, end, hooks, redact=redact)
         while end is None or time.monotonic() < end:
             try:
                 _record_run(overrides, ring, end, hooks, redact=redact)
-            except NoConnectionError as error:
+            except (NoConnectionError, UsageError) as error:
                 narrate(f"{error} Trying again.")
                 time.sleep(RETRY_S)
 
