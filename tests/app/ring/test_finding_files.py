@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from app.ring.test_ring_recorder import BEGIN, DiskThatFills, churn
 from model.findings.cases import MINUTE, ctx, k, only
+from msgspec.structs import replace
 from output.stories import facts, settings
 
 from zktop.app.record_file import header_of
@@ -71,6 +72,28 @@ def test_the_minutes_before_and_after_a_deadlock_are_kept(tmp_path: Path) -> Non
     assert confirmed + AFTER_MS <= reports[-1].now <= confirmed + AFTER_MS + STEP_MS
     assert [len(one.deadlocks) for one in (reports[0], reports[-1])] == [0, 1]
     assert pieces_in(tmp_path)[0].begin >= reports[-1].now
+
+
+def test_a_finding_that_comes_late_has_a_file_with_the_minutes_after_it(tmp_path: Path) -> None:
+    """A file that earlier findings have made long enough is not extended for it."""
+    notes: list[str] = []
+    folder = RingFolder(tmp_path, LIMITS)
+    recorder = RingRecorder(folder, header_of("x", settings(BEFORE)), BEGIN, notes.append)
+    orphan = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
+    report = Examiner(settings(BEFORE)).look(World().after(*facts(BEFORE, at=BEGIN)), BEGIN)
+    last = BEGIN + 16 * MINUTE
+    for at in range(BEGIN, last + AFTER_MS + MINUTE, MINUTE):
+        recorder.facts(facts(BEFORE, at=at, zxid=at - BEGIN + 1))
+        recorder.look(at)
+        is_new = at <= last and (at - BEGIN) % (4 * MINUTE) == 0
+        found = (replace(orphan, id=f"D{at}", severity="critical"),) if is_new else ()
+        recorder.judge(replace(report, findings=found, now=at))
+    recorder.close()
+    first, second = kept_in(tmp_path)
+
+    assert [str(second.path) in note for note in notes] == [False] * 4 + [True]
+    assert Replay(first.path).last().now >= last
+    assert Replay(second.path).last().now >= last + AFTER_MS
 
 
 def test_after_a_restart_the_same_finding_has_no_second_file(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Keep the minutes before and after a critical finding in a file of their own.
 
 The file is a copy of whole pieces: those before the finding at once, so that a crash loses none of
-them, and then each piece that ends until AFTER_MS have passed, also after a restart.
+them, and then each piece that ends until AFTER_MS after the last finding, also after a restart. A
+finding for which that would be more than MAX_AFTER_MS after the first one begins the next file.
 """
 
 import io
@@ -21,7 +22,7 @@ from zktop.recording import Header, packed_header, whole_part
 
 BEFORE_MS: Millis = 300_000
 AFTER_MS: Millis = 300_000
-MAX_AFTER_MS: Millis = 1_200_000  # findings that come meanwhile extend a file up to here
+MAX_AFTER_MS: Millis = 1_200_000  # findings that come meanwhile extend a file up to here at most
 HEADER_ROOM = 16_384  # bytes of a file for its packed header
 AGAIN_MS: Millis = 3_600_000  # a finding that comes again has no second file before this
 
@@ -62,9 +63,13 @@ class FindingFiles:
                     self.add(piece)
                 return
 
+    def has_room(self, now: Millis) -> bool:
+        """Return whether a file is open that may have all minutes after another finding."""
+        return self._file is not None and now + AFTER_MS <= self._from + MAX_AFTER_MS
+
     def extend(self, now: Millis) -> None:
         """Write the open file for longer, for another finding."""
-        self._until = min(now + AFTER_MS, self._from + MAX_AFTER_MS)
+        self._until = now + AFTER_MS
 
     def is_over(self, now: Millis) -> bool:
         """Return whether the piece that is being written is the last one of the file."""

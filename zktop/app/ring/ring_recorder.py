@@ -54,7 +54,7 @@ class RingRecorder:
     def judge(self, report: Report) -> None:
         """Keep the minutes around critical findings that are new in this report."""
         new = self._findings.arrived(report.findings, report.now)
-        if new and self._findings.path is None:
+        if new and not self._findings.has_room(report.now):
             self._next(report.now, new[0])
         elif new:
             self._findings.extend(report.now)
