@@ -299,6 +299,24 @@ def test_every_setting_is_shown_with_its_origin() -> None:
     assert table["roots[1].leases"] == ("4", "config.yaml:4")
 
 
+def test_what_is_known_of_an_owner_is_shown_line_by_line() -> None:
+    """Like any other mapping of the file."""
+    file = """
+owners:
+  10.0.0.1:
+    name: billing
+    team: payments
+  10.0.0.2: search
+"""
+    shown = [row for row in rows(joined(file=file)) if row.key.startswith("owners.")]
+
+    assert shown == [
+        ("owners.10.0.0.1.name", "billing", "config.yaml:4"),
+        ("owners.10.0.0.1.team", "payments", "config.yaml:5"),
+        ("owners.10.0.0.2", "search", "config.yaml:6"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("actors", "identity", "pattern"),
     [

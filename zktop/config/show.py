@@ -24,7 +24,7 @@ class SettingRow(NamedTuple):
 
 
 def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
-    """Yield every setting in config file order; of clusters, only the settings written there."""
+    """Yield every setting in config file order; of clusters, only what is written or inherited."""
     for name, override in (("config", effective.file), ("cluster", effective.cluster)):
         value, origin = (override.texts[-1], override.origin) if override else ("none", "")
         yield SettingRow(name, value, str(origin))
@@ -53,6 +53,9 @@ def _values(kind: inspect.Type, value: Any, key: str) -> Iterator[tuple[str, str
 
 
 def _alternative(kind: inspect.UnionType, value: object) -> inspect.Type:
+    if isinstance(value, dict):
+        bare = [each.type if isinstance(each, inspect.Metadata) else each for each in kind.types]
+        return next(each for each in bare if isinstance(each, inspect.DictType))
     structs = [each for each in kind.types if isinstance(each, inspect.StructType)]
     others = [each for each in kind.types if each not in structs]
     fitting = structs if structs and isinstance(value, structs[0].cls) else others
