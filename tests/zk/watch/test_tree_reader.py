@@ -55,6 +55,19 @@ def test_a_root_that_was_dropped_leaves_its_znodes_to_the_next_one() -> None:
     assert tree.folders["/a"].root is live
 
 
+def test_a_tree_of_many_levels_is_forgotten() -> None:
+    """A path of one-letter names may have thousands of them."""
+    roots = WatchedRoots()
+    root = WatchedRoot(RootPattern("/**"), recursive=True, flood_per_s=9)
+    roots.add(root)
+    tree = TreeReader(_reader(), [].append, watch_budget=0, roots=roots)
+    for level in range(2_000):
+        tree._take_listing(root, "/a" * (level + 1), ("a",), STAT, ANSWER)
+    tree.forget("/a")
+
+    assert not tree.folders
+
+
 def test_an_answer_about_a_root_that_was_dropped_asks_for_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -158,13 +158,15 @@ class TreeReader:
 
     def forget(self, path: str) -> None:
         """Drop a deleted znode and everything below it."""
-        folder = self.folders.pop(path, None)
-        self.denied.pop(path, None)
-        self.unreadable.discard(path)
-        self.single_watches.discard(path)
-        self.polled.discard(path)
-        for name in folder.names if folder else ():
-            self.forget(join(path, name))
+        pending = [path]
+        while pending:
+            path = pending.pop()
+            folder = self.folders.pop(path, None)
+            self.denied.pop(path, None)
+            self.unreadable.discard(path)
+            self.single_watches.discard(path)
+            self.polled.discard(path)
+            pending += [join(path, name) for name in folder.names] if folder else ()
 
     def open(self, root: WatchedRoot, paths: Iterable[str]) -> None:
         """List znodes, and read the new names in them."""
