@@ -106,9 +106,6 @@ class SearchOrder:
         self._waiting: dict[str, Siblings] = {}  # by parent
         self._busy: dict[str, set[str]] = {}  # names by parent
 
-    def __bool__(self) -> bool:
-        return bool(self._heap)
-
     def add(self, parent: str, names: Sequence[str], *, is_all: bool = True) -> None:
         """Visit these children of a znode."""
         if not names:
