@@ -78,6 +78,16 @@ def test_a_truncated_file_is_reported(tmp_path: Path) -> None:
     assert any(isinstance(one, Frame) and one.at == BEGIN for one in news)
 
 
+def test_an_error_in_the_reading_is_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the screen would always say that the recording is read."""
+    file = recorded(tmp_path / "a.zktop", (BEGIN, []))
+    monkeypatch.setattr(Replay, "reports", lambda _self: {}["a"])
+
+    assert read(file)[-1] == Status("replay", "Reading has failed: KeyError('a').", is_end=True)
+
+
 def test_stop_ends_the_reading(tmp_path: Path) -> None:
     """So that quitting does not wait for the end of the file."""
     file = recorded(tmp_path / "a.zktop", *((BEGIN + n, []) for n in range(5_000)))

@@ -9,7 +9,9 @@ from model.findings.cases import k
 from output.stories import LATER, facts, recorded
 
 from zktop.app.replay import Replay
+from zktop.errors import UsageError
 from zktop.model.facts import AnyFact
+from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.settings import Root, Settings, Thresholds
 from zktop.recording import Header, Recorder, clip
 
@@ -45,6 +47,29 @@ def test_a_replay_uses_the_settings_of_the_recording(tmp_path: Path) -> None:
 
     assert report.paths == ("/locks/x",)
     assert report.settings == judged_by
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(layouts=(Layout(name="mine", pattern="("),)),
+        Settings(layouts=(Layout(name="mine", pattern="x", sights=(ClientView(key="("),)),)),
+        Settings(identity="owner", identity_pattern="("),
+    ],
+    ids=["layout", "view", "owner"],
+)
+def test_a_pattern_that_this_python_cannot_read_is_a_sentence(
+    tmp_path: Path, settings: Settings
+) -> None:
+    """A newer one may have recorded the file."""
+    file = tmp_path / "a.zktop"
+    with file.open("wb") as out:
+        recorder = Recorder(out, Header(tool="zktop", hosts="x", roots=[], settings=settings))
+        recorder.look(LATER)
+        recorder.close()
+
+    with pytest.raises(UsageError, match=r"a\.zktop was recorded with a pattern that this Python"):
+        Replay(file)
 
 
 def test_a_clip_across_a_gap_forgets_what_was_before_it(tmp_path: Path) -> None:

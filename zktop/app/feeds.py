@@ -291,6 +291,8 @@ class ReplayFeed:
             self._send(Status("replay", self._read_to_end(), is_end=True))
         except (ZktopError, OSError) as error:
             self._send(Status("replay", str(error), is_end=True))
+        except Exception as error:  # noqa: BLE001  as in LiveFeed
+            self._send(Status("replay", f"Reading has failed: {error!r}.", is_end=True))
 
     def _read_to_end(self) -> str:
         """Send every report; return a sentence if there is a problem with the file."""

@@ -1,13 +1,15 @@
 """A recorded run as a stream of reports: the same facts, examined at the same times."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from zktop.app.ring.read_ring import RingRecording
-from zktop.errors import NothingToLookAtError
+from zktop.errors import NothingToLookAtError, UsageError
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Link, Millis
 from zktop.model.format import iso
+from zktop.model.layouts.layout import compiled_pattern
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -30,6 +32,12 @@ class Replay:
         self.opens_at = header.opens_at
         roots = tuple(map(Root, header.roots))
         self.settings = settings or header.settings or Settings(roots=roots)
+        try:
+            for pattern in _patterns(self.settings):
+                compiled_pattern(pattern)
+        except (re.error, ValueError, OverflowError, RecursionError) as error:
+            why = f"with a pattern that this Python cannot read: {error}"
+            raise UsageError(f"{path} was recorded {why}.") from error
 
     @property
     def path(self) -> Path:
@@ -98,3 +106,13 @@ class Replay:
 def _lost(world: World, at: Millis) -> World:
     """Return the world as it was when the recorder ended."""
     return world.after(Link(state="lost", why=NOT_RECORDED, zxid=world.zxid, at=at))
+
+
+def _patterns(settings: Settings) -> Iterator[str]:
+    """Yield every regular expression of these settings."""
+    yield settings.identity_pattern or ""
+    for layout in settings.layouts:
+        yield from (layout.pattern, layout.unseen)
+        for view in layout.sights:
+            for written in (view.counts, view.key, view.bars):
+                yield written.replace("{NAME}", "x")
