@@ -2,6 +2,7 @@
 
 import re
 
+from msgspec.structs import replace
 from output.period.periods import HOSTILE, hostile_period, incident_period
 
 from zktop.output.period import markdown
@@ -17,6 +18,14 @@ def test_it_has_the_verdict_the_end_and_the_sums() -> None:
     assert "How it ended: bob gave up or closed its session." in text
     assert "| bob (127.0.0.1:41804) | 44.7 s | 42.5 s |" in text
     assert "* 100 % of the time." in text
+
+
+def test_findings_that_are_left_out_count() -> None:
+    """A long period names the worst ones, but counts all."""
+    period = replace(incident_period().period, findings_left_out=250)
+    own = sum(one.follows_from is None for one in period.findings)
+
+    assert f", {own + 250} other findings." in document(period).summary
 
 
 def test_names_of_znodes_and_clients_stay_text() -> None:

@@ -108,7 +108,8 @@ def document(period: PeriodJson) -> Document:
 def summary(period: PeriodJson) -> str:
     """Say in one or two sentences what happened."""
     own = [finding for finding in period.findings if finding.follows_from is None]
-    text = f"{count(len(period.deadlocks), 'deadlock')}, {count(len(own), 'other finding')}."
+    others = count(len(own) + period.findings_left_out, "other finding")
+    text = f"{count(len(period.deadlocks), 'deadlock')}, {others}."
     accounting = period.accounting
     if not accounting.blocked_s:
         return f"{text} No client was seen waiting for a measurable time."
