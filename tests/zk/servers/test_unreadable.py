@@ -1,11 +1,15 @@
 """An answer in an unknown form makes its table unknown, with a reason."""
 
 import pytest
+from zk.bad_servers import answers, listener
 from zk.canned_answers import WHOLE, facts_from
 
 from zktop.model.facts import Connections, Expiry, Server, Watches
 from zktop.zk import parse_hosts
+from zktop.zk.connect.address import Address, AdminAccess
 from zktop.zk.servers.four_letter import RefusedError
+from zktop.zk.servers.sample import SampleSettings, by_admin
+from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import facts
 
 ODD = " 10.0.0.7:4711 (something new)\n"
@@ -17,6 +21,23 @@ def test_readable_answers_give_every_table() -> None:
 
     assert facts.why == {}
     assert (facts.connections, facts.watches, facts.ephemerals) == ((), {1: ("/a",)}, {1: ("/a",)})
+
+
+def test_an_admin_server_of_another_port_may_be_behind_a_mapping() -> None:
+    """Its tables are not taken for those of this server, and the reason says what would help."""
+    configuration = b'{"client_port": 2181, "error": null}'
+    with listener(answers(b"HTTP/1.0 200 OK\r\n\r\n" + configuration)) as place:
+        way = SampleSettings(
+            Address(place.host, 12181),
+            parse_hosts(f"{place.host}:12181"),
+            None,
+            AdminAccess(port=place.port),
+            None,
+            large_tables=False,
+            count_bytes=lambda _: None,
+        )
+        with pytest.raises(RefusedError, match=r"names another client port: if .* set aliases"):
+            by_admin(way, ServerClock())
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,10 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
         configuration.get("client_port"),
         configuration.get("secure_client_port"),
     ):
-        raise RefusedError(f"the AdminServer on port {port} belongs to another server")
+        raise RefusedError(
+            f"the AdminServer on port {port} names another client port: if it is this server's, "
+            "set aliases"
+        )
     tick_ms = admin.integer(configuration.get("tick_time"))
     sample = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms)
     sample.attempt("server", lambda: _admin_figures(sample, ask))
