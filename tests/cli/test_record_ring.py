@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cli.live_processes import Zktop as RunningZktop
@@ -14,7 +15,7 @@ from waiting import eventually
 
 from zktop.cli import record
 from zktop.config.overrides import Overrides
-from zktop.errors import UsageError
+from zktop.errors import NoConnectionError, UsageError
 
 Zktop = Callable[..., tuple[int, str, str]]
 
@@ -60,6 +61,26 @@ def test_a_killed_recorder_continues_in_the_same_folder(zktop: Zktop, tmp_path: 
     assert zktop("report", "--from", str(folder), "--format", "json")[0] == 0
     states = [state for event, state in events(zktop, folder) if event == "connection"]
     assert states == ["connected", "lost", "connected"]
+
+
+def test_a_recorder_that_cannot_connect_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause between two tries does not go on after the end of --duration."""
+    clock, tries = [100.0], []
+
+    def run(*_: object, **_options: object) -> None:
+        tries.append(clock[0])
+        if len(tries) > 1:
+            raise NoConnectionError("nobody is there.")
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    monkeypatch.setattr(record, "_record_run", run)
+    monkeypatch.setattr(record, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    record._record_ring(Overrides(), None, 14_000, redact=True)  # type: ignore[arg-type]  # no ring
+
+    assert tries == [100.0, 100.0, 110.0]
+    assert clock == [114.0]
 
 
 def test_a_file_that_is_being_replaced_does_not_end_the_recorder(

@@ -146,7 +146,7 @@ def _record_ring(
                 _record_run(overrides, ring, end, hooks, redact=redact)
             except (NoConnectionError, UsageError) as error:
                 narrate(f"{error} Trying again.")
-                time.sleep(RETRY_S)
+                time.sleep(_rest_s(end, RETRY_S))
 
 
 def _record_run(
@@ -168,6 +168,11 @@ def _record_run(
         finally:
             recorder.close()
             print_notes(run)
+
+
+def _rest_s(end: float | None, most: float) -> float:
+    """Return how long to wait: until the end, and not longer than this."""
+    return most if end is None else min(most, max(0.0, end - time.monotonic()))
 
 
 def _summary(report: Report) -> str:
