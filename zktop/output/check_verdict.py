@@ -61,7 +61,7 @@ class VerdictBuilder:
             self._first_tables.setdefault(server, at)
 
     def has_settled(self, report: Report) -> bool:
-        """Return whether reports and servers' tables span at least `settle`."""
+        """Return whether reports span `settle`, and tables, too, unless GRACE_MS more are over."""
         if self._first is None or report.now < self._first + self._settle:
             return False
         if report.now >= self._first + self._settle + GRACE_MS:
