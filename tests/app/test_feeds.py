@@ -256,3 +256,10 @@ def test_a_recording_that_has_failed_has_ended(lost_run: LiveRun) -> None:
     feed._start_or_end_recording(lost_run)
 
     assert feed._file is None
+
+
+def test_the_name_of_a_recording_is_plain_text(tmp_path: Path) -> None:
+    """A file may be named by any bytes."""
+    feed = ReplayFeed(Replay(recorded(tmp_path / "b\udcff\x1bad.zktop", *moments())))
+
+    assert feed.name == "b\ufffd␛ad.zktop"

@@ -15,6 +15,7 @@ from zktop.model.facts import Session
 from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
+from zktop.model.text import clean
 from zktop.ui.interfaces import Complaint, FeedState, Frame, OnNews, Past, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
@@ -265,7 +266,7 @@ class ReplayFeed:
     is_live = False
 
     def __init__(self, recording: Replay) -> None:
-        self.name = recording.path.name
+        self.name = clean(recording.path.name)
         self.shows_tables = False
         self.notes: Sequence[str] = ()
         self._recording = recording

@@ -86,6 +86,13 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         yield from map(self.contender, self.lock.waiters)
         yield from map(self.watcher, self.watch_check.watchers_waiting)
 
+    @property
+    def knows_waiters(self) -> bool:
+        """Whether all waiters are known: a single node has those whose watches are listed."""
+        if self.lock.kind == "single":
+            return self.watch_check.ensemble.visibility.watches != "none"
+        return self.lock.error is None
+
     def contender(self, member: Member) -> Contender:
         """Return everything known about one member."""
         state = self.lock.state(member)

@@ -246,3 +246,18 @@ def test_a_picture_keeps_the_names_of_znodes() -> None:
 
     assert "/pos/terminal-17-lock" in picture
     assert 'class="terminal-' not in picture
+
+
+async def test_a_copy_that_fails_ends_nothing() -> None:
+    """A text may have characters that no program takes."""
+
+    def copy(text: str) -> str:
+        return (text + "\udcff").encode().decode()
+
+    app = app_of(*trouble(), copy=copy)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: "Copying" in app.trouble, "the error in the header")
+
+        assert app.is_running

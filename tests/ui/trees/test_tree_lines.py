@@ -6,7 +6,7 @@ from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
 
-from zktop.model.facts import Node, Stat
+from zktop.model.facts import Denied, Node, Stat
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -182,3 +182,15 @@ def test_nobody_waits_for_an_election() -> None:
     assert "/app/locks ◀ 1 waiter (cid)" in overview_of(report)
     assert "/app/election" not in overview_of(report)
     assert "/app/election" in text(drawn(report, Selection(path="/app/election")))
+
+
+def test_waiters_of_a_lock_that_cannot_be_read_are_unknown() -> None:
+    """Unknown is not none."""
+    settings = Settings(roots=(Root(path=PATH, layout="kazoo-lock"),))
+    hidden = Denied(path=Text(PATH), what="list", zxid=1, at=NOW)
+    report = frames((NOW, [hidden]), settings=settings)[-1].report
+
+    assert "/locks/orders ◀ waiters unknown" in text(drawn(report, Selection(path=PATH)))
+    assert overview_of(report).endswith(
+        "No client is seen to wait in a queue; 1 lock cannot be read."
+    )

@@ -43,11 +43,15 @@ class ExportActions(Shell):
 
     async def _copy(self, text: str) -> None:
         copy, place = self.settings.copy, None
-        if copy is not None:
-            place = await on_a_thread(partial(copy, text))
-        if place is None:
-            place = "the terminal (OSC 52)"
-            self.copy_to_clipboard(text)
+        try:
+            if copy is not None:
+                place = await on_a_thread(partial(copy, text))
+            if place is None:
+                place = "the terminal (OSC 52)"
+                self.copy_to_clipboard(text)
+        except Exception as error:  # noqa: BLE001  the screen is still useful
+            self.failed("Copying", error)
+            return
         first, *rest = text.splitlines()
         quoted = first
         if len(first) > MAX_QUOTED_CHARS:
@@ -93,6 +97,8 @@ class ExportActions(Shell):
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or str(error)
             self.show_message(f"Could not write {file}: {why}.", is_wrong=True)
+        except Exception as error:  # noqa: BLE001  the screen is still useful
+            self.failed("Writing", error)
         else:
             self.show_message(f"Written: {file}{more}")
 

@@ -61,6 +61,9 @@ def write_overview(writer: LineWriter, report: Report) -> None:
     if not report.blockers:
         if report.is_lost:
             writer.say("No client was waiting in a queue when the connection dropped.", "unknown")
+        elif unread := sum(part.lock.error is not None for part in report.parts.values()):
+            unread_locks = f"{count(unread, 'lock')} cannot be read"
+            writer.say(f"No client is seen to wait in a queue; {unread_locks}.", "unknown")
         else:
             writer.say("✓ No client waits in a queue.", "good")
         return
@@ -127,10 +130,13 @@ class WaitTreeLines:
     def _lock(self, lock: TreeLock, tree: WaitTree) -> Branch:
         ink: Ink = "selected" if lock.is_selected else "strong"
         waiting = count(lock.waiting, "waiter") if lock.waiting else "no waiters"
+        waits: Ink = "waits" if lock.waiting else "dim"
+        if not lock.waiting and not lock.knows_waiting:
+            waiting, waits = "waiters unknown", "unknown"
         shared = f"  also held by {several(lock.co_holders)}" if lock.co_holders else ""
         names = f" ({lock.names})" if tree.is_overview and lock.names else ""
         drawn = line(
-            (lock.path, ink), " ◀ ", (waiting, "waits" if lock.waiting else "dim"),
+            (lock.path, ink), " ◀ ", (waiting, waits),
             (f"{names}{shared}", "dim"), HERE if lock.is_selected else "",
         )  # fmt: skip
         below = [self._waiter(client, tree) for client in lock.clients]

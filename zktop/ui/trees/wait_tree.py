@@ -85,6 +85,7 @@ class TreeLock(NamedTuple):
     clients: tuple[TreeClient, ...] = ()
     names: str = ""  # of its waiters; in a tree about one item, of those that are not shown
     is_selected: bool = False
+    knows_waiting: bool = True  # False: there may be more waiters
 
     @property
     def hidden(self) -> int:
@@ -346,6 +347,7 @@ class _TreeBuilder:
             tuple(clients),
             frequent_names([one.label for one in unlisted if one.label], MAX_NAMES),
             is_selected=path == self.selected.path and self.selected.session is None,
+            knows_waiting=view.knows_waiters,
         )
 
     def _chosen_waiters(self, waiters: Sequence[Member], path: Text) -> list[int]:

@@ -479,3 +479,15 @@ class TestSeparateQueues:
         detail = replace(detail, view=view)
 
         assert places.turn_estimate(row(detail, 3)).startswith("about 10s ")
+
+    def test_the_release_of_another_queue_wakes_nobody(self) -> None:
+        """The dotted arrow of a waiter ends at its own holder."""
+        tables = (
+            all_connected(plain(one, 0) for one in ("ann", "bob", "xen", "yve")),
+            watching({"another": ("/elsewhere",)}),
+        )
+        detail = LockDetail.of(two_queues(*tables), STOCK)
+        assert detail is not None
+        drawn = places.arrow_rows(rows(detail))
+
+        assert list(drawn.values()) == ["◀┄╮", "  ┊◀┄╮", "┄┄╯  ┊", "┄┄┄┄┄╯"]

@@ -1,25 +1,30 @@
 """What screen 2 says about a lock is true of locks of every kind."""
 
 import pytest
-from model.builders import NOW, ZK1, connections, own, row, session
+from model.builders import NOW, ZK1, connections, kazoo_name, own, row, session
 from model.findings.cases import PATH, At, connected, curator, facts, k, watching
+from model.semaphores import GATE, LEASES, POOL, created, folder, reports
 from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, shown
 from ui.fake_feed import frames, settled
 
-from zktop.model.facts import AnyFact, Denied, Gone, Millis, Stat, join
+from zktop.model.facts import AnyFact, Children, Denied, Gone, Millis, Node, Stat, join
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
+from zktop.ui.screens.lock.heading import lock_head
+from zktop.ui.screens.lock.histograms import histograms
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.no_lock import LastSeen, deleted_lock
 from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.rows import single_rows
 from zktop.ui.screens.lock.selected_row import selected_lines
+from zktop.ui.screens.lock.table import COLUMNS
 from zktop.ui.screens.lock.wakeups import release_sentence, wake_map
-from zktop.ui.styled_text import Line, text_of
+from zktop.ui.styled_text import Line, text_of, width_of
 from zktop.ui.view_state import Selection
+from zktop.ui.widgets.table import cut_cell
 
 CONFIG = At("00-config", "", czxid=50)
 ONE_NODE = Settings(roots=(Root(path=PATH, layout="single-node"),))
@@ -147,3 +152,82 @@ def test_a_connection_that_is_younger_than_the_tables_is_not_missing() -> None:
     (bob,) = single_rows(detail, [1])
 
     assert "no server lists its connection" not in text(selected_lines(bob, 100, with_data=False))
+
+
+def test_waiters_that_only_watches_show_are_unknown_without_watch_tables() -> None:
+    """The queue may be long."""
+    node = facts(stat=Stat(50, 50, NOW, owner=session("ann")))
+    detail = detail_of((NOW, [*node, connected("ann", "bob")]), settings=ONE_NODE)
+
+    assert "QUEUE   unknown: no watch table" in text(lock_head(detail, 100))
+    assert "no waiters" not in text(histograms(detail, 100))
+
+
+def pool(leases: int, *at_gate: str) -> LockDetail:
+    """A semaphore of kazoo with these clients at its gate."""
+    names = [kazoo_name(owner, number) for number, owner in enumerate(at_gate)]
+    report = reports(
+        [
+            *folder(GATE, *names),
+            *folder(LEASES, data=str(leases).encode()),
+            *(
+                created(join(GATE, name), owner, 53)
+                for name, owner in zip(names, at_gate, strict=True)
+            ),
+        ]
+    )[-1]
+    detail = LockDetail.of(report, POOL)
+    assert detail is not None
+    return detail
+
+
+def test_a_semaphore_without_leases_is_not_free() -> None:
+    """Nobody can ever enter."""
+    head = text(lock_head(pool(0, "cid", "dan"), 100))
+
+    assert "HOLDER  none: it has no leases" in head
+
+
+def test_the_counter_of_another_folder_is_not_the_next_number() -> None:
+    """The clients queue at the gate, which has its own counter."""
+    assert "next number" not in text(lock_head(pool(1, "cid", "dan"), 100))
+
+
+def test_clients_that_only_watch_are_counted() -> None:
+    """The lock is a single node with two of them."""
+    assert "3 clients" in text(lock_head(single_node(), 100))
+
+
+def test_an_unread_znode_has_an_unknown_session() -> None:
+    """Perhaps it has one."""
+    unread = [
+        fact if isinstance(fact, Children) else Node(path=fact.path, zxid=fact.zxid, at=fact.at)
+        for fact in facts(k("ann", 0))
+    ]
+    (ann,) = single_rows(detail_of((NOW, unread)), [0])
+
+    assert "session      unknown" in text(selected_lines(ann, 100, with_data=False))
+
+
+def test_a_wide_path_leaves_room_for_the_facts() -> None:
+    """It takes two cells for each character."""
+    path = "/锁" * 20
+    report = frames((NOW, facts(k("ann", 0), path=path)))[-1].report
+    detail = LockDetail.of(report, path)
+    assert detail is not None
+
+    assert all(width_of(drawn) <= 110 for drawn in lock_head(detail, 110))
+
+
+def test_numbers_after_the_wrap_differ_in_their_column() -> None:
+    """They have a sign, and so one character too many."""
+    children = [
+        At(kazoo_name(owner, at - 2**31), owner) for at, owner in enumerate(("ann", "bob"))
+    ]
+    detail = detail_of((NOW, facts(*children)))
+    (column,) = [column for column in COLUMNS if column.name == "SEQ"]
+
+    assert {
+        text_of(cut_cell(column, one, column.draw(one), column.width))
+        for one in single_rows(detail, [0, 1])
+    } == {"-2147…3647", "-2147…3648"}

@@ -32,7 +32,15 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts, no_problems
+from zktop.ui.screens.locks.alerts import (
+    MAX_ALERTS,
+    AlertList,
+    acknowledged_lines,
+    alert_frame,
+    alert_lines,
+    alerts,
+    no_problems,
+)
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.pane_sizes import UsedLines, heights_now
 from zktop.ui.screens.locks.panes import health, lock_summary
@@ -429,3 +437,12 @@ def test_nobody_waits_for_an_election() -> None:
     (blocker,) = blockers(report, 5)
 
     assert blocker.why == "holds /app/locks"
+
+
+def test_counts_the_acknowledged_alerts_that_are_not_listed(report: Report) -> None:
+    """The list has an end."""
+    found = [*alerts(report)][:1] * (MAX_ALERTS + 3)
+    lines, cases = acknowledged_lines(AlertList((), found), report.now, is_open=True)
+
+    assert text_of(lines[-1]) == "   and 3 more"
+    assert len(lines) == len(cases)

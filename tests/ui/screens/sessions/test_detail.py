@@ -16,7 +16,7 @@ from model.builders import (
     row,
     session,
 )
-from model.findings.cases import PATH, connected, curator, facts, watching
+from model.findings.cases import PATH, At, connected, curator, facts, k, watching
 from model.semaphores import GATE, LEASES, created, folder, reports
 from msgspec.structs import replace
 from ui.example_ensemble import read_whole
@@ -334,3 +334,32 @@ def test_nobody_waits_for_the_holder_of_another_queue() -> None:
     assert "1 client behind" in text_of(
         details(row_in(report, "ann"), RecentContacts((), 0), 100, is_ascii=False).lines[1]
     )
+
+
+def test_the_other_requests_of_a_session_die_with_it() -> None:
+    """The next one after them gets the lock."""
+    children = k("ann", 0), k("ann2", 1, by="ann"), k("bob", 2)
+    report = looked(facts(*children))[-1].report
+
+    assert dies(report, "ann")[0] == "/locks/orders goes to bob"
+
+
+def test_waiters_of_a_single_node_are_unknown_without_watch_tables() -> None:
+    """Unknown is not none."""
+    one_node = Settings(roots=(Root(path=PATH, layout="single-node"),))
+    node = facts(stat=Stat(50, 50, NOW, owner=session("ann")))
+    report = frames((NOW, [*node, connected("ann", "bob")]), settings=one_node)[-1].report
+    writer = details(row_in(report, "ann"), RecentContacts((), 0), 100, is_ascii=False)
+
+    assert dies(report, "ann") == ["/locks/orders is released; its waiters are not visible"]
+    assert blast_radius(row_in(report, "ann")).endswith("who waits behind it is unknown.")
+    assert "waiters unknown" in text_of(writer.lines[1])
+
+
+def test_a_number_after_the_wrap_keeps_its_sign() -> None:
+    """The counter of the parent has overflowed."""
+    children = [At(kazoo_name(name, at - 2**31), name) for at, name in enumerate(("ann", "bob"))]
+    report = looked(facts(*children))[-1].report
+    writer = details(row_in(report, "ann"), RecentContacts((), 0), 100, is_ascii=False)
+
+    assert "behind -2147483647" in "\n".join(map(text_of, writer.lines))

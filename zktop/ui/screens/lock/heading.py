@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from rich.cells import cell_len
+
 from zktop.model.format import count, several, short
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Lock
@@ -27,7 +29,7 @@ CELLS_AROUND_RUNS: Final = 46
 def lock_head(detail: LockDetail, width: int) -> list[Line]:
     """Draw the lines above the queue."""
     lock = detail.view.lock
-    lines = list(_title(lock, width))
+    lines = list(_title(detail, width))
     if lock.error is not None:
         lines += wrapped(f"zktop cannot read this lock: {lock.error}", width - 1, "unknown", " ")
     lines += _holders(detail, width - 1 - TITLE_CELLS)
@@ -35,14 +37,16 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
     return lines
 
 
-def _title(lock: Lock, width: int) -> Iterator[Line]:
+def _title(detail: LockDetail, width: int) -> Iterator[Line]:
+    lock = detail.view.lock
     kind = lock.kind if lock.kind != "semaphore" else _leases(lock)
     following = lock.next_sequence
-    facts = [kind, count(lock.size, "client"), f"layout {lock.layout}"]
-    if following is not None and any(m.sequence is not None for m in lock.members):
+    facts = [kind, count(len(detail.queue), "client"), f"layout {lock.layout}"]
+    numbered = (m for m in lock.members if m.sequence is not None and "/" not in m.node)
+    if following is not None and any(numbered):
         facts.append(f"next number {following:010d}")
     text = " · ".join(facts)
-    if len(lock.path) + len(text) + 4 <= width:
+    if cell_len(lock.path) + cell_len(text) + 4 <= width:
         yield line((f" {lock.path}", "title"), (f"  {text}", "dim"))
     else:
         yield line((f" {lock.path}", "title"))
@@ -81,6 +85,8 @@ def _no_holder(lock: Lock) -> Line:
         return line((f"none: {names} is first in the queue but not a lock request", "critical"))
     if lock.stranded:
         return line(("none: failed clients left their nodes behind", "critical"))
+    if lock.kind == "semaphore" and lock.leases == 0:
+        return line(("none: it has no leases", "warning"))
     return line(("none: the lock is free", "good"))
 
 
@@ -134,7 +140,11 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
     waiting = queue.members[queue.holder_count :]
     word = "STANDBY" if queue.lock.has_standbys else "QUEUE"
     if not waiting and not queue.watchers:
-        return [_titled(word, line(("empty", "dim")))] if queue.lock.error is None else []
+        if queue.lock.error is not None:
+            return []
+        is_known = detail.view.knows_waiters
+        empty = line(("empty", "dim") if is_known else ("unknown: no watch table", "unknown"))
+        return [_titled(word, empty)]
     pieces: list[Line] = []
     runs = queue.waiting_runs
     if waiting:

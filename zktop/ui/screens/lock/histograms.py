@@ -87,7 +87,8 @@ def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
     if not some and queue.watchers and not holds:
         return f"{large_count(len(queue.watchers), 'client')}, since ?", None
     if not some:
-        return _nobody(queue.lock, holds=holds), None
+        is_known = holds or detail.view.knows_waiters
+        return _nobody(queue.lock, holds=holds) if is_known else "?", None
     return _oldest(detail.view.history, some[0], now, holds=holds, is_ascii=detail.is_ascii)
 
 

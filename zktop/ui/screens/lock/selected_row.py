@@ -81,7 +81,10 @@ def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str,
     if row.member is not None and row.member.znode.stat is not None:
         stat = row.member.znode.stat
         yield "created", f"{iso(stat.ctime)}  zxid {stat.czxid:#x}", "plain"
-    yield "session", session_text(one.session) if one.session else "none", "plain"
+    if one.session is not None:
+        yield "session", session_text(one.session), "plain"
+    else:
+        yield "session", *(("none", "plain") if one.is_ownerless else ("unknown", "unknown"))
     yield from _connection(row, one)
     if one.stranded:
         yield (

@@ -256,7 +256,7 @@ def turn_estimate(row: QueueRow) -> str:
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
     """Return the arrows from waiters to the znodes that they actually watch, by row name.
 
-    A waiter that may watch the children of the lock has a dotted arrow to the first holder, whose
+    A waiter that may watch the children of the lock has a dotted arrow to what is before it, whose
     release wakes it; the arrow is solid if a demo client reports that watch. Without watch tables
     there are no other arrows. A long list has none.
     """
@@ -265,7 +265,11 @@ def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, st
     reported = {at for at, row in enumerate(rows) if row.watches_children}
     supposed = {at for at, row in enumerate(rows) if may_watch_children(row)} - reported
     found = [
-        [0] if at in supposed | reported else [] if row.is_group else _watched_rows(row, rows)
+        _releasing_rows(row, rows)
+        if at in supposed | reported
+        else []
+        if row.is_group
+        else _watched_rows(row, rows)
         for at, row in enumerate(rows)
     ]
     if not any(found):
@@ -283,6 +287,16 @@ def may_watch_children(row: QueueRow) -> bool:
     )
 
 
+def _releasing_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
+    """Return the row of the first holder that a waiter waits for."""
+    lock = row.detail.view.lock
+    if not row.detail.has_separate_queues or row.member is None:
+        return [0]
+    holders = (member.node for member in lock.queue_of(row.member).holders)
+    places = row.detail.queue.places_of(holders)[:1]
+    return [at for place in places if (at := index_of(rows, place)) is not None]
+
+
 def _watched_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
     detail = row.detail
     if row.member is None:  # a session known by its watches on the holders
@@ -297,7 +311,7 @@ def _watched_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
 
 COLUMNS: Final = (
     Column[QueueRow]("POS", 7, position, at_right=True),
-    Column[QueueRow]("SEQ", 10, sequence, rank=4),
+    Column[QueueRow]("SEQ", 10, sequence, rank=4, cuts_middle=lambda _: True),
     Column[QueueRow]("M", 1, mode),
     Column[QueueRow]("IDENTITY", 13, identity, share=3, cuts_middle=lambda row: not row.is_group),
     Column[QueueRow]("SESSION", 7, session, rank=3),

@@ -269,6 +269,9 @@ def acknowledged_lines(
         drawn = _head("  ", one, _for(one.since, now), has_sentence=True)
         lines.append(tuple(run._replace(ink="dim") for run in drawn))
         cases.append(one.case)
+    if is_open and len(found) > MAX_ALERTS:
+        lines.append(line((f"   and {len(found) - MAX_ALERTS} more", "dim")))
+        cases.append(None)
     return lines, cases
 
 

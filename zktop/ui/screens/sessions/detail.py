@@ -8,7 +8,7 @@ from zktop.model.facts import Millis
 from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.layouts.layout import MODE_LETTERS
-from zktop.model.locks.lock import Member
+from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView
 from zktop.model.session_ids import session_text
@@ -166,19 +166,23 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
         behind = len(waiters) + len(view.watch_check.watchers_waiting)
         if behind:
             return (*pieces, Run(f"  {count(behind, 'client')} behind", "waits"))
+        if not view.knows_waiters:
+            return (*pieces, Run("  waiters unknown", "unknown"))
         return (*pieces, Run("  nobody behind", "dim"))
-    ahead = _ahead(one.blocked_by, one.ahead)
+    ahead = _ahead(view.lock, one.blocked_by, one.ahead)
     is_early = one.verdict == "unknown" and one.actual is not None  # the table is older
     word, ink = VERDICTS["early" if is_early else one.verdict]
     state = {"standby": "stands by", "pending": "not queued yet"}.get(one.state, f"behind {ahead}")
     return (*pieces, Run(f"  {state}"), Run(f"  {word}", ink))
 
 
-def _ahead(nodes: Sequence[Text], many: int) -> str:
+def _ahead(lock: Lock, nodes: Sequence[Text], many: int) -> str:
     if not nodes:
         return "an unknown client"
-    name = nodes[-1].rpartition("/")[2]  # the nearest
-    number = name[-10:] if name[-9:].isdigit() else short(name)
+    nearest = lock.member(nodes[-1])
+    number: str = short(nodes[-1].rpartition("/")[2])
+    if nearest is not None and nearest.sequence is not None:
+        number = f"{nearest.sequence:010d}"
     return f"{number} and {many - 1} more" if many > 1 else number
 
 

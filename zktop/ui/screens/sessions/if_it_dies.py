@@ -3,7 +3,7 @@
 Also: what a silent session believes when it wakes up late, and whether its host is silent too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zktop.model.facts import Session
@@ -80,7 +80,8 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
             yield path, _inheritance(view, row.session)
     if len(held) > len(listed[:MAX_LOCKS]):
         more = f"and {count(len(held) - len(listed[:MAX_LOCKS]), 'more lock')}"
-        yield None, more if len(listed) > MAX_LOCKS else f"{more} without waiters"
+        is_known = len(listed) <= MAX_LOCKS and knows_waiters(report, held)
+        yield None, f"{more} without waiters" if is_known else more
     if locks.waits:
         paths = several(locks.waits)
         yield None, f"its request in {paths} is removed, the queue moves up"
@@ -101,6 +102,12 @@ def queue_of(report: Report, path: Text, session: Session) -> int:
         return 0
     watching = len(watchers_of(report, part.lock))
     return watching + sum(len(line.waiters) for line in part_held_by(part.lock, session).queues)
+
+
+def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
+    """Return whether all waiters of these locks are known."""
+    views = map(report.view, paths)
+    return all(view.knows_waiters for view in views if view is not None)
 
 
 def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
@@ -127,7 +134,12 @@ def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
 
 def _belief(view: LockView, own: Member) -> str:
     heir = next(
-        (waiter for waiter in view.lock.waiters[:MAX_MEMBERS] if waiter.czxid > own.czxid), None
+        (
+            waiter
+            for waiter in part_held_by(view.lock, own.owner).waiters[:MAX_MEMBERS]
+            if waiter.czxid > own.czxid and waiter.owner != own.owner
+        ),
+        None,
     )
     doubt = (
         f"but {_client_name(view, heir)} may hold it" if heir else "but another client may hold it"
@@ -150,20 +162,26 @@ def _inheritance(view: LockView, session: Session) -> str:
     ]
     if lasting:
         return f"{lock.path} stays locked: the node is persistent"
-    heirs = [waiter for waiter in lock.waiters[:MAX_MEMBERS] if _is_freed(view, waiter, session)]
+    waiters = [waiter for waiter in lock.waiters[:MAX_MEMBERS] if waiter.owner != session]
+    heirs = [waiter for waiter in waiters if _is_freed(view, waiter, session)]
     if heirs:
         heirs_named = several(_client_name(view, one) for one in heirs)
         return f"{lock.path} goes to {heirs_named}"
     if kept:
         still = f" still waits for {several(_client_name(view, member) for member in kept)}"
-        first = lock.waiters[0] if lock.waiters else None
+        first = waiters[0] if waiters else None
         tail = f"; {_client_name(view, first)}{still}" if first else ""
         return f"{lock.path} stays held by {count(len(kept), 'other client')}{tail}"
-    if lock.waiters:
+    if waiters:
         return f"{lock.path} is released; the next holder depends on other clients"
+    return f"{lock.path} is released{_watching(view)}"
+
+
+def _watching(view: LockView) -> str:
+    """Return which clients without a znode may get a lock."""
     if watching := len(view.watch_check.watchers_waiting):
-        return f"{lock.path} is released; {count(watching, 'client')} watching it may get it"
-    return f"{lock.path} is released, no waiters"
+        return f"; {count(watching, 'client')} watching it may get it"
+    return ", no waiters" if view.knows_waiters else "; its waiters are not visible"
 
 
 def _is_freed(view: LockView, member: Member, session: Session) -> bool:
@@ -185,6 +203,8 @@ def blast_radius(row: SessionRow) -> str:
     if not holds:
         return "It holds no lock."
     many = count(len(holds), "lock")
+    if not behind and not knows_waiters(row.report, holds):
+        return f"It holds {many}; who waits behind it is unknown."
     if not behind:
         return f"It holds {many}; no client waits behind it."
     names = several(row.sessions.directory.unique_name(one) for one in behind[:MAX_NAMES])
@@ -196,7 +216,10 @@ def blast_radius(row: SessionRow) -> str:
 def behind_it(
     report: Report, directory: SessionDirectory, session: Session
 ) -> tuple[list[Session], bool]:
-    """Return the sessions that wait behind this one, and whether all of them were counted."""
+    """Return the sessions that wait for locks of this one, directly or through others.
+
+    Also whether all of them were counted.
+    """
     found: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:
