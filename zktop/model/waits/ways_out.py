@@ -64,12 +64,12 @@ def ways_out(
 def _newest_waiter(core: Core) -> str:
     """The actor whose wait is the shortest of all in a deadlock."""
     waits = (
-        (member.czxid, member.actor)
+        (-member.czxid, member.actor)
         for queue in core.queues
         for member, is_waiting in zip(queue.members, queue.waits, strict=True)
         if is_waiting
     )
-    return max(waits)[1]
+    return min(waits)[1]  # of several in one transaction, the one that is ranked first
 
 
 def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
