@@ -23,12 +23,17 @@ class _Noting:
 
 
 def test_each_note_is_printed_when_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also after others have gone; not again because a number in it has changed."""
-    search = "the search goes on: {} of 5,000"
-    chroot, polled = "the chroot /x does not exist", "12 are polled"
-    run = _Noting((search.format("1,000"),), (search.format("2,000"),), (), (chroot,), (polled,))
+    """Also after others have gone; not again because a number in it has changed.
 
-    assert len(list(follow(cast("LiveRun", run), None))) == 5
+    Numbers in a path do not change.
+    """
+    search = "the search goes on: {} of 5,000"
+    first, second = "the folder /x1 is hidden", "the folder /x2 is hidden"
+    run = _Noting(
+        (search.format("1,000"),), (search.format("2,000"),), (), (first,), (second,), (), (first,)
+    )
+
+    assert len(list(follow(cast("LiveRun", run), None))) == 7
     assert capsys.readouterr().err.splitlines() == [
-        f"note: {note}" for note in (search.format("1,000"), chroot, polled)
+        f"note: {note}" for note in (search.format("1,000"), first, second)
     ]

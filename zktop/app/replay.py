@@ -90,9 +90,15 @@ class Replay:
         self,
         until: Millis | None = None,
         on_report: Callable[[Report], object] = lambda _report: None,
+        *,
+        is_whole: bool = False,
     ) -> Report:
-        """Return the last report up to a moment; pass all that are read to `on_report`."""
-        self.start_near(until)
+        """Return the last report up to a moment; pass all that are read to `on_report`.
+
+        They begin a quarter of an hour earlier, or with `is_whole` at the beginning.
+        """
+        if not is_whole:
+            self.start_near(until)
         newest: Report | None = None
         for report in self.reports(until):
             on_report(report)

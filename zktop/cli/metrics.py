@@ -105,8 +105,7 @@ def command(
     collector = exports.ReportCollector(version("zktop"), options["top"])
     if file is not None:
         recording, until = open_recording(overrides, file, at)
-        for report in recording.reports(until):
-            collector.look(report)
+        recording.last(until, collector.look, is_whole=True)  # totals count from the beginning
         print_notes(recording)
         put_utf8(exports.exposition(collector).rstrip())
     elif options["listen"]:

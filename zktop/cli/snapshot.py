@@ -64,9 +64,8 @@ def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
     if roots:
         return f"No lock was found at {roots}. `*` is one level, `**` any depth."
     where = f"below {source.chroot}" if source.chroot else "anywhere"
-    if source.notes:
-        return f"No lock was found {where} in what was read; the notes say what is missing."
-    return f"No lock was found {where}. Name a place with --root if it is hidden or unusual."
+    why = "; the notes above may say more" if source.notes else ""
+    return f"No lock was found {where}. Name a place with --root if it is hidden or unusual{why}."
 
 
 def first_report(run: LiveRun) -> Report:

@@ -18,7 +18,7 @@ from zktop.config.overrides import Overrides
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 
-_NUMBERS: Final = re.compile(r"[\d,.]*\d")  # those in notes change all the time
+_NUMBERS: Final = re.compile(r"(?<!\S)\d[\d,.]*")  # those in notes change all the time
 
 
 @contextmanager
@@ -65,14 +65,14 @@ def _has_settings(overrides: Overrides) -> bool:
 
 
 def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
-    """Yield the reports of a live run for a duration; print notes as they appear."""
+    """Yield the reports of a live run for a duration; print each note when it first appears."""
     known: set[str] = set()
     for report in run.reports(None if duration is None else duration / SECOND_MS):
         yield report
         notes = {_NUMBERS.sub("0", note): note for note in run.notes}
         for kind in notes.keys() - known:
             narrate(f"note: {notes[kind]}")
-        known = {*notes}
+        known |= notes.keys()
 
 
 def print_notes(source: LiveRun | Replay) -> None:
