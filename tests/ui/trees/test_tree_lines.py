@@ -1,12 +1,14 @@
 """The drawing of trees."""
 
 from model.builders import NOW, session
-from model.findings.cases import PATH, connected, curator, facts, k, watching
+from model.findings.cases import PATH, At, connected, curator, facts, k, watching
+from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
 
 from zktop.model.facts import Denied, Node, Stat
+from zktop.model.locks.shapes import layout_named
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -145,14 +147,19 @@ def test_watchers_of_a_single_node_wait_in_no_queue() -> None:
     assert "No client waits in a queue" in overview_of(frame.report)
 
 
-def test_the_owner_of_an_unread_waiter_is_unknown() -> None:
-    """Perhaps it has one."""
-    bob = k("bob", 2)
+def with_unread_waiter() -> Report:
+    """Ann holds a lock, cid waits, and so does bob, whose znode was not read yet."""
+    bob = k("bob", 3)
     known = [
         Node(path=fact.path, zxid=fact.zxid, at=fact.at) if fact.path.endswith(bob.name) else fact
-        for fact in facts(k("ann", 1), bob)
+        for fact in facts(k("ann", 1), k("cid", 2), bob)
     ]
-    report = looked(known)[-1].report
+    return looked(known)[-1].report
+
+
+def test_the_owner_of_an_unread_waiter_is_unknown() -> None:
+    """Perhaps it has one."""
+    report = with_unread_waiter()
     shown = text(drawn(report, Selection(path=PATH)))
 
     assert shown.endswith("  owner unknown")
@@ -194,3 +201,22 @@ def test_waiters_of_a_lock_that_cannot_be_read_are_unknown() -> None:
     assert overview_of(report).endswith(
         "No client is seen to wait in a queue; 1 lock cannot be read."
     )
+
+
+def test_bounds_are_ascii_where_the_terminal_is() -> None:
+    """The sign of the total, too."""
+    writer = LineWriter(100)
+    write_overview(writer, with_unread_waiter(), is_ascii=True)
+
+    assert "(>=" in text(writer)
+    assert "≥" not in text(writer)
+
+
+def test_a_waiter_that_is_persistent_on_purpose_is_no_accident() -> None:
+    """Its layout has no sessions; it has a label."""
+    jobs = [At("w-0000000000", "", label="ann"), At("w-0000000001", "", label="bob")]
+    layout = replace(layout_named("named-sequence"), name="jobs", grouped=False, persistent=True)
+    settings = Settings(roots=(Root(path=PATH, layout="jobs"),), layouts=(layout,))
+    report = looked(facts(*jobs), settings=settings)[-1].report
+
+    assert "bob  waits ≥1m10s  has no session" in text(drawn(report, Selection(path=PATH)))

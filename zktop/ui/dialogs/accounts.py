@@ -108,7 +108,7 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
         said += f" Nothing is known of {span(accounts.unseen_ms)} without a connection."
     if accounts.deadlocks:
         said += f" There {'was' if accounts.deadlocks == 1 else 'were'} "
-        said += f"{count(accounts.deadlocks, 'deadlock')}."
+        said += f"{count(accounts.deadlocks, 'deadlock')}, confirmed or likely."
     return said
 
 

@@ -135,7 +135,7 @@ class TreeDialog(Dialog[LineLink]):
     def _write_waiting(self, writer: LineWriter, report: Report) -> None:
         tree = tree_of(report, self._selected)
         if tree is None:
-            write_overview(writer, report)
+            write_overview(writer, report, is_ascii=self._state.is_ascii)
         else:
             WaitTreeLines(report, is_ascii=self._state.is_ascii).write(writer, [tree])
 

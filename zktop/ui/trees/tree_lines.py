@@ -29,6 +29,11 @@ ROOT_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
     "stranded": ("stranded: its client failed", "warning"),
     "hidden": ("owner hidden", "unknown"),
 }
+WAITER_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
+    **{kind: ROOT_SAYS[kind] for kind in ("by-name", "stranded")},
+    "no-owner": ("no owner", "warning"),
+    "hidden": ("owner unknown", "unknown"),
+}
 MAX_TREE_LOCKS: Final = 500  # of an ensemble; panes show no trees of more, which take long
 
 
@@ -55,7 +60,7 @@ def write_branches(
         write_branches(writer, branch.below, indent + more, columns_at)
 
 
-def write_overview(writer: LineWriter, report: Report) -> None:
+def write_overview(writer: LineWriter, report: Report, *, is_ascii: bool = False) -> None:
     """Write the trees of all root blockers."""
     writer.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
     if not report.blockers:
@@ -68,7 +73,7 @@ def write_overview(writer: LineWriter, report: Report) -> None:
             writer.say("✓ No client waits in a queue.", "good")
         return
     trees = list(overview(report))
-    WaitTreeLines(report).write(writer, trees)
+    WaitTreeLines(report, is_ascii=is_ascii).write(writer, trees)
     hidden = len(report.blockers) - len(trees)
     if hidden > 0:
         bound = "at least " if len(report.blockers) >= MAX_LISTED else ""
@@ -106,7 +111,7 @@ class WaitTreeLines:
             (f"  DEADLOCK {deadlock_name(dead)}", ink_of_deadlock(dead)),
         )
         link = LineLink("findings", Selection(case=dead.id), f"deadlock {dead.id}")
-        writer.write((*head, *_blocked(tree.blocker)), link)
+        writer.write((*head, *self._blocked(tree.blocker)), link)
         more = [Branch(_more_clients(tree.hidden))] if tree.hidden else []
         write_branches(writer, [*(self._top(one, tree) for one in tree.tops), *more])
 
@@ -116,10 +121,18 @@ class WaitTreeLines:
         says, ink = ROOT_SAYS.get(top.kind, ("", "plain"))
         if top.also_waits:
             says, ink = f"waits in {several(top.also_waits)}", "waits"
-        blocked = _blocked(tree.blocker) if tree.deadlock is None else ()
+        blocked = self._blocked(tree.blocker) if tree.deadlock is None else ()
         drawn = (*self._client(top), *line((f"  {says}" if says else "", ink)), *blocked)
         below = tuple(self._lock(lock, tree) for lock in top.locks)
         return Branch((*drawn, *line(HERE if top.is_selected else "")), self._link(top), below)
+
+    def _blocked(self, root: RootBlocker | None) -> Line:
+        """Say how many clients a root blocker keeps waiting, and for how long in total."""
+        if root is None:
+            return ()
+        bound = (">=" if self.is_ascii else "≥") if root.undated else ""
+        seconds = f"{bound}{with_spaces(root.blocked_ms // 1000)} s in total"
+        return line("   blocks ", (with_spaces(root.blocked), "waits"), (f"  ({seconds})", "dim"))
 
     def _client(self, client: TreeClient) -> Line:
         """Return the name of a client, and its address unless that is its name."""
@@ -154,12 +167,9 @@ class WaitTreeLines:
             waits += f" {age(since.at, since.bound, self.report.now, is_ascii=self.is_ascii)}"
         if client.kind == "again":
             says = line((f"  {waits}", "waits"), (f"  {client.elsewhere}", "critical"))
-        elif client.kind == "no-owner":
-            says = line((f"  {waits}", "waits"), ("  no owner", "warning"))
-        elif client.kind == "hidden":
-            says = line((f"  {waits}", "waits"), ("  owner unknown", "unknown"))
         else:
-            says = line((f"  {waits}", "waits"))
+            owner, ink = WAITER_SAYS.get(client.kind, ("", "plain"))
+            says = line((f"  {waits}", "waits"), (f"  {owner}" if owner else "", ink))
         below = tuple(self._lock(lock, tree) for lock in client.locks)
         here = line(HERE if client.is_selected else "")
         return Branch((*self._client(client), *says, *here), self._link(client), below)
@@ -184,12 +194,3 @@ def _hidden(lock: TreeLock, *, has_names: bool) -> Branch:
 
 def _more_clients(number: int) -> Line:
     return line((f"… and {large_count(number, 'more client')}", "dim"))
-
-
-def _blocked(root: RootBlocker | None) -> Line:
-    """Say how many clients a root blocker keeps waiting, and for how long in total."""
-    if root is None:
-        return ()
-    bound = "≥" if root.undated else ""
-    seconds = f"{bound}{with_spaces(root.blocked_ms // 1000)} s in total"
-    return line("   blocks ", (with_spaces(root.blocked), "waits"), (f"  ({seconds})", "dim"))

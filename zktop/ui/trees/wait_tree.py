@@ -104,7 +104,7 @@ class WaitTree(NamedTuple):
 
 
 def overview(report: Report) -> Iterator[WaitTree]:
-    """Yield the trees of the worst root blockers, with only those waiters that block others."""
+    """Yield trees of the worst root blockers up to MAX_ITEMS lines; only waiters that block."""
     made = 0
     for root in report.blockers[:MAX_ROOTS]:
         if made > MAX_ITEMS:
@@ -304,7 +304,7 @@ class _TreeBuilder:
         """Return an actor without a session: a node, or a label, and the locks that it holds."""
         self.made += 1
         held = tuple(held_by(actor, self.report))
-        kind = next((one for start, one in _KINDS.items() if actor.startswith(start)), kind)
+        kind = _kind_of(actor, kind)
         name = actor.removeprefix(BY_NAME)
         request = Request(*held[0], "exclusive") if held else None
         if (found := node_of(actor, self.report)) is not None:
@@ -386,7 +386,8 @@ class _TreeBuilder:
         request = Request(path, member.node, member.mode, Since(one.since, one.since_is))
         made = TreeClient("waits", one.name, session or None, request)
         if not session:
-            return made._replace(kind="no-owner" if one.is_ownerless else "hidden")
+            actor = Actors(self.report.settings).of(view.lock, member)
+            return made._replace(kind=_kind_of(actor, "waits"))
         here = f"also waits for {path}, see there"
         if session in self.seen:
             elsewhere = "listed above" if self.seen[session] == here else self.seen[session]
@@ -405,6 +406,10 @@ class _TreeBuilder:
         if member is None:
             return name_in(self.report, session) or session_text(session)
         return self.report.client_names(session, member.label)
+
+
+def _kind_of(actor: str, with_session: ClientKind) -> ClientKind:
+    return next((kind for begin, kind in _KINDS.items() if actor.startswith(begin)), with_session)
 
 
 def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:

@@ -28,6 +28,7 @@ from zktop.model.format import short
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.event_lines import About, event_lines
@@ -446,3 +447,21 @@ def test_counts_the_acknowledged_alerts_that_are_not_listed(report: Report) -> N
 
     assert text_of(lines[-1]) == "   and 3 more"
     assert len(lines) == len(cases)
+
+
+def test_a_wide_name_of_a_root_blocker_keeps_its_end() -> None:
+    """Names differ there."""
+    wide = "漢字" * 20 + "-17"
+    report, _ = seen(lock(QUIET, wide, "bob"))
+    (blocker,) = blockers(report, 5)
+
+    assert "-17 " in text_of(blocker_line(1, blocker, 70))
+
+
+async def test_a_hundred_root_blockers_are_at_least_so_many() -> None:
+    """No more of them are looked for."""
+    facts = [fact for at in range(MAX_LISTED + 5) for fact in lock(f"/l/{at}", f"a{at}", f"b{at}")]
+    async with app_of(*frames((NOW, facts))).run_test(size=(160, 60)) as pilot:
+        drawn = "\n".join(await settled(pilot))
+
+    assert "at least 100 root blockers" in drawn

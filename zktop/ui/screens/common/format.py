@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Final
 
 from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis, Session
-from zktop.model.format import clock, fold_name, spoken
+from zktop.model.format import clock, fold_name, iso, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
 from zktop.model.session_ids import session_text
@@ -16,6 +16,7 @@ MODE_WORDS: Final[Mapping[LockMode, str]] = {  # after the name of a lock
     "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
     "candidate": " (to lead)",
 }  # fmt: skip
+DAY_MS: Final = 24 * 60 * MINUTE_MS
 TENTHS_BELOW = 10.0  # per second; larger rates are written without a fraction
 
 
@@ -37,6 +38,15 @@ def time_s(at: Millis) -> str:
     '12:00:00'
     """
     return time_ms(at)[:8]
+
+
+def time_or_date(at: Millis, now: Millis) -> str:
+    """Write a time of day; also its date if it is a day or more ago.
+
+    >>> time_or_date(1769860800999, 1769860900000), time_or_date(1769860800999, 1769960900000)
+    ('12:00:00', '2026-01-31 12:00')
+    """
+    return time_s(at) if now - at < DAY_MS else iso(at)[:16].replace("T", " ")
 
 
 def short_id(session: Session, digits: int = 4) -> str:
@@ -150,9 +160,13 @@ def age(at: Millis | None, bound: SinceBound, now: Millis, *, is_ascii: bool = F
     ('12s', '≥12s', '?')
     >>> age(0, "at-least", 12_000, is_ascii=True)
     '>=12s'
+    >>> age(0, "at-least", 300), age(0, "seen", 300)
+    ('≥0s', '<1s')
     """
     if at is None or bound == "unknown":
         return "?"
+    if bound == "at-least" and now - at < SECOND_MS:
+        return f"{SIGNS[bound][is_ascii]}0s"
     return SIGNS[bound][is_ascii] + elapsed(now - at)
 
 

@@ -8,6 +8,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import clock, count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import elapsed
@@ -259,6 +260,8 @@ def is_over(case: DeadlockRecord, now: Millis) -> bool:
 def _overview(report: Report) -> Iterator[FindingEntry]:
     roots = len(report.blockers)
     text = count(roots, "blocker") if roots else "no blockers"
+    if roots >= MAX_LISTED:
+        text = f"{roots}+ blockers"
     yield FindingEntry(BLOCKING, line(f"  {BLOCKING}", (f"  {text}", "dim")), BLOCKING)
     blind = len({one.rule for one in report.blind})
     note = count(blind, "check") if blind else "none"

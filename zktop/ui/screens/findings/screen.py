@@ -260,7 +260,7 @@ class FindingsScreen(SplitPage):
         elif shown is not None:
             write_deadlock(writer, shown)
         elif self._case == BLOCKING:
-            write_overview(writer, report)
+            write_overview(writer, report, is_ascii=state.is_ascii)
         elif self._case == NO_DATA:
             if not (report.deadlocks or report.findings or report.is_lost):
                 writer.say("✓ No problems found in the data that zktop can read.", "good", " ")

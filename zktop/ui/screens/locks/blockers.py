@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
-from zktop.model.format import middle, short
+from zktop.model.format import short
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -25,7 +25,7 @@ from zktop.ui.screens.common.lock_status import (
     ink_of_deadlock,
     names_and_rest,
 )
-from zktop.ui.styled_text import Line, fitted, joined, line, right_aligned
+from zktop.ui.styled_text import Line, cut_middle, fitted, joined, line, right_aligned
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
 
@@ -150,9 +150,8 @@ def blocker_head(width: int) -> Line:
 
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
-    client = line(
-        (middle(one.client, _client_cells(width) - 1), "strong" if width >= MEDIUM else one.ink)
-    )
+    name = cut_middle(one.client, _client_cells(width) - 1)
+    client = line((name, "strong" if width >= MEDIUM else one.ink))
     cells = [
         line((f" {number:>2}", "strong")),
         fitted(client, _client_cells(width) - 1),

@@ -11,6 +11,7 @@ from zktop.model.facts import SECOND_MS, Cost
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, middle
 from zktop.model.report import Report
+from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.model.world.tables_of_one_server import ServerTables
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import event_lines
@@ -191,7 +192,9 @@ class BlockersPane(Pane):
             for number, one in enumerate(found, start=1)
         ]
         targets = [one.link for one in found]
-        self.frame(FrameWords("Who is blocking", count(len(report.blockers), "root blocker")))
+        bound = "at least " if len(report.blockers) >= MAX_LISTED else ""
+        many = f"{bound}{count(len(report.blockers), 'root blocker')}"
+        self.frame(FrameWords("Who is blocking", many))
         self.put(lines, targets, (blocker_head(width),) if lines else (), height)
 
 

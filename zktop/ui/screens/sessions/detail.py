@@ -15,7 +15,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import RecentContacts
-from zktop.ui.screens.common.format import age, time_s
+from zktop.ui.screens.common.format import age, time_or_date
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
 from zktop.ui.screens.sessions.contact_bar import (
@@ -117,7 +117,7 @@ def _client(row: SessionRow) -> str:
     if presence is not None:
         parts.append(f"{presence.client} on {presence.server}")
         if presence.established is not None:
-            parts.append(f"since {time_s(presence.established)}")
+            parts.append(f"since {time_or_date(presence.established, row.report.now)}")
     if timeout is not None:
         parts.append(f"timeout {timeout / 1000:g}s")
     return ", ".join(parts) or "unknown"

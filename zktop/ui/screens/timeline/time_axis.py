@@ -37,7 +37,7 @@ class TimeWindow(NamedTuple):
         return (at - self.begin) // self.column_ms
 
     def time(self, column: int) -> Millis:
-        """Last moment of a column."""
+        """The last moment of a column, but not after the newest moment."""
         return min(self.begin + (column + 1) * self.column_ms - 1, self.newest)
 
     def shows(self, at: Millis) -> bool:
