@@ -1,6 +1,8 @@
 """From worlds to reports: only changed locks are examined again."""
 
+import gc
 import random
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, folder, kazoo_name, lock, session
 
+from zktop.model.deadlock_log import RULES_CHANGED
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join
 from zktop.model.report import Report
@@ -27,6 +30,32 @@ def report(*facts: AnyFact, now: int = LATER, settings: Settings | None = None) 
 def ab_ba() -> list[AnyFact]:
     """Alice holds orders and wants stock, bob the reverse."""
     return [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
+
+
+def test_an_examiner_is_freed_without_the_collector() -> None:
+    """The UI makes one for each look into the packed past, and has the collector switched off."""
+    gc.disable()
+    try:
+        examiner = Examiner()
+        examiner.look(World().after(*ab_ba()), LATER)
+        gone = weakref.ref(examiner)
+        del examiner
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_a_deadlock_that_cannot_be_read_any_more_is_not_said_to_be_left() -> None:
+    """After a reconnection an ACL hides all of it: its nodes may still be there."""
+    examiner = Examiner()
+    examiner.look(World().after(*ab_ba()), LATER)
+    denied = (
+        Denied(path=Text(path), what="list", zxid=10_000, at=LATER + 5_000)
+        for path in ("/orders", "/stock")
+    )
+    (over,) = examiner.look(World().after(*denied), LATER + 5_000).over
+
+    assert over.how == RULES_CHANGED
 
 
 def test_holders_and_waiters_are_there_with_their_names() -> None:

@@ -5,6 +5,7 @@ because each part keeps its state from one look to the next.
 """
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from zktop.model.client_names import ClientNames, SharedNames
 from zktop.model.deadlock_log import DeadlockLog
@@ -42,7 +43,9 @@ class Examiner:
         self._locks_of: LocksOfSessions = PersistentMap()
         self._shared_names = SharedNames()
         self._waits = DeadlockDetector(self.settings)
-        self._deadlock_log = DeadlockLog(self._former_member, self._is_there)
+        self._deadlock_log = DeadlockLog(
+            partial(_former_member, self._histories), partial(_is_there, self._tracker)
+        )
         self._findings = FindingTracker(self.settings, self._histories)
         self._ensemble = NO_ENSEMBLE
         self._owners = OwnerList(self.settings.owners)
@@ -168,12 +171,16 @@ class Examiner:
         self._records = self._records.with_changes(records)
         self._locks_of = index_after(self._locks_of, changes)
 
-    def _former_member(self, place: DeadlockPlace) -> FormerMember | None:
-        """How a node of a deadlock left its lock, if it did."""
-        left = self._histories.of(place.lock).former_members
-        return next((one for one in reversed(left) if one.node == place.node), None)
 
-    def _is_there(self, place: DeadlockPlace) -> bool:
-        """Whether a node of a deadlock is still in its lock."""
-        lock = self._tracker.locks.get(Text(place.lock))
-        return lock is not None and lock.member(place.node) is not None
+def _former_member(histories: LockHistories, place: DeadlockPlace) -> FormerMember | None:
+    """How a node of a deadlock left its lock, if it did."""
+    left = histories.of(place.lock).former_members
+    return next((one for one in reversed(left) if one.node == place.node), None)
+
+
+def _is_there(tracker: LockTracker, place: DeadlockPlace) -> bool:
+    """Whether a node of a deadlock is still in its lock, as far as that can be read."""
+    lock = tracker.locks.get(Text(place.lock))
+    if lock is None:
+        return False
+    return lock.error is not None or lock.member(place.node) is not None

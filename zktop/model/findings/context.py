@@ -154,19 +154,22 @@ def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
     for queue in lock.queues:
         places = [n for n, member in enumerate(queue.members) if member.owner == session]
         for n in places:
-            member, is_first = queue.members[n], n == places[0]
-            behind = _number_behind(lock, queue, n) if is_first else 0
+            member = queue.members[n]
+            behind = _number_behind(lock, queue, places) if n == places[0] else 0
             yield SessionPlace(lock, member, queue.holds(member), behind)
 
 
-def _number_behind(lock: Lock, queue: LockQueue, place: int) -> int:
-    """The number of other sessions' nodes that wait behind this one; candidates stand by."""
+def _number_behind(lock: Lock, queue: LockQueue, places: Sequence[int]) -> int:
+    """The number of other sessions' nodes that wait behind the first of these places.
+
+    Candidates stand by.
+    """
     if lock.has_standbys:
         return 0
-    first = queue.members[place]
-    behind = queue.members if queue.holds(first) else queue.members[place:]
-    waiting = {member.node for member in queue.waiters if member.owner != first.owner}
-    return sum(member.node in waiting for member in behind)
+    members, waiters = queue.members, queue.waiters
+    first, own = members[places[0]], [members[place] for place in places]
+    before = 0 if queue.holds(first) or first not in waiters else waiters.index(first)
+    return len(waiters) - before - sum(one in waiters[before:] for one in own)
 
 
 def waits_of(

@@ -52,8 +52,10 @@ def orphan(ctx: LockContext) -> Iterator[RuleResult]:
     usual = ctx.usual
     bound = max(ctx.thresholds.orphan, LONG_FACTOR * usual.p99_ms if usual else 0)
     for member in ctx.members:
+        if member.owner:
+            continue
         age, blocked = ctx.age(member), _number_blocked(ctx, member)
-        if member.owner or not blocked or age is None:
+        if not blocked or age is None:
             continue
         if age <= bound:
             yield LookAgainAt(ctx.now_ms + bound - age + 1)
