@@ -1,7 +1,7 @@
 """Findings in words, and the list of all of them."""
 
 import msgspec
-from model.builders import NOW
+from model.builders import NOW, own
 from model.findings.cases import facts
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
@@ -116,10 +116,19 @@ class TestList:
         assert titles == ["DEADLOCKS", "FINDINGS", "POTENTIAL: not happening now", "OVERVIEW"]
 
 
+def test_nothing_is_called_well_while_the_connection_is_lost() -> None:
+    """Every check had its data, but that was then."""
+    (*_, frame) = looked(facts(*queue("XX")), [own(state="lost")])
+    pen = LineWriter(100)
+    write_all_blind(pen, msgspec.structs.replace(frame.report, blind=()))
+
+    assert text(pen.lines).strip() == "Every check had its data when the connection dropped."
+
+
 def test_blind_rules_say_what_they_would_have_seen() -> None:
     """Each with its name and meaning, under the reason that blinds it."""
     pen = LineWriter(100)
-    write_all_blind(pen, looked(facts(*queue("XX")))[-1].report.blind)
+    write_all_blind(pen, looked(facts(*queue("XX")))[-1].report)
     shown = text(pen.lines)
 
     assert "no-watch: A waiter watches nothing" in shown

@@ -57,16 +57,17 @@ def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> No
             writer.item(("  ? ", "unknown"), why)
 
 
-def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
+def write_all_blind(writer: LineWriter, report: Report) -> None:
     """Write which checks lacked data, and why."""
     by_why: dict[str, list[str]] = {}
-    for one in blind:
+    for one in report.blind:
         rules = by_why.setdefault(one.why, [])
         if one.rule not in rules:
             rules.append(one.rule)
-    if not by_why:
+    if not by_why and report.is_lost:
+        writer.say("Every check had its data when the connection dropped.", "unknown")
+    elif not by_why:
         writer.say("✓ Every check had the data it needs.", "good")
-        return
     for why, rules in by_why.items():
         writer.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
         for rule in rules:

@@ -265,7 +265,7 @@ class FindingsScreen(SplitPage):
             if not (report.deadlocks or report.findings or report.is_lost):
                 writer.say("✓ No problems found in the data that zktop can read.", "good", " ")
             writer.title("CHECKS WITHOUT DATA")
-            write_all_blind(writer, report.blind)
+            write_all_blind(writer, report)
         elif self._kind is not None:
             write_group(writer, self._kind, report)
         else:
