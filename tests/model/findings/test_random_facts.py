@@ -142,7 +142,7 @@ def cases(draw: st.DrawFn) -> LockContext | None:
 def talk(case: LockContext, who: str) -> SessionContext:
     """A session with its nodes."""
     mine = [member for member in case.members if member.owner == session(who)]
-    places = [SessionPlace(case.lock, member, not case.is_waiting(member), 1) for member in mine]
+    places = [SessionPlace(case.lock, member, not case.is_waiting(member)) for member in mine]
     return SessionContext(session(who), tuple(places), shared=case.shared)
 
 

@@ -69,10 +69,11 @@ def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
     known: set[str] = set()
     for report in run.reports(None if duration is None else duration / SECOND_MS):
         yield report
-        notes = {_NUMBERS.sub("0", note): note for note in run.notes}
-        for kind in notes.keys() - known:
-            narrate(f"note: {notes[kind]}")
-        known |= notes.keys()
+        for note in run.notes:
+            kind = _NUMBERS.sub("0", note)
+            if kind not in known:
+                known.add(kind)
+                narrate(f"note: {note}")
 
 
 def print_notes(source: LiveRun | Replay) -> None:

@@ -93,7 +93,6 @@ class SessionPlace(msgspec.Struct, frozen=True, gc=False):
     lock: Lock
     member: Member
     holds: bool
-    behind: int  # number of waiters behind it; 0 if an earlier node of the session counts them
 
     @property
     def mode_and_lock(self) -> str:
@@ -119,8 +118,14 @@ class SessionContext(_Context, frozen=True, eq=False):
 
     @property
     def behind(self) -> int:
-        """The number of waiters behind all its nodes."""
-        return sum(place.behind for place in self.places)
+        """The number of nodes of others that wait behind its own, each counted once."""
+        locks = {place.lock.path: place.lock for place in self.places}.values()
+        return sum(
+            _number_behind(queue, self.session)
+            for lock in locks
+            if not lock.has_standbys  # candidates stand by
+            for queue in lock.queues
+        )
 
     @cached_property
     def name(self) -> str:
@@ -150,26 +155,22 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
-    """The nodes of a session in one lock; its first one in a queue counts those behind it."""
+    """The nodes of a session in one lock."""
     for queue in lock.queues:
-        places = [n for n, member in enumerate(queue.members) if member.owner == session]
-        for n in places:
-            member = queue.members[n]
-            behind = _number_behind(lock, queue, places) if n == places[0] else 0
-            yield SessionPlace(lock, member, queue.holds(member), behind)
+        for member in queue.members:
+            if member.owner == session:
+                yield SessionPlace(lock, member, queue.holds(member))
 
 
-def _number_behind(lock: Lock, queue: LockQueue, places: Sequence[int]) -> int:
-    """The number of other sessions' nodes that wait behind the first of these places.
-
-    Candidates stand by.
-    """
-    if lock.has_standbys:
+def _number_behind(queue: LockQueue, session: Session) -> int:
+    """The number of others that wait behind the first node of a session, or for what it holds."""
+    own = [member for member in queue.members if member.owner == session]
+    if not own:
         return 0
-    members, waiters = queue.members, queue.waiters
-    first, own = members[places[0]], [members[place] for place in places]
-    before = 0 if queue.holds(first) or first not in waiters else waiters.index(first)
-    return len(waiters) - before - sum(one in waiters[before:] for one in own)
+    waiters = queue.waiters
+    is_in_line = not queue.holds(own[0]) and own[0] in waiters
+    behind = waiters[waiters.index(own[0]) :] if is_in_line else waiters
+    return len(behind) - sum(one in behind for one in own)
 
 
 def waits_of(

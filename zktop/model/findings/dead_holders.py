@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 from zktop.model.facts import Millis, split
 from zktop.model.findings.context import LockContext
@@ -51,11 +50,10 @@ def orphan(ctx: LockContext) -> Iterator[RuleResult]:
         return
     usual = ctx.usual
     bound = max(ctx.thresholds.orphan, LONG_FACTOR * usual.p99_ms if usual else 0)
+    blocked_by = _number_blocked(ctx)
     for member in ctx.members:
-        if member.owner:
-            continue
-        age, blocked = ctx.age(member), _number_blocked(ctx, member)
-        if not blocked or age is None:
+        age, blocked = ctx.age(member), blocked_by[member.node]
+        if member.owner or not blocked or age is None:
             continue
         if age <= bound:
             yield LookAgainAt(ctx.now_ms + bound - age + 1)
@@ -63,14 +61,17 @@ def orphan(ctx: LockContext) -> Iterator[RuleResult]:
             yield _orphan(ctx, member, blocked, age)
 
 
-def _number_blocked(ctx: LockContext, orphan: Member) -> int:
-    """The number of waiters behind it that wait for it; readers do not wait for readers."""
-    behind = ctx.waiters_behind[orphan.node]
-    if not behind or orphan.mode != "read":
-        return behind
-    after = islice(ctx.queue_of[orphan.node].members, ctx.place[orphan.node] + 1, None)
-    writer = next((member for member in after if member.mode != "read"), None)
-    return ctx.waiters_behind[writer.node] + ctx.is_waiting(writer) if writer else 0
+def _number_blocked(ctx: LockContext) -> dict[Text, int]:
+    """The number of waiters behind each node that wait for it; readers do not wait for readers."""
+    blocked: dict[Text, int] = {}
+    for queue in ctx.lock.queues:
+        behind_writer = 0  # the next writer, if it waits, and all waiters behind it
+        for member in reversed(queue.members):
+            behind = ctx.waiters_behind[member.node]
+            blocked[member.node] = behind_writer if member.mode == "read" else behind
+            if member.mode != "read":
+                behind_writer = behind + ctx.is_waiting(member)
+    return blocked
 
 
 def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMatch:

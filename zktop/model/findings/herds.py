@@ -251,10 +251,8 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
         return
     if any(isinstance(queue, SingleNodeQueue) for queue in ctx.lock.queues):
         return  # many observe such a node, and nothing tells them from contenders
-    if any(member.znode.stat is None for member in ctx.members):
-        yield MissingInput(
-            "zktop has not read all members, so their sessions are unknown", "names"
-        )
+    if any(member.znode.hidden for member in ctx.members):
+        yield MissingInput("an ACL hides the sessions of some members", "names")
         return
     stale = _watchers_without_place(ctx)
     for session in sorted(stale)[:MAX_STALE_SESSIONS]:
