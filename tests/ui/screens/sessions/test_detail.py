@@ -1,6 +1,6 @@
 """Earlier sessions of the same name, and what happens when a session dies or wakes up late."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import pytest
 from model.builders import (
@@ -23,12 +23,14 @@ from ui.example_ensemble import read_whole
 from ui.example_queues import looked, soft_ring, two_queues
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.model.facts import AnyFact, Node, Stat, join
+from zktop.model.facts import AnyFact, Node, Session, Stat, join
 from zktop.model.history.events import Elapsed, Event
-from zktop.model.report import Report
+from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
+from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_one_server import Presence
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.contacts_and_packet_rates import RecentContacts
 from zktop.ui.screens.sessions.detail import details
@@ -37,6 +39,7 @@ from zktop.ui.screens.sessions.if_it_dies import (
     blast_radius,
     if_it_dies,
     if_it_wakes_late,
+    longest_queue_first,
     others_on_host,
 )
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
@@ -158,7 +161,8 @@ def test_other_expired_sessions_are_not_mentioned() -> None:
 
 def late(report: Report, name: str) -> str:
     """What a session believes when it wakes up late."""
-    return " ".join(says for _, says in if_it_wakes_late(row_in(report, name)))
+    row = row_in(report, name)
+    return " ".join(says for _, says in if_it_wakes_late(row, longest_queue_first(row)))
 
 
 def silent(*facts: AnyFact) -> Report:
@@ -215,9 +219,14 @@ def holder_of(count: int, *waited: int) -> SessionRow:
     return row_in(frames((NOW, [own(), *facts]))[-1].report, "ann")
 
 
+def consequences(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
+    """What happens to each lock when the session dies."""
+    return if_it_dies(row, longest_queue_first(row))
+
+
 def test_locks_that_others_wait_for_come_first() -> None:
     """Locks without waiters are only counted."""
-    says = list(if_it_dies(holder_of(20, 3, 17)))
+    says = [*consequences(holder_of(20, 3, 17))]
 
     assert says == [
         ("/locks/l03", "/locks/l03 goes to bob"),
@@ -228,7 +237,7 @@ def test_locks_that_others_wait_for_come_first() -> None:
 
 def test_few_locks_are_all_listed() -> None:
     """Each by its path."""
-    says = [text for _, text in if_it_dies(holder_of(3, 1))]
+    says = [text for _, text in consequences(holder_of(3, 1))]
 
     assert says == [
         "/locks/l01 goes to bob",
@@ -239,7 +248,7 @@ def test_few_locks_are_all_listed() -> None:
 
 def test_many_locks_are_counted() -> None:
     """That is so even if each has a waiter."""
-    *_, (_, last) = if_it_dies(holder_of(10, *range(10)))
+    *_, (_, last) = consequences(holder_of(10, *range(10)))
 
     assert last == "and 4 more locks"
 
@@ -260,7 +269,7 @@ async def test_at_a_moment_of_the_past_nothing_has_expired_later() -> None:
 
 def dies(report: Report, name: str) -> list[str]:
     """What happens when a session dies."""
-    return [text for _, text in if_it_dies(row_in(report, name))]
+    return [text for _, text in consequences(row_in(report, name))]
 
 
 def test_a_lease_goes_to_the_next_client() -> None:
@@ -290,6 +299,35 @@ def test_sessions_that_watch_a_single_node_wait_behind_its_owner() -> None:
     assert blast_radius(row_in(report, "ann")).startswith("Blast radius: 2 sessions behind")
 
 
+def test_each_held_lock_is_looked_up_once_or_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session may hold thousands of single nodes: once for its lines, once for all behind it."""
+    asked: list[str] = []
+    watchers, view = Ensemble.watchers, Report.view
+
+    def counted_watchers(ensemble: Ensemble, path: str) -> frozenset[Session]:
+        asked.append(path)
+        return watchers(ensemble, path)
+
+    def counted_view(report: Report, path: str) -> LockView | None:
+        asked.append(path)
+        return view(report, path)
+
+    many = 100
+    paths = [Text(f"{PATH}/{number}") for number in range(many)]
+    settings = Settings(roots=tuple(Root(path=path, layout="single-node") for path in paths))
+    stat = Stat(50, 50, NOW, owner=session("ann"))
+    held = [fact for path in paths for fact in facts(stat=stat, path=path)]
+    report = frames((NOW, [*held, connected("ann"), watching({})]), settings=settings)[-1].report
+    found = row_in(report, "ann")
+    monkeypatch.setattr(Ensemble, "watchers", counted_watchers)
+    monkeypatch.setattr(Report, "view", counted_view)
+
+    details(found, RecentContacts((), 0), 100, is_ascii=False)
+
+    assert found.holds == many
+    assert len(asked) < 5 * many
+
+
 def test_others_may_wait_for_a_session_that_holds_no_lock() -> None:
     """Bob reads, and waits for the writer that is queued before him."""
     report = looked(soft_ring())[-1].report
@@ -312,6 +350,24 @@ def test_an_old_connection_of_a_session_is_not_its_silence() -> None:
 
     for name in ("ann", "bob"):
         assert others_on_host(ensemble, session(name)) == "10.0.0.1 has 1 other session"
+
+
+def test_only_sessions_of_two_tables_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of sessions may come from one address; where each is, one table tells."""
+    asked: list[Session] = []
+    presence = Ensemble.presence
+
+    def counted(ensemble: Ensemble, one: Session) -> Presence | None:
+        asked.append(one)
+        return presence(ensemble, one)
+
+    names = [f"c{number}" for number in range(50)]
+    tables = [connections(ZK1, *map(row, names)), connections(ZK2, row("c7", 9_000))]
+    ensemble = frames((NOW, [own(), *lock(BILLING, "c0", "c1"), *tables]))[-1].report.ensemble
+    monkeypatch.setattr(Ensemble, "presence", counted)
+
+    assert others_on_host(ensemble, session("c0")) == "10.0.0.1 has 49 other sessions"
+    assert set(asked) == {session("c0"), session("c7")}
 
 
 def test_an_unknown_contact_is_no_alarm() -> None:

@@ -69,16 +69,17 @@ def details(
     _put(writer, "client", _client(row))
     if about_owner := _about_owner(row):
         _put(writer, "known", about_owner)
-    _locks(writer, row, is_ascii=is_ascii)
+    held = longest_queue_first(row)
+    _locks(writer, row, held, is_ascii=is_ascii)
     _put(writer, "watches", _watched(row))
     _contact(writer, row, contacts)
     presence = row.presence
     if presence is not None and is_silent(presence):
         _host(writer, row)
-    for number, (path, text) in enumerate(if_it_dies(row)):
+    for number, (path, text) in enumerate(if_it_dies(row, held)):
         _put(writer, "" if number else "if it dies", text, path)
     _put(writer, "", blast_radius(row))
-    for path, text in if_it_wakes_late(row):
+    for path, text in if_it_wakes_late(row, held):
         _put(writer, "wakes late", text, path)
     for number, (text, path, ink) in enumerate(sessions_of_same_name(row, past)):
         _put(writer, "" if number else "same name", text, path, ink)
@@ -132,10 +133,10 @@ def _about_owner(row: SessionRow) -> str:
     )
 
 
-def _locks(writer: LineWriter, row: SessionRow, *, is_ascii: bool) -> None:
+def _locks(writer: LineWriter, row: SessionRow, held: Iterable[Text], *, is_ascii: bool) -> None:
     locks, report = row.locks, row.report
-    held = {path: locks.holds[path] for path in longest_queue_first(row)}
-    for title, members in (("holds", held), ("waits for", locks.waits)):
+    holds = {path: locks.holds[path] for path in held}
+    for title, members in (("holds", holds), ("waits for", locks.waits)):
         label = title
         for path, member in islice(members.items(), MAX_LOCKS):
             view = report.view(path)

@@ -3,17 +3,16 @@
 Also: what a silent session believes when it wakes up late, and whether its host is silent too.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from zktop.model.facts import Session
+from zktop.model.facts import Connection, Session
 from zktop.model.format import count, several
-from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
-from zktop.model.world.tables_of_one_server import Presence
 from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.risks import HALF
 from zktop.ui.screens.sessions.rows import SessionRow
@@ -32,7 +31,7 @@ def others_on_host(ensemble: Ensemble, session: Session) -> str:
     if presence is None:
         return ""
     host = presence.client.rpartition(":")[0]
-    same = [one for one in _presences(ensemble, host) if one.session != session]
+    same = [one for one in _connections(ensemble, host) if one.session != session]
     if not host or not same:
         return ""
     silent = sum(map(is_silent, same))
@@ -46,34 +45,34 @@ def others_on_host(ensemble: Ensemble, session: Session) -> str:
     return f"{others}, none silent: a problem of this process, not of the host"
 
 
-def _presences(ensemble: Ensemble, host: str) -> Iterator[Presence]:
+def _connections(ensemble: Ensemble, host: str) -> Iterator[Connection]:
     """Yield the sessions of a host, without our own, each as its newest table shows it."""
     begin = f"{host}:"
     for tables in ensemble.tables:
+        others = [one.connections or {} for one in ensemble.tables if one is not tables]
         for row in (tables.connections or {}).values():
             if row.session == ensemble.own or not row.client.startswith(begin):
                 continue
-            presence = ensemble.presence(row.session)
-            if presence is not None and presence.server == tables.server:
-                yield presence
+            is_claimed = any(row.session in rows for rows in others)
+            newest = ensemble.presence(row.session) if is_claimed else None
+            if newest is None or newest.server == tables.server:
+                yield row
 
 
-def is_silent(presence: Presence) -> bool:
+def is_silent(presence: Connection) -> bool:
     """True if the session was silent for half its timeout when its table was read."""
     quiet, timeout = presence.quiet_ms, presence.timeout_ms
     return quiet is not None and bool(timeout) and quiet >= HALF * (timeout or 0)
 
 
-def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
-    """Describe what happens to each lock when the session dies."""
+def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text | None, str]]:
+    """Describe what happens to each lock when the session dies.
+
+    `held` are the locks that it holds, in order, with the number of clients behind each.
+    """
     report, locks = row.report, row.locks
-    held = longest_queue_first(row)
-    listed = [
-        path
-        for path in held
-        if queue_of(report, path, row.session) or not locks.holds[path].releases
-    ]
-    listed = held if len(held) - len(listed) <= MAX_FREE else listed
+    listed = [path for path, many in held.items() if many or not locks.holds[path].releases]
+    listed = [*held] if len(held) - len(listed) <= MAX_FREE else listed
     for path in listed[:MAX_LOCKS]:
         view = report.view(path)
         if view is not None:
@@ -89,10 +88,10 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
         yield None, "no lock is affected"
 
 
-def longest_queue_first(row: SessionRow) -> list[Text]:
-    """Return the locks that the session holds, those with the most waiters first."""
-    report = row.report
-    return sorted(row.locks.holds, key=lambda path: -queue_of(report, path, row.session))
+def longest_queue_first(row: SessionRow) -> dict[Text, int]:
+    """Count the clients behind each lock that the session holds, and sort by it."""
+    behind = {path: queue_of(row.report, path, row.session) for path in row.locks.holds}
+    return dict(sorted(behind.items(), key=lambda one: -one[1]))
 
 
 def queue_of(report: Report, path: Text, session: Session) -> int:
@@ -112,18 +111,23 @@ def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
 
 def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
     """Return the sessions that wait for a lock without a node, of which watches tell."""
-    view = report.view(lock.path) if lock.kind == "single" else None
+    nodes = lock.holders if lock.kind == "single" else ()
+    watching = (report.ensemble.watchers(absolute_path(lock.path, one.node)) for one in nodes)
+    view = report.view(lock.path) if any(watching) else None
     return view.watch_check.watchers_waiting if view is not None else ()
 
 
-def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
-    """Describe what a silent or disconnected holder believes if it comes back too late."""
+def if_it_wakes_late(row: SessionRow, held: Iterable[Text]) -> Iterator[tuple[Text, str]]:
+    """Describe what a silent or disconnected holder believes if it comes back too late.
+
+    `held` are the locks that it holds, in order.
+    """
     presence, report = row.presence, row.report
     is_quiet = presence is not None and is_silent(presence)
     if not is_quiet and not report.ensemble.is_cut_off(row.session, row.locks.newest_czxid):
         return
     holds = row.locks.holds
-    freed = [(path, holds[path]) for path in longest_queue_first(row) if holds[path].releases]
+    freed = [(path, holds[path]) for path in held if holds[path].releases]
     for path, member in freed[:1]:
         view = report.view(path)
         others = len(freed) - 1
