@@ -5,12 +5,13 @@ from model.builders import NOW, session
 from model.findings.cases import ZXID, At, curator, facts, k
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
-from ui.example_queues import STOCK, looked, queue, ring_of, two_queues
+from ui.example_queues import STOCK, looked, plain, queue, ring_of, two_queues
 from ui.fake_feed import frames
 
 from zktop.model.actors import session_of
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.trees.wait_tree import (
     MAX_TOPS,
@@ -276,3 +277,32 @@ def test_separate_queues_in_one_folder_have_trees_of_their_own() -> None:
     assert tops(tree_of(report, Selection(session=session("ann")))) == [ann]
     assert tops(tree_of(report, Selection(session=session("yve")))) == [xen]
     assert tops(tree_of(report, Selection(path=STOCK))) == [ann, xen]
+
+
+def folder_of_queues(many: int, first_with_waiter: int) -> Report:
+    """A folder of separate queues, the last of them with a waiter."""
+    members = []
+    for number in range(many):
+        prefix = "".join(chr(ord("a") + int(digit)) for digit in str(number)) + "-"
+        owners = [f"h{number}", *([f"w{number}"] if number >= first_with_waiter else [])]
+        members += [plain(one, len(members) + at, prefix) for at, one in enumerate(owners)]
+    roots = Root(path=STOCK, layout="named-sequence"), Root(path="/locks/*")
+    return looked(facts(*members, path=STOCK), settings=Settings(roots=roots))[-1].report
+
+
+def test_of_many_separate_queues_those_with_waiters_are_shown() -> None:
+    """Nobody waits for the holders of the others."""
+    tree = tree_of(folder_of_queues(45, 43), Selection(path=STOCK))
+
+    assert tops(tree) == [["h43", [STOCK, ["w43"]]], ["h44", [STOCK, ["w44"]]]]
+    assert tree is not None
+    assert tree.hidden == 0
+
+
+@pytest.mark.parametrize("first_with_waiter", [0, 43])
+def test_holders_of_further_separate_queues_are_counted(first_with_waiter: int) -> None:
+    """At most MAX_TOPS are shown."""
+    tree = tree_of(folder_of_queues(43, first_with_waiter), Selection(path=STOCK))
+    assert tree is not None
+
+    assert (len(tree.tops), tree.hidden) == (MAX_TOPS, 3)

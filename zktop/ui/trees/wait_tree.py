@@ -157,13 +157,15 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     """Return the tree of a holder, if possible of one that waits for another lock.
 
-    Each of several separate queues has its own holders at the top, unless one is in a deadlock.
+    Of separate queues, each with waiters has its holders at the top, unless one is in a deadlock.
     """
     stuck = _deadlocks(report)
     if has_separate_queues(lock) and not any(one.owner in stuck for one in lock.holders):
         actors = Actors(report.settings)
-        holders = dict.fromkeys(actors.of(lock, one) for one in lock.holders[:MAX_TOPS])
-        return WaitTree(_TreeBuilder(report, MAX_LISTED, selected).tops([*holders], "runs"))
+        busy = [one for queue in lock.queues if queue.waiters for one in queue.holders]
+        every = dict.fromkeys(actors.of(lock, one) for one in busy or lock.holders)
+        tops = _TreeBuilder(report, MAX_LISTED, selected).tops([*every][:MAX_TOPS], "runs")
+        return WaitTree(tops, hidden=len(every) - len(tops))
     owners = [one.owner for one in lock.holders[:MAX_HOLDERS] if one.owner]
     session = next(
         (owner for owner in owners if main_wait(report, owner)), next(iter(owners), None)
