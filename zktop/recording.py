@@ -36,6 +36,7 @@ _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
 LEAD_MS: Millis = 900_000  # read before the time that was asked for: verdicts need a past
+MIN_SKIPPED_BYTES = 2 << 20  # of a file; to read and examine less takes up to twenty seconds
 MAX_DATA_BYTES = 256  # redaction keeps this much of a znode's data
 MAX_VALUE_LENGTH = 64  # characters of a value, if the data is a JSON object
 
@@ -283,12 +284,16 @@ class Recording:
         return min((at for at, _ in self.starts()), default=0)
 
     def start_near(self, at: Millis | None) -> None:
-        """Let the story start long enough before a time, or before the end, for a verdict."""
+        """Let the story start a quarter of an hour before a time or the end, if that saves much.
+
+        What only a longer past shows, like two orders of the same locks, is then unknown.
+        """
         starts = self.starts()
         if starts:
             latest = (max(starts)[0] if at is None else at) - LEAD_MS
             early = takewhile(lambda start: start[0] <= latest, starts)
-            self._offset = max((place for _, place in early), default=0)
+            offset = max((place for _, place in early), default=0)
+            self._offset = offset if offset >= MIN_SKIPPED_BYTES else 0
 
     def story(self) -> Iterator[Header | LookMark | AnyFact]:
         """Iterate over facts and looks, and the headers after which everything is read again."""
