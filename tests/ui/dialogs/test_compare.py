@@ -2,9 +2,12 @@
 
 import pytest
 from model.builders import NOW, lock
+from msgspec.structs import replace
 from ui.example_ensemble import texts
 from ui.fake_feed import frames
 
+from zktop.model.facts import Children, Node, Stat
+from zktop.model.text import Text
 from zktop.ui.dialogs.compare import compared
 
 
@@ -36,4 +39,22 @@ def test_a_client_with_the_name_of_another_is_a_difference() -> None:
     assert differences("hab", "habb")[-2:] == [
         "- held by h; waiting: a and b",
         "+ held by h; waiting: a and b; other nodes, or another order",
+    ]
+
+
+def test_another_holder_by_name_is_a_difference() -> None:
+    """The node stays, and no session owns it: its data names the holder."""
+    path = Text("/shedlock")
+    stat = Stat(100, 100, 0, cversion=1, num_children=1, pzxid=101)
+    root = Children(path=path, names=("job-a",), stat=stat, zxid=200, at=NOW)
+    node = Node(path=Text(f"{path}/job-a"), stat=Stat(101, 101, NOW), data=b"", zxid=200, at=NOW)
+    then, now = (
+        frames((NOW, [root, replace(node, data=host.encode())]))[0]
+        for host in ("host-a", "host-b")
+    )
+
+    assert [one.strip() for one in texts(compared(then.report, now.report, 80))] == [
+        "/shedlock",
+        "- held by host-a; no waiters",
+        "+ held by host-b; no waiters",
     ]

@@ -61,10 +61,11 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
 
 
 def _members(view: LockView | None) -> object:
-    """Return what identifies each holder and each waiter, in order."""
+    """Return what identifies each holder and each waiter, in order: without a session, a label."""
     if view is None:
         return None
-    return [[(one.node, one.session) for one in some] for some in (view.holders, view.waiters)]
+    groups = view.holders, view.waiters
+    return [[(one.node, one.session or one.owner) for one in some] for some in groups]
 
 
 def lock_state(view: LockView | None) -> str:
