@@ -84,6 +84,33 @@ def test_only_the_newest_ended_deadlocks_keep_a_report() -> None:
     assert {one.verdict.sentence for one in records} == {dead.sentence}
 
 
+def with_deadlocks(known: Tape, *moments: str) -> None:
+    """Add a report for each moment, with these deadlocks: each letter is one."""
+    report = next(one.report for one in past() if one.report.deadlocks)
+    dead = report.deadlocks[0]
+    for number, names in enumerate(moments):
+        cases = tuple(replace(dead, id=name) for name in names)
+        known.add(Frame(replace(report, now=report.now + number, deadlocks=cases), ()))
+
+
+def test_the_oldest_endings_lose_their_reports() -> None:
+    """That is not so for a long deadlock that ends after short ones that began later."""
+    known = Tape()
+    short = "abcdefghij"
+    assert len(short) == LAST_REPORTS
+    with_deadlocks(known, "L", *(f"L{name}" for name in short), "L", "")
+
+    assert [name for name, one in known.deadlocks.items() if one.last is None] == ["a"]
+
+
+def test_a_deadlock_that_came_back_is_the_newest() -> None:
+    """The order is that in which deadlocks were first seen."""
+    known = Tape()
+    with_deadlocks(known, "a", "", "b", "ab")
+
+    assert [*known.deadlocks] == ["b", "a"]
+
+
 def test_a_critical_finding_is_an_alarm_without_any_other_change() -> None:
     """All locks are as they were a second ago."""
     (quiet,) = frames((BEGIN, facts("X x: P1")))

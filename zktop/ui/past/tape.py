@@ -9,6 +9,7 @@ changes are stored every ten seconds, so a quiet hour takes little memory.
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, takewhile
+from operator import itemgetter
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
@@ -135,7 +136,9 @@ class Tape:
 
     def __init__(self, limits: TapeLimits | None = None) -> None:
         self._limits = limits or TapeLimits()
-        self.deadlocks: dict[str, DeadlockRecord] = {}  # by id
+        self.deadlocks: dict[
+            str, DeadlockRecord
+        ] = {}  # by id, in the order in which they were first seen
         self.last: Frame | None = None  # the newest frame, stored or not
         self.changed_at: Millis = 0  # the time of the newest frame with anything new
         self.first_alarm: Millis | None = None  # when the first one of this run began
@@ -351,15 +354,25 @@ class Tape:
                 or known.over_at is not None
                 or deadlock.coexistence_proven > known.deadlock.coexistence_proven
             ):
+                self.deadlocks.pop(name, None)  # now it is the newest one
                 self.deadlocks[name] = DeadlockRecord(deadlock, report.now, deadlock, report)
             else:
                 self.deadlocks[name] = replace(known, verdict=deadlock, last=report)
         for name, known in self.deadlocks.items():
             if name not in alive and known.over_at is None:
                 self.deadlocks[name] = replace(known, over_at=report.now)
-        ended = [name for name, known in self.deadlocks.items() if known.over_at is not None]
+        self._forget_oldest_endings()
+
+    def _forget_oldest_endings(self) -> None:
+        over = [
+            (known.over_at, name)
+            for name, known in self.deadlocks.items()
+            if known.over_at is not None
+        ]
+        ended = [name for _, name in sorted(over, key=itemgetter(0))]
         for name in ended[:-LAST_REPORTS]:
-            self.deadlocks[name] = replace(self.deadlocks[name], last=None)
+            if self.deadlocks[name].last is not None:
+                self.deadlocks[name] = replace(self.deadlocks[name], last=None)
         for name in ended[:-ENDED_DEADLOCKS]:
             del self.deadlocks[name]
 
