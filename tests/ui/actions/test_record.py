@@ -128,3 +128,20 @@ async def test_without_a_connection_nothing_is_recorded(word: str) -> None:
 
         assert app.feed.recorded == []
         assert "there is nothing to record" in screen
+
+
+async def test_a_connection_given_up_during_the_question_is_not_recorded() -> None:
+    """The answer comes too late."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("r")
+        await settled(pilot)
+        assert isinstance(app.feed, FakeFeed)
+        app.feed.send(Status("failed"))
+        await settled(pilot)
+        await pilot.press("enter")
+        screen = "\n".join(await settled(pilot))
+
+        assert app.feed.recorded == []
+        assert "there is nothing to record" in screen

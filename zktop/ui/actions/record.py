@@ -22,13 +22,15 @@ class RecordActions(Shell):
             self.show_message("This is already a recording.")
         elif self.visit.recording:
             self._stop_recording()
-        elif self.visit.status.word in ("connecting", "failed"):
-            self.show_message("Not connected: there is nothing to record.")
-        elif self._past_ms < MIN_PAST_MS:
+        elif self._past_ms < MIN_PAST_MS or not self._is_connected:
             self._start_recording(has_past=False)
         else:
             length = spoken(self._past_ms / 1000)
             self.push_screen(RecordDialog(length), self._answered)
+
+    @property
+    def _is_connected(self) -> bool:
+        return self.visit.status.word not in ("connecting", "failed")
 
     @property
     def _past_ms(self) -> Millis:
@@ -40,6 +42,9 @@ class RecordActions(Shell):
             self._start_recording(has_past=has_past)
 
     def _start_recording(self, *, has_past: bool) -> None:
+        if not self._is_connected:
+            self.show_message("Not connected: there is nothing to record.")
+            return
         path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
         self.visit.recording = str(path)
         self.feed.record(path, self._whole_past() if has_past else ())
