@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
 
-from zktop.ui.actions.on_a_thread import on_a_thread
+from zktop.ui.actions.on_a_thread import on_a_thread, through_on_a_thread
 
 
 async def test_cancelled_work_does_not_block_the_ui() -> None:
@@ -25,6 +26,34 @@ async def test_cancelled_work_does_not_block_the_ui() -> None:
     is_stuck.cancel()
 
     assert is_free
+
+
+async def test_cancelled_work_gets_no_further_items() -> None:
+    """The same key again and again leaves no threads that go through the whole past."""
+    has_begun, may_go_on = asyncio.Event(), threading.Event()
+    seen: list[int] = []
+    is_over = threading.Event()
+    begin = partial(asyncio.get_running_loop().call_soon_threadsafe, has_begun.set)
+
+    def items() -> Iterator[int]:
+        yield 0
+        begin()
+        may_go_on.wait(5)
+        yield from range(1, 10)
+
+    def work(left: Iterator[int]) -> None:
+        seen.extend(left)
+        is_over.set()
+
+    waiting = asyncio.ensure_future(through_on_a_thread(items(), work))
+    await has_begun.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    may_go_on.set()
+
+    assert is_over.wait(5)
+    assert seen == [0]
 
 
 async def test_the_result_comes_back() -> None:
