@@ -128,3 +128,28 @@ def test_a_client_is_served_though_another_left_the_gate_before() -> None:
     gate = [created(FIRST, "bob", 101), created(SECOND, "ann", 102)]
 
     assert waiting(gate, [gone(FIRST, 105)], [created(ANN_LEASE, "ann", 110)]) == []
+
+
+def test_a_lease_that_was_listed_before_the_change_at_the_gate_is_its_heads() -> None:
+    """Bob took a lease and returned it in an instant; the gate is listed after ann's lease."""
+    found = waiting(
+        [created(FIRST, "bob", 101), created(SECOND, "ann", 102)],
+        [listing(FIRST, SECOND, zxid=103, pzxid=102)],
+        [created(ANN_LEASE, "ann", 110)],
+        [listing(SECOND, zxid=112, pzxid=106)],
+    )
+
+    assert found == []
+
+
+def test_a_second_thread_waits_if_the_lease_is_older_than_a_listing_with_another_head() -> None:
+    """Bob was first after ann's first thread, and gave up when a fourth client came."""
+    fourth = join(GATE, kazoo_name("d", 3))
+    gate = [created(FIRST, "bob", 101), created(SECOND, "ann", 102), created(THIRD, "cid", 120)]
+    found = waiting(
+        [created(ANN_LEASE, "ann", 110), *gate],
+        [listing(FIRST, SECOND, THIRD, zxid=125, pzxid=120)],
+        [created(fourth, "dan", 135), listing(SECOND, THIRD, fourth, zxid=140, pzxid=135)],
+    )
+
+    assert found == [SECOND, THIRD, fourth]

@@ -22,6 +22,7 @@ class Gate(NamedTuple):
     queue: LockQueue
     head: GateHead = "waiting"
     left_at: int = 0
+    read_at: int = 0  # the zxid of its listing
 
 
 class LeasePool(QueueDefaults):
@@ -44,7 +45,7 @@ class LeasePool(QueueDefaults):
         self.pending, self.gate, self.leases = pending, gate.queue, leases
         first = next(iter(self.gate.members), None)
         self.hidden = first if gate.head == "hidden" else None
-        self.left_at = gate.left_at
+        self.left_at, self.gate_read_at = gate.left_at, gate.read_at
         self.warnings = tuple(self.gate.warnings)
         self._watched = watched
         self._takes_first = gate.head == "taking"

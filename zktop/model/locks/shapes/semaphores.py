@@ -18,7 +18,7 @@ from zktop.model.locks.lock import LockQueue, Member, Target
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
-from zktop.model.locks.semaphore_queue import Gate, LeasePool
+from zktop.model.locks.semaphore_queue import Gate, GateHead, LeasePool
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
@@ -130,18 +130,19 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     taken = [foreign_member(znode, ()) for znode in others]
     watched = Target(Text("."), "children")
     before = next((one for one in context.before if isinstance(one, LeasePool)), None)
-    current = _with_head(gate, leases, _left_at(gate, beside, before))
+    left_at = _left_at(gate, beside, before)
+    current = Gate(gate, _head_of(gate, leases, left_at), left_at, beside.listed_at)
     pool = LeasePool((*leases, *taken), current, leases=number, watched=watched)
     strangers = tuple(z.name for z in others) + rest
     known = Leases(number, "known" if number is not None else None)
     return Queues((pool,), known, strangers, asks_watches=isinstance(gate, MixedQueue))
 
 
-def _with_head(gate: LockQueue, leases: Sequence[Member], left_at: int) -> Gate:
+def _head_of(gate: LockQueue, leases: Sequence[Member], left_at: int) -> GateHead:
     """Decide about the head: it leaves at once with its lease, so an older lease is not its."""
     newest = _taken_by_head(leases, gate)
     is_served = newest is not None and not 0 < newest.czxid < left_at
-    return Gate(gate, "hidden" if is_served else "waiting", left_at)
+    return "hidden" if is_served else "waiting"
 
 
 def _left_at(gate: LockQueue, family: Family, before: LeasePool | None) -> int:
@@ -153,8 +154,13 @@ def _left_at(gate: LockQueue, family: Family, before: LeasePool | None) -> int:
         return max(before.left_at, _last_departure(family))
     if gate.find(head.node) is not None:
         return before.left_at
-    # The leases were there while another was first, so they are not of the one that is now.
-    taken = [lease.czxid + 1 for lease in before.holders]
+    # What another took or found when it was first is not of the one that is now. The leases are
+    # listed separately, so there may also be some from after it left.
+    taken = [
+        lease.czxid + 1
+        for lease in before.holders
+        if lease.owner == head.owner or lease.czxid <= before.gate_read_at
+    ]
     return max(before.left_at, _last_departure(family), *taken)
 
 
