@@ -106,6 +106,16 @@ def test_what_ended_between_two_sessions_is_over_after_a_while() -> None:
     assert alerts_of(report(DEADLOCK), *new) == [["firing D1"], [], [], ["resolved D1"]]
 
 
+def test_what_ended_is_over_though_each_minute_brings_a_new_session() -> None:
+    """It counts how long the finding is missing."""
+    new = [
+        report(*found, at=LATER + minute * 60_000, of=str(minute))
+        for minute, found in enumerate([(), (DEADLOCK,), (), (), ()])
+    ]
+
+    assert alerts_of(report(DEADLOCK), *new) == [["firing D1"], *[[]] * 4, ["resolved D1"]]
+
+
 def one_alert(finding: Finding = DEADLOCK, cluster: str = "prod") -> WebhookAlert:
     """The alert about a new finding."""
     (alert,) = FindingAlerts(cluster, "info").after(report(finding))

@@ -76,6 +76,7 @@ class FindingAlerts:
         self._firing: dict[str, WebhookAlert] = {}  # by the id of the finding
         self._session: Session | None = None
         self._new_until: Millis = 0  # until then, findings of the session before may come back
+        self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports
 
     def after(self, report: Report) -> list[WebhookAlert]:
         """Return what is new. Without a connection, or just after a new one, nothing is over."""
@@ -105,10 +106,18 @@ class FindingAlerts:
         return [*ended, *changed.values()]
 
     def _over(self, present: AbstractSet[str], now: Millis) -> list[WebhookAlert]:
-        """Forget and return the alerts whose findings are over."""
-        if now < self._new_until:
-            return []
-        return [self._firing.pop(id_) for id_ in [*self._firing] if id_ not in present]
+        """Forget and return the alerts whose findings are over.
+
+        A finding that is missing for long is over, however often the session is new.
+        """
+        missing = self._firing.keys() - present
+        self._missing_since = {id_: self._missing_since.get(id_, now) for id_ in missing}
+        return [
+            self._firing.pop(id_)
+            for id_ in [*self._firing]
+            if id_ in missing
+            and now >= min(self._new_until, self._missing_since[id_] + NEW_SESSION_MS)
+        ]
 
     def _labels(self, finding: Finding) -> dict[str, str]:
         labels = {
