@@ -226,6 +226,19 @@ def test_p4_remembers_a_silence_that_is_over() -> None:
     assert "was silent for" in only("P4", lonely(*tables)).sentence
 
 
+@pytest.mark.parametrize("paused", [0, 1, 2])
+def test_p4_remembers_a_silence_also_if_the_server_paused(paused: int) -> None:
+    """Thirteen seconds of ten are no silence of a session that is still there."""
+    silences = [6 * SECOND, 0]
+    silences.insert(paused, 13 * SECOND)
+    tables = (
+        connected("alice", quiet_ms=quiet_ms, at=NOW + number * MINUTE, received=number)
+        for number, quiet_ms in enumerate(silences, -2)
+    )
+
+    assert "was silent for 6s" in only("P4", lonely(*tables)).sentence
+
+
 @pytest.mark.parametrize(
     "case",
     [

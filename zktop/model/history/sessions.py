@@ -133,7 +133,11 @@ class SessionHistories:
         return (known.server, known.row.client) if known else (None, None)
 
     def longest_gap(self, session: Session) -> int | None:
-        """The longest time without a packet within this hour and the one before."""
+        """The longest time without a packet within this hour and the one before.
+
+        A session does not outlive a silence of its timeout, so one that seems to was no silence:
+        its server paused, or a clock was set.
+        """
         known = self._records.get(session)
         if known is None:
             return None
@@ -144,7 +148,8 @@ class SessionHistories:
         """Add a row; return whether the session may have made a request since the last one."""
         known = self._records.get(row.session)
         if known is None:
-            self._records[row.session] = _Record(server, row, at, at, at, row.quiet_ms)
+            gap = _longer(None, row.quiet_ms, row)
+            self._records[row.session] = _Record(server, row, at, at, at, gap)
             return row.last_cxid is not None
         if known.server == server and known.row.established == row.established:
             return _continue(known, row, at)
@@ -191,10 +196,17 @@ def _store_row(known: _Record, row: Connection, at: Millis, server: Text) -> boo
         known.last_active = known.at
     if at - known.gap_from >= HOUR_MS:
         known.gap_before, known.gap, known.gap_from = known.gap, None, at
-    silent, quiet, gap = at - known.heard_at, row.quiet_ms, known.gap
+    silent, quiet = at - known.heard_at, row.quiet_ms
     if quiet is not None and quiet > silent:
         silent = quiet
-    known.gap = silent if gap is None or silent > gap else gap
+    known.gap = _longer(known.gap, silent, row)
     known.server, known.row, known.at = server, row, at
     is_known = row.last_cxid is not None or last.last_cxid is not None
     return has_asked and is_known
+
+
+def _longer(gap: int | None, silent: int | None, row: Connection) -> int | None:
+    """Return the longer silence; one that the session cannot have survived does not count."""
+    if silent is None or (row.timeout_ms is not None and silent >= row.timeout_ms):
+        return gap
+    return silent if gap is None or silent > gap else gap
