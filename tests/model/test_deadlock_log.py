@@ -45,7 +45,7 @@ ENDS = {
     "bob released /y while it waited, or another client deleted its node": (
         gone("/y", BOB_Y, 900),
     ),
-    "no longer shown: its rules changed (actors, leases or kind of a lock), "
+    "unknown, as its rules changed (actors, leases or kind of a lock), "
     "or a node became unreadable": (
         Denied(path=join("/x", ANN_X), what="read", zxid=900, at=BEGIN + 9_000),
     ),

@@ -22,8 +22,7 @@ from zktop.model.waits.lock_order_story import Inversion
 MAX_ENDED: Final = 50
 CLEAR_AFTER_MS: Final[Millis] = 2_000
 RULES_CHANGED: Final = (
-    "no longer shown: its rules changed (actors, leases or kind of a lock), "
-    "or a node became unreadable"
+    "unknown, as its rules changed (actors, leases or kind of a lock), or a node became unreadable"
 )
 LEFT_TOGETHER: Final = "its nodes left with many others, or with their locks"
 
@@ -180,4 +179,4 @@ def _how_one_left(
 
 def _why_refuted(was: Deadlock) -> str:
     names = ", ".join(dict.fromkeys(step.name for step in was.steps))
-    return f"no longer proven: one of {names} has several threads"
+    return f"no longer proven, as one of {names} has several threads"
