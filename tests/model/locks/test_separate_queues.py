@@ -1,5 +1,7 @@
 """Locks of their own that share a folder."""
 
+from weakref import ref
+
 import pytest
 from model.builders import NOW, session
 from model.findings.cases import At, curator, facts, k, plain
@@ -7,7 +9,7 @@ from model.semaphores import POOL, curator_pool, reports
 from ui.fake_feed import frames
 
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.open_folder import has_separate_queues, part_held_by
+from zktop.model.locks.open_folder import part_held_by
 from zktop.model.settings import Root, Settings
 
 SHARED = "/locks/shared"
@@ -25,7 +27,7 @@ def test_clients_that_name_their_lock_wait_only_for_those_of_that_name() -> None
     """The waiters of a holder are those of its queue."""
     lock = lock_of(*TWO_NAMES, layout="named-sequence")
 
-    assert has_separate_queues(lock)
+    assert lock.has_separate_queues
     assert [one.owner for one in part_held_by(lock, session("ann")).waiters] == [session("bob")]
     assert [*part_held_by(lock, session("xen")).waiters] == []
 
@@ -41,13 +43,23 @@ def test_clients_that_count_each_other_are_in_one_queue(children: tuple[At, ...]
     """Also clients of two libraries."""
     lock = lock_of(*children)
 
-    assert not has_separate_queues(lock)
+    assert not lock.has_separate_queues
     assert part_held_by(lock, session("bob")) is lock
+
+
+def test_nothing_keeps_a_lock_whose_queues_were_compared() -> None:
+    """Its queues end with it."""
+    lock = lock_of(*TWO_NAMES, layout="named-sequence")
+    queue = ref(lock.queues[0])
+    assert lock.has_separate_queues
+    del lock
+
+    assert queue() is None
 
 
 def test_the_gate_of_a_semaphore_is_no_lock_of_its_own() -> None:
     """Clients there wait for the leases."""
     (report,) = reports(curator_pool())
 
-    assert not has_separate_queues(report.parts[report.paths[0]].lock)
+    assert not report.parts[report.paths[0]].lock.has_separate_queues
     assert report.paths == (POOL,)

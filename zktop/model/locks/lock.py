@@ -96,6 +96,10 @@ class LockQueue(Protocol):
     def may_watch_children(self) -> bool:
         """Whether the recipe of a waiter may watch the children of the lock."""
 
+    @property
+    def counts_others(self) -> bool:
+        """Whether its clients wait for members of another queue."""
+
     def find(self, node: str) -> Member | None:
         """Return the member with this name."""
 
@@ -129,6 +133,10 @@ class QueueDefaults:
     @property
     def may_watch_children(self) -> bool:
         return True
+
+    @property
+    def counts_others(self) -> bool:
+        return False
 
     def find(self: LockQueue, node: str) -> Member | None:
         return next((member for member in self.members if member.node == node), None)
@@ -259,6 +267,12 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         if len(queues) > FEW_QUEUES:
             return self._queue_by_node[member.node]
         return next(queue for queue in queues if queue.find(member.node) is not None)
+
+    @cached_property
+    def has_separate_queues(self) -> bool:
+        """Whether it has several queues, and each moves without regard to the others."""
+        several = len(self.queues) > 1 and self.kind != "semaphore"
+        return several and not any(queue.counts_others for queue in self.queues)
 
     @cached_property
     def _queue_by_node(self) -> dict[Text, LockQueue]:

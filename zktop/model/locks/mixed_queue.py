@@ -80,6 +80,15 @@ class MixedQueue(QueueDefaults):
         warnings = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
         return warnings + self.remarks
 
+    @property
+    def counts_others(self) -> bool:
+        orders = {id(one.order): one.order for one in self._decisions.values()}
+        return any(
+            child.layout != FOREIGN and child.node not in self._members
+            for order in orders.values()
+            for child in order.children
+        )
+
     def find(self, node: str) -> Member | None:
         return self._members.get(Text(node))
 

@@ -6,7 +6,6 @@ each other's znodes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 import msgspec
 
@@ -14,7 +13,7 @@ from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
-from zktop.model.locks.lock import FOREIGN, Lock, LockQueue, Member, absolute_path
+from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text
@@ -153,32 +152,12 @@ def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
     return tuple(found.values())
 
 
-def has_separate_queues(lock: Lock) -> bool:
-    """Return whether each queue of a lock moves without regard to the others."""
-    return len(lock.queues) > 1 and lock.kind != "semaphore" and _are_separate(lock)
-
-
-@lru_cache(maxsize=16)  # for the rows and sessions of a lock
-def _are_separate(lock: Lock) -> bool:
-    return not any(map(_counts_others, only_mixed(lock.queues)))
-
-
-def _counts_others(queue: MixedQueue) -> bool:
-    """Return whether clients of a queue wait for members of another one."""
-    orders = {id(order): order for one in queue.members for order in [queue.decision(one).order]}
-    return any(
-        child.layout != FOREIGN and queue.find(child.node) is None
-        for order in orders.values()
-        for child in order.children
-    )
-
-
 def part_held_by(lock: Lock, session: Session) -> Lock:
     """Return the lock with only those separate queues in which a session holds.
 
     Its waiters are those that wait behind the session.
     """
-    if not has_separate_queues(lock):
+    if not lock.has_separate_queues:
         return lock
     held = tuple(
         queue for queue in lock.queues if any(holder.owner == session for holder in queue.holders)

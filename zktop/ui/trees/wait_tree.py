@@ -14,7 +14,7 @@ from zktop.model.format import short
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, absolute_path
-from zktop.model.locks.open_folder import has_separate_queues, part_held_by
+from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -160,7 +160,7 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     Of separate queues, each with waiters has its holders at the top, unless one is in a deadlock.
     """
     stuck = _deadlocks(report)
-    if has_separate_queues(lock) and not any(one.owner in stuck for one in lock.holders):
+    if lock.has_separate_queues and not any(one.owner in stuck for one in lock.holders):
         actors = Actors(report.settings)
         busy = [one for queue in lock.queues if queue.waiters for one in queue.holders]
         every = dict.fromkeys(actors.of(lock, one) for one in busy or lock.holders)

@@ -11,7 +11,6 @@ from zktop.model.actors import Actors
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.locks.open_folder import has_separate_queues
 from zktop.model.report import Contender, LockView, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -167,21 +166,17 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def _are_in_line(self, first: int, place: int) -> bool:
         """Return whether two positions are in queues that depend on each other."""
-        if not self.has_separate_queues:
-            return True
         lock, members = self.view.lock, self.queue.members
+        if not lock.has_separate_queues:
+            return True
         return lock.queue_of(members[first]) is lock.queue_of(members[place])
-
-    @cached_property
-    def has_separate_queues(self) -> bool:
-        return has_separate_queues(self.view.lock)
 
     @cached_property
     def is_stuck(self) -> bool:
         """Whether all waiters are in a deadlock or behind one."""
         places = range(self.queue.holder_count, len(self.queue.members))
         return bool(self.rings) and (
-            not self.has_separate_queues
+            not self.view.lock.has_separate_queues
             or all(self.ring_before(at) or self.ring_of(self.queue.members[at]) for at in places)
         )
 

@@ -290,7 +290,7 @@ def may_watch_children(row: QueueRow) -> bool:
 def _releasing_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
     """Return the row of the first holder that a waiter waits for."""
     lock = row.detail.view.lock
-    if not row.detail.has_separate_queues or row.member is None:
+    if not row.detail.view.lock.has_separate_queues or row.member is None:
         return [0]
     holders = (member.node for member in lock.queue_of(row.member).holders)
     places = row.detail.queue.places_of(holders)[:1]
