@@ -2,6 +2,7 @@
 
 import pytest
 from model.builders import NOW
+from msgspec.structs import replace
 from output.stories import facts, settings
 
 from zktop.model.deadlock_log import MAX_ENDED
@@ -34,6 +35,17 @@ def test_a_deadlock_from_before_the_period_is_counted() -> None:
     (case,) = found.deadlocks
     assert case.first_seen == found.since
     assert case.ended is None
+
+
+def test_a_finding_that_is_gone_when_the_period_begins_is_over() -> None:
+    """The first report is of that very moment."""
+    period = Period(NOW + 1_000)
+    ring = Examiner(settings(RING)).look(World().after(*facts(RING)), NOW)
+    note = replace(ring.findings[0], id="note")
+    for now, findings in ((NOW, (note,)), (NOW + 1_000, ())):
+        period.look(replace(ring, findings=findings, now=now))
+
+    assert [one.is_over for one in summed_up(period).findings] == [True]
 
 
 def test_all_deadlocks_that_end_at_once_are_over() -> None:

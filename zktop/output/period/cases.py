@@ -36,11 +36,12 @@ class CaseLog:
 
     def __init__(self) -> None:
         self._deadlocks: dict[int, DeadlockCase] = {}  # by number
+        self._alive: set[int] = set()  # the numbers of those that are not over
         self._findings: dict[str, FindingCase] = {}
+        self._present: frozenset[str] = frozenset()  # the findings of the newest report
         self._over: tuple[EndedDeadlock, ...] = ()
         self._expiries: dict[Session, ExpiredSession] = {}
         self._expired: tuple[ExpiredSession, ...] = ()  # of the newest report
-        self._looked_at: Millis = 0
 
     def look(self, report: Report, now: Millis) -> None:
         """Take the next report, and the time for which it counts."""
@@ -48,6 +49,7 @@ class CaseLog:
             known = self._deadlocks.get(deadlock.number)
             first_at = known.first_at if known else now
             self._deadlocks[deadlock.number] = DeadlockCase(deadlock, first_at)
+            self._alive.add(deadlock.number)
         if report.over is not self._over:
             self._over = report.over
             for over in report.over:
@@ -58,13 +60,13 @@ class CaseLog:
             self._expiries.update((one.session, one) for one in report.expiries)
         for finding in report.findings:
             self._findings[finding.id] = self._case(finding, now)
-        self._looked_at = now
+        self._present = frozenset(finding.id for finding in report.findings)
 
     def _case(self, finding: Finding, now: Millis) -> FindingCase:
         known = self._findings.get(finding.id)
         if known is None:
             return FindingCase(finding, now, now)
-        is_back = known.last_at < self._looked_at
+        is_back = finding.id not in self._present
         return FindingCase(finding, known.first_at, now, times=known.times + is_back)
 
     def _end(self, over: EndedDeadlock) -> None:
@@ -74,13 +76,15 @@ class CaseLog:
             self._deadlocks[over.deadlock.number] = DeadlockCase(
                 case.deadlock, case.first_at, over.at, over.how
             )
+            self._alive.discard(over.deadlock.number)
 
     def _end_others(self, report: Report, now: Millis) -> None:
         """Note the end of those that the report does not name any more, as too many have ended."""
         present = {deadlock.number for deadlock in report.deadlocks}
-        for number, case in self._deadlocks.items():
-            if case.ended_at is None and number not in present:
-                self._deadlocks[number] = msgspec.structs.replace(case, ended_at=now)
+        for number in self._alive - present:
+            case = self._deadlocks[number]
+            self._deadlocks[number] = msgspec.structs.replace(case, ended_at=now)
+        self._alive &= present
 
     def deadlocks(self) -> Iterator[DeadlockCase]:
         """Return all deadlocks, in the order of their detection."""
@@ -90,11 +94,11 @@ class CaseLog:
         """Return the sessions that expired in the period, with the locks that this freed."""
         return [one for one in self._expiries.values() if one.at >= since]
 
-    def findings(self, now: Millis) -> list[FindingCase]:
+    def findings(self) -> list[FindingCase]:
         """Return all findings that are no deadlocks, the worst first."""
         dead = {case.deadlock.id for case in self._deadlocks.values()}
         found = (
-            msgspec.structs.replace(case, is_over=case.last_at < now)
+            msgspec.structs.replace(case, is_over=name not in self._present)
             for name, case in self._findings.items()
             if name not in dead
         )

@@ -84,7 +84,7 @@ class Period:
         self._look_at_beginning()
         accounts = self._ledger.accounts(until)
         until = accounts.until
-        findings = self._cases.findings(max(report.now, self._since))
+        findings = self._cases.findings()
         summary = PeriodJson(
             hosts=origin.hosts,
             chroot=origin.chroot,
