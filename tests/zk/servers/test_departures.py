@@ -1,15 +1,17 @@
 """A server that has left the ensemble: it is asked no more, and its tables count no more."""
 
 import itertools
+import time
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 
-from zktop.model.facts import ServerFact
+from zktop.model.facts import Server, ServerFact
 from zktop.model.world.world import World
 from zktop.zk.connect.address import Access, Address, AdminAccess, parse_hosts
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.servers.introspect import Introspection, KnownServers
+from zktop.zk.servers.introspect import GONE_AFTER_S, Introspection, KnownServers
 from zktop.zk.servers.table_formats import EnsembleMember
 
 
@@ -51,6 +53,14 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[ServerFact]:
     return []
 
 
+@pytest.fixture
+def wait_s(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Let this time pass for the rounds."""
+    passed_s = [time.monotonic()]
+    monkeypatch.setattr("zktop.zk.servers.introspect.time.monotonic", lambda: sum(passed_s))
+    return passed_s.append
+
+
 def asking(hosts: str, told: list[ServerFact]) -> Introspection:
     """Ask these servers; the thread does not run."""
     access, pace = Access(parse_hosts(hosts)), RequestBudget(1_000)
@@ -60,16 +70,31 @@ def asking(hosts: str, told: list[ServerFact]) -> Introspection:
 
 
 def test_an_address_that_a_name_has_no_more_is_no_server(
-    names: Names, told: list[ServerFact]
+    names: Names, told: list[ServerFact], wait_s: Callable[[float], None]
 ) -> None:
-    """A pod that restarts with another address is not in the world twice."""
+    """A pod that restarts with another address is not in the world twice for long."""
     introspection = asking("zk:2181", told)
     names.addresses["zk"] = ["10.0.0.1", "10.0.0.2"]
     introspection._round()
     names.addresses["zk"] = ["10.0.0.2", "10.0.0.3"]
+    wait_s(GONE_AFTER_S + 1)
     introspection._round()
 
     assert World().after(*told).tables.keys() == {"10.0.0.2:2181", "10.0.0.3:2181"}
+
+
+def test_a_server_that_one_answer_leaves_out_stays(
+    names: Names, told: list[ServerFact], wait_s: Callable[[float], None]
+) -> None:
+    """A name server may tell a part of the addresses at a time; tables of the others count on."""
+    introspection = asking("zk:2181", told)
+    for addresses in (["10.0.0.1", "10.0.0.2"], ["10.0.0.2", "10.0.0.3"]) * 3:
+        names.addresses["zk"] = addresses
+        introspection._round()
+        wait_s(GONE_AFTER_S / 2)
+
+    assert len(World().after(*told).tables) == 3
+    assert not any(isinstance(fact, Server) and fact.left for fact in told)
 
 
 def test_a_member_without_a_port_that_leaves_is_no_server(told: list[ServerFact]) -> None:

@@ -117,6 +117,7 @@ QUIET_RESTS = 20  # such pauses, while no znode of the locks changes
 LONGEST_QUIET_S = 120.0
 LONGEST_REST_S = 60.0  # while the server is slow
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
+GONE_AFTER_S = 60.0  # a name server may leave out some addresses of a name, now these, now those
 MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
 
 
@@ -130,6 +131,7 @@ class ServerSchedule:
         self.known = KnownTables()
         self.kind: ServerKind | None = None  # as last reported
         self.admin_due = 0.0
+        self.known_at = 0.0  # when a name or the list of members last included it
         self.why_no_admin = ""
         self.watches: PathsBySession = {}  # of the last sample
         self.facts: Sequence[ServerFact] = ()  # of the last sample
@@ -259,10 +261,13 @@ class Introspection:
         now = time.monotonic()
         servers = self.ensemble.servers()
         for name in servers:
-            self._schedules.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
-        for name in self._schedules.keys() - servers.keys():
-            del self._schedules[name]
-            self._report_departure(name)
+            is_given = name in self.ensemble.named
+            schedule = self._schedules.setdefault(name, ServerSchedule(is_given=is_given))
+            schedule.known_at = now
+        for name in [*self._schedules]:
+            if now - self._schedules[name].known_at > GONE_AFTER_S:
+                del self._schedules[name]
+                self._report_departure(name)
         changes, may_rest = self.changes(), self.may_rest()
         due = {
             name: one
