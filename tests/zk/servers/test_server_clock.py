@@ -6,6 +6,7 @@ import pytest
 from zk.canned_answers import WHOLE, facts_from
 
 from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
+from zktop.zk.wall_clock import now_ms
 
 NOON = 1_795_262_400_000  # 2026-11-21 12:00:00 UTC
 
@@ -108,9 +109,20 @@ def test_setting_our_clock_silences_no_client(monkeypatch: pytest.MonkeyPatch) -
     )
     clock = ServerClock()
     facts_from(WHOLE | {"cons": cons}, clock)
-    hour_later = time.time_ns() // 10**6 + 3600 * 10**3
-    monkeypatch.setattr("zktop.zk.servers.sample.now_ms", lambda: hour_later)
+    hour_later = time.time_ns() + 3600 * 10**9
+    monkeypatch.setattr("zktop.zk.servers.sample.time.time_ns", lambda: hour_later)
     (row,) = facts_from(WHOLE | {"cons": cons}, clock).connections or ()
 
     assert row.quiet_ms is not None
     assert row.quiet_ms < 60_000
+
+
+def test_setting_our_clock_back_ends_no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dates are compared with the right time, not with zktop's, which is slow to come back."""
+    monkeypatch.setattr(now_ms.__self__, "_newest_ns", time.time_ns() + 3600 * 10**9)
+    in_20_s = time.strftime("%a %b %d %H:%M:%S UTC %Y", time.gmtime(time.time() + 20))
+    sets = f"Session Sets (1)/(1):\n1 expire at {in_20_s}:\n\t0x1\n"
+    dump = WHOLE["dump"].replace("Session Sets (0)/(0):\n", sets)
+    (left_ms,) = (facts_from(WHOLE | {"dump": dump}).expires_in_ms or {}).values()
+
+    assert 10_000 < left_ms <= 20_500

@@ -1,6 +1,7 @@
 """Samples the tables of one server, through its AdminServer or with four-letter words."""
 
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -29,7 +30,6 @@ from zktop.zk.servers.server_clock import (
     monotonic_ms,
 )
 from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
-from zktop.zk.wall_clock import now_ms
 
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
 
@@ -186,7 +186,8 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
         dump = _ask("dump", kind, settings)
     except RefusedError as refusal:
         sample.why["expiry"] = str(refusal)
-    dumped_at, clocked_at = now_ms(), clock.now(monotonic_ms())
+    # Not `now_ms`, which stays ahead for a while if the clock was set back: dates do not.
+    dumped_at, clocked_at = time.time_ns() // 1_000_000, clock.now(monotonic_ms())
     settings.sizes.read_dump(dump)
     sample.attempt("watches", lambda: _request_watches(sample, ask, settings))
     if kind.traits.expiry:
