@@ -1,9 +1,7 @@
 """Mutual exclusion under crashes, freezes and broken lines, proved by the server itself."""
 
 import contextlib
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from demo.contenders import Bench, kill_all
@@ -41,7 +39,6 @@ troubles = st.lists(
 def checked() -> Iterator[None]:
     """Every contender checks that it is alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
         patch.setattr("zktop.demo.processes.CONTENDER_MODULE", "demo.exclusion_check")
         yield
 

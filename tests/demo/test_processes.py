@@ -58,6 +58,16 @@ def gone_within(seconds: float, pids: list[int]) -> bool:
     return True
 
 
+def package_running(folder: Path, part: str, code: str) -> Path:
+    """Write a package `zktop` with one part, which runs this code; return its folder."""
+    module = folder / "zktop" / part / "__main__.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(code)
+    for package in (module.parent, module.parents[1]):
+        (package / "__init__.py").touch()
+    return folder
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_no_contender_outlives_its_parent(bench: Bench, number: signal.Signals):
     """Whatever the parent dies of: one that works, one that is frozen, one that oversleeps."""
@@ -240,3 +250,23 @@ def test_a_sandbox_runs_nothing_from_the_current_folder(
 
     with sandbox_process() as address:
         assert ":" in address
+
+
+def test_a_contender_is_of_the_zktop_that_starts_it(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Another one may be installed, as beside a checkout."""
+    monkeypatch.syspath_prepend(package_running(tmp_path, "demo", "raise SystemExit(77)"))
+    bench.start("a")
+    bench.ended("a")
+
+    assert bench.log.ended["a"].exit_code == 77
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_sandbox_is_of_the_zktop_that_starts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The same for the server of demos."""
+    monkeypatch.syspath_prepend(package_running(tmp_path, "sandbox", "print('here')"))
+
+    with sandbox_process() as address:
+        assert address == "here"

@@ -1,5 +1,6 @@
 """`zktop sandbox`: the embedded server, for the user's own clients and for `zktop demo`."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,13 +51,15 @@ def command(port: int, host: str, flavour: str) -> int:
 @contextmanager
 def sandbox_process() -> Iterator[str]:
     """Run a sandbox server on a free port as a child process; yields its address."""
-    # -P: Python would import modules from the current folder of the user first
+    # -P: Python would import modules from the current folder of the user first.
+    # It imports from where we do: another zktop may be installed.
     command = [sys.executable, "-P", "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes"]
     server = subprocess.Popen(  # noqa: S603  zktop itself, with fixed arguments
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         start_new_session=True,  # ctrl-c must not end it: contenders still close their sessions
     )
     with server:

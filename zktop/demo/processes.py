@@ -63,12 +63,14 @@ class ContenderProcess:
     def start(cls, order: ContenderOrder) -> Self:
         """Start a contender in its own process group, out of reach of ctrl-c in a terminal."""
         process = subprocess.Popen(  # noqa: S603  our own module
-            # -P: Python would import modules from the current folder of the user first
+            # -P: Python would import modules from the current folder of the user first.
+            # It imports from where we do: another zktop may be installed.
             [sys.executable, "-P", "-m", CONTENDER_MODULE, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             process_group=0,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         )
         started = cls(order, process)
         started.send(msgspec.json.encode(order).decode())
