@@ -1,6 +1,8 @@
 """Less common ways to connect: SASL, IPv6, one name for several servers, read-only mode."""
 
+import contextlib
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -164,6 +166,21 @@ def test_the_connection_is_named_like_the_tables_of_its_server(
     ]
 
     assert names_of(probes) == {"10.1.1.3:2181": "10.1.1.3:2181"}
+
+
+def test_all_names_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow name server delays the connection once, not once for each host."""
+    all_asked = threading.Barrier(3)
+
+    def look_up(host: str, port: int, **_: object) -> list[object]:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            all_asked.wait(5.0)
+        return [(0, 0, 0, "", (host, port))]
+
+    monkeypatch.setattr("zktop.zk.servers.introspect.socket.getaddrinfo", look_up)
+    names_of([Probe(Address(f"10.1.1.{n}", 1), "ok", "", peer=f"10.1.1.{n}:1") for n in range(3)])
+
+    assert not all_asked.broken
 
 
 def _resolve(monkeypatch: pytest.MonkeyPatch, name: str, addresses: list[str]) -> None:

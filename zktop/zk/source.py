@@ -147,6 +147,7 @@ class Source:
         deadline = time.monotonic() + self.access.connect_timeout
         with self._while_waiting():
             probes = preflight_of(self.access)
+            self._connection.names = names_of(probes)
         self._expect(probes)
         try:
             self._connection.open(max(0.1, deadline - time.monotonic()))
@@ -231,7 +232,6 @@ class Source:
         self._traits = flavours.common_traits(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
         self._watcher.persistent = self._traits.recursive and self.plan.persistent
-        self._connection.names = names_of(probes)
         self._connection.prefer([probe.address for probe in probes if probe.usable])
         self._discovery.znodes = max([probe.znodes or 0 for probe in probes]) or None
         self._introspection.probed = {probe.address: probe for probe in probes}

@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from zktop.model.facts import Connection, Server, ServerFact
 from zktop.model.text import Text, clean
@@ -75,11 +76,14 @@ class KnownServers:
 
 def names_of(probes: Iterable[Probe]) -> dict[str, str]:
     """Map the numeric address of each server to the name that `KnownServers` has for it."""
-    return {
-        probe.peer: str(probe.address)
-        for probe in probes
-        if probe.peer and _is_one_server(probe.address, _resolve(probe.address.reachable))
-    }
+    found = [(probe.peer, probe.address) for probe in probes if probe.peer]
+    with ThreadPoolExecutor(len(found) or 1) as pool:  # a name server may be slow
+        behind = pool.map(_resolve, [address.reachable for _, address in found])
+        return {
+            peer: str(address)
+            for (peer, address), servers in zip(found, behind, strict=True)
+            if _is_one_server(address, servers)
+        }
 
 
 def _resolve(address: Address) -> list[Address]:
