@@ -3,8 +3,9 @@
 Of two facts about one server or about our connection the later one counts. If the wall clock is
 set back while zktop runs, a lost connection would not count until the clock has caught up, for an
 hour after a step of an hour. So the time then goes on from where it was, at half the pace until
-the wall clock has caught up: ages of znodes are differences to the clocks of servers. A step
-forward is followed at once, as after a sleep of the machine.
+the wall clock has caught up: ages of znodes are differences to the clocks of servers. Meanwhile
+waits count half, and rates double. A step forward is followed at once, as after a sleep of the
+machine.
 """
 
 import threading
