@@ -225,6 +225,21 @@ def test_nagios_reports_wrong_usage_as_unknown(zktop: Run, options: tuple[str, .
     assert out.count("\n") == 1
 
 
+def test_nagios_names_the_wrong_option(zktop: Run) -> None:
+    """The value alone says little."""
+    _, out, _ = zktop("check", "--format", "nagios", "--min-confidence", "C9")
+
+    assert out.startswith("ZKTOP UNKNOWN - Invalid value for '--min-confidence': 'C9' is not")
+
+
+def test_another_option_may_have_the_value_nagios(zktop: Run) -> None:
+    """Without --format, wrong options end as everywhere."""
+    code, out, err = zktop("check", "--cluster", "nagios", "--bogus")
+
+    assert (code, out) == (2, "")
+    assert err.startswith('There is no option "--bogus".')
+
+
 def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None:
     """OK would be wrong."""
     file = recorded(tmp_path / "a.zktop", (LATER, facts("X x: A")[:1]), judged_by=Settings())

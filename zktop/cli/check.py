@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -48,7 +49,7 @@ class NagiosPlugin(click.Command):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        is_nagios = "nagios" in args or "--format=nagios" in args
+        is_nagios = "--format=nagios" in args or ("--format", "nagios") in pairwise(args)
         with _errors_as_unknown(is_nagios=is_nagios):
             return super().make_context(info_name, args, parent, **extra)
 
@@ -64,7 +65,8 @@ def _errors_as_unknown(*, is_nagios: bool) -> Iterator[None]:
     except (ZktopError, click.UsageError) as error:
         if not is_nagios:
             raise
-        sentence = " ".join(str(error).split())
+        said = error.format_message() if isinstance(error, click.UsageError) else str(error)
+        sentence = " ".join(said.split())
         code = _print([f"ZKTOP UNKNOWN - {sentence}"], NAGIOS_CODES["UNKNOWN"])
         raise Exit(code) from error
 
