@@ -159,9 +159,8 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
 
     Of separate queues, each with waiters has its holders at the top, unless one is in a deadlock.
     """
-    stuck = _deadlocks(report)
+    stuck, actors = _deadlocks(report), Actors(report.settings)
     if lock.has_separate_queues and not any(one.owner in stuck for one in lock.holders):
-        actors = Actors(report.settings)
         busy = [one for queue in lock.queues if queue.waiters for one in queue.holders]
         every = dict.fromkeys(actors.of(lock, one) for one in busy or lock.holders)
         tops = _TreeBuilder(report, MAX_LISTED, selected).tops([*every][:MAX_TOPS], "runs")
@@ -174,8 +173,7 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
         return _of_session(report, session, selected)
     builder = _TreeBuilder(report, MAX_LISTED, selected)
     for holder in lock.holders[:1]:
-        actor = Actors(report.settings).of(lock, holder)
-        return WaitTree(builder.tops([actor], "runs"))
+        return WaitTree(builder.tops([actors.of(lock, holder)], "runs"))
     return WaitTree((builder.lock(lock.path, 1),))
 
 
@@ -232,7 +230,8 @@ def main_wait(report: Report, session: Session) -> Step | None:
         for path in dict.fromkeys(report.locks_of.get(session, ()))
         for lock in [report.parts[path].lock]
         if not lock.has_standbys
-        for member in lock.waiters
+        for queue in lock.queues  # in any order: to merge a thousand queues takes long
+        for member in queue.waiters
         if member.owner == session
     ]
     return min(waits, key=lambda one: one.member.czxid, default=None)
