@@ -1,5 +1,7 @@
 """The user's list of owners names clients by session, address, host or pattern."""
 
+from unittest.mock import MagicMock
+
 import pytest
 
 from zktop.model.owner_list import OwnerList
@@ -42,3 +44,14 @@ def test_further_fields_of_an_owner() -> None:
     assert LIST.details_of("0x2", "10.0.0.9:1") == {"name": "office", "floor": "2"}
     assert LIST.details_of("0x2", "10.0.0.1:1") == {"name": "billing"}
     assert LIST.details_of("0x2", "10.1.0.1:1") == {}
+
+
+def test_a_list_is_not_compared_with_itself() -> None:
+    """With 50,000 entries that takes 18 ms, and a screen asks twenty times a second."""
+    entries = MagicMock(wraps=dict(LIST.entries))
+    entries.__eq__.side_effect = AssertionError("compared")
+    same = OwnerList(entries)
+
+    assert same.has_entries_of(same)
+    assert OwnerList({"a": "b"}).has_entries_of(OwnerList({"a": "b"}))
+    assert not OwnerList({"a": "b"}).has_entries_of(OwnerList())

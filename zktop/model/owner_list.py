@@ -23,6 +23,10 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
 
     entries: Mapping[str, OwnerEntry] = {}
 
+    def has_entries_of(self, other: "OwnerList") -> bool:
+        """Whether two lists say the same; one that was not read again is not compared."""
+        return self is other or self.entries == other.entries
+
     def key_of(self, session: str, client: str) -> str | None:
         """Return the key that fits: session, address or host, else the first fitting pattern."""
         if not self.entries:

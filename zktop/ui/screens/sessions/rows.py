@@ -176,7 +176,7 @@ class SessionRows(LiveRows[SessionRow]):
             changed |= self._reconnected(report, before)
         if before is not None:
             changed |= {*before.ours} ^ {*report.ours}
-            if before.client_names.owners.entries != report.client_names.owners.entries:
+            if not report.client_names.owners.has_entries_of(before.client_names.owners):
                 changed |= self.rows.keys()
         for number, session in enumerate(changed, start=1):
             self._set(session)
