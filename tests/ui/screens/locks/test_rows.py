@@ -274,3 +274,16 @@ def test_a_collection_of_garbage_does_not_look_at_rows(live: LockRows) -> None:
 def shapes(live: LockRows) -> list[tuple[object, ...]]:
     """What is known of each row, in the usual order."""
     return [(row.lock, row.history, row.status, row.waiting) for row in listed(live)]
+
+
+def test_names_are_forgotten_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first connection table of a large ensemble changes the names of all its clients."""
+    monkeypatch.setattr("zktop.ui.screens.locks.rows.AT_ONCE", 1)
+    tables = connections(ZK1, row("api-1"), row("api-2"), at=LATER)
+    nodes = [*lock(QUIET, "api-1"), *lock(LONG, "api-2")]
+    first, second = reports((NOW, [own(), *nodes]), (LATER, [tables]))
+    live = LockRows()
+    read_whole(live, first)
+    listed(live, parsed_filter("api"))
+
+    assert len([*live.read(second)]) == len(second.paths)

@@ -55,18 +55,19 @@ class LockRows(LiveRows[LockRow]):
         self.records = report.parts
         self.has_changed |= bool(paths)
         if before is not None and self.filters:
-            self._forget_names(before, report)
+            yield from self._forget_names(before, report)
 
-    def _forget_names(self, before: Report, report: Report) -> None:
+    def _forget_names(self, before: Report, report: Report) -> Iterator[None]:
         """Let the filter read the locks of clients again that may have other names now."""
-        if before.client_names.owners.entries != report.client_names.owners.entries:
-            renamed = {*report.paths}
-        else:
+        renamed: Iterable[Text] = report.paths
+        if report.client_names.owners.has_entries_of(before.client_names.owners):
             changed = report.ensemble.changed_since(before.ensemble)  # an address is a name, too
-            renamed = {path for one in changed for path in report.locks_of.get(one, ())}
-        for path in renamed:
+            renamed = (path for one in changed for path in report.locks_of.get(one, ()))
+        for number, path in enumerate(renamed, start=1):
             self.forget(self.rows.get(path))
-        self.has_changed |= bool(renamed)
+            self.has_changed = True
+            if number % AT_ONCE == 0:
+                yield
 
     def _changed(self, before: Report | None, report: Report) -> Collection[Text]:
         """Return the paths whose rows change; all of them in order, so that sorting is fast."""
