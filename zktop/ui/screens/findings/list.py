@@ -172,7 +172,7 @@ def _findings(
         for finding in report.findings
         if finding.id not in others
         and finding.cause is None
-        and _matches(_words_of(finding), finding.severity, wanted)
+        and (not wanted or _matches(_words_of(finding), finding.severity, wanted))
     ]
     listed = found if opened is None else list(group_alike(found, kind_of, opened))
     shown = listed[:MAX_FINDINGS]
