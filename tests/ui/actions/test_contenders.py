@@ -2,6 +2,7 @@
 
 import pytest
 from model.builders import NOW, lock, session
+from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders, contender
 from ui.fake_feed import FakeFeed, frames, settled
 
@@ -90,3 +91,18 @@ async def test_a_session_of_another_screen_does_not_hide_the_clients_of_a_lock()
         await settled(pilot)
 
     assert stage.asked == [("kill", "ann")]
+
+
+async def test_a_client_of_another_screen_is_not_killed_on_screen_3() -> None:
+    """A finding is under the cursor there, no client."""
+    stage = FakeContenders(states=[contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))])
+    app = Zktop(FakeFeed(*trouble()), stage, settings=UiSettings(page="demo"))
+    async with app.run_test(size=(140, 44)) as pilot:
+        await settled(pilot)
+        await pilot.press("3")
+        await settled(pilot)
+        await pilot.press("K")
+        await settled(pilot)
+
+    assert app.subject.session == 0xA
+    assert stage.asked == []

@@ -209,9 +209,7 @@ class ContenderActions(Shell):
         port = self.contenders
         if port is None:
             return
-        here = self.page.subject if self.page is not None else Selection()
-        is_known = (here.path, here.session, here.contender) != (None, None, None)
-        selection = here if is_known else self.selection
+        selection = self.page.subject if self.page is not None else Selection()
         contender = chosen(port.states, selection, action)
         if contender is None:
             name, key = selection.contender, self.key_of("new")
