@@ -311,6 +311,7 @@ async def test_frames_name_the_users_keys(page: str) -> None:
         ("timeline", "act('play')", "Go back with {step_back} or {seek}, then press {play} to"),
         ("locks", "act('record')", "Press {record} to stop."),
         ("demo", "act('kill')", "No demo client here. Press {new} to start one."),
+        ("timeline", "act('mark')", ": {compare} compares, {export} exports from here."),
     ],
 )
 async def test_messages_name_the_users_keys(
@@ -327,6 +328,21 @@ async def test_messages_name_the_users_keys(
         await settled(pilot)
 
         assert any(said.format(**keys) in one.message for one in app._notifications)
+
+
+async def test_a_recording_names_the_users_keys_for_a_comparison() -> None:
+    """It has no newest moment to compare with."""
+    keys = {key.id: key.keys for key in MOVED}
+    feed = FakeFeed(*trouble(), is_live=False)
+    app = Zktop(feed, settings=UiSettings(page="timeline", table=MOVED))
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await app.run_action("act('compare')")
+        await settled(pilot)
+        said = [one.message for one in app._notifications]
+
+    way = "Mark a moment with {mark}, go to another one, then compare them with {compare}."
+    assert said[-1] == way.format(**keys)
 
 
 async def test_sentences_name_the_users_keys() -> None:

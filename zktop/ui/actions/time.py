@@ -196,7 +196,9 @@ class TimeActions(Shell):
         if mark is not None and marked is not None and mark != at:
             self.push_screen(CompareDialog(ComparedMoment("mark", mark, marked.report), here))
         elif not self.feed.is_live:
-            self.show_message("Mark a moment with m, go to another one, then compare them with c.")
+            to_mark, to_compare = map(self.key_of, ("mark", "compare"))
+            way = f"go to another one, then compare them with {to_compare}."
+            self.show_message(f"Mark a moment with {to_mark}, {way}")
         elif frame is newest:
             self.show_message("This is the newest moment. Go back in time to compare with it.")
         else:

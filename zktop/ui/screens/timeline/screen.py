@@ -213,16 +213,17 @@ class TimelineScreen(Page):
 
     def action_mark(self) -> None:
         """Mark this moment, or remove the mark from it."""
-        here = self.view_state.at if self.view_state is not None else None
-        if here is None:
+        state = self.view_state
+        if state is None or state.at is None:
             return
+        here = state.at
         self._mark = None if here == self._mark else here
         if self._mark is None:
             self.say("Mark removed.")
         else:
-            self.say(
-                f"Marked {time_ms(self._mark)}Z. Move the cursor: c compares, x exports from here."
-            )
+            compare, export = map(state.key_of, ("compare", "export"))
+            way = f"Move the cursor: {compare} compares, {export} exports from here."
+            self.say(f"Marked {time_ms(self._mark)}Z. {way}")
         self.redraw()
 
     @property
