@@ -206,3 +206,10 @@ def test_a_node_stays_selected_while_its_lock_is() -> None:
         "path": "/locks/orders",
         "node": "lock-01",
     }
+
+
+def test_a_node_stays_selected_while_a_finding_is_looked_at() -> None:
+    """Screen 3 always selects a finding, and the cursor of screen 2 must not move."""
+    selected = Selection(path="/locks/orders", node="lock-01", session=0xA)
+
+    assert selected.updated(Selection(case="D1")) == selected._replace(case="D1")

@@ -1,7 +1,7 @@
 """What the pages draw: one moment, and what the user has selected."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -16,6 +16,7 @@ from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
 
 KeyOf = Callable[[str], str]  # returns the key of an action, as users write it
+PLACE: Final = ("path", "session")  # what a node or a contender belongs to
 
 
 class TimeRange(NamedTuple):
@@ -37,10 +38,10 @@ class Selection(NamedTuple):
     def updated(self, newer: "Selection") -> "Selection":
         """Replace the fields that the newer selection sets.
 
-        A node belongs to a lock, a contender to a session: neither outlives what it belongs to.
+        A node and a contender belong to a lock and a session, and do not outlive them.
         """
         known = {field: value for field, value in newer._asdict().items() if value is not None}
-        has_moved = any(getattr(self, field) != value for field, value in known.items())
+        has_moved = any(known.get(one, getattr(self, one)) != getattr(self, one) for one in PLACE)
         kept = self._replace(node=None, contender=None) if has_moved else self
         return kept._replace(**known)
 
