@@ -24,12 +24,13 @@ from textual.pilot import Pilot
 from ui.example_ensemble import read_whole
 from ui.fake_feed import app_of, frames, panel, settled
 
-from zktop.model.facts import AnyFact, OwnerNames, Server
+from zktop.model.facts import AnyFact, OwnerNames, Server, ServerState
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.contacts_and_packet_rates import PacketRates, RecentContacts
+from zktop.ui.screens.common.server_state import OUTAGES, outage
 from zktop.ui.screens.sessions.contact_bar import contact_strip, silence_bar
 from zktop.ui.screens.sessions.directory import SessionDirectory
 from zktop.ui.screens.sessions.if_it_dies import behind_it, others_on_host
@@ -110,6 +111,14 @@ def test_versions_are_in_the_order_of_their_numbers() -> None:
     found = sorted(server_rows(frame.report, PacketRates()), key=version.key)  # type: ignore[arg-type]
 
     assert [row.figures.version for row in found] == ["3.9.4", "3.9.10", versions[0]]
+
+
+@pytest.mark.parametrize("state", OUTAGES)
+def test_an_outage_fits_its_column(state: ServerState) -> None:
+    """With its duration in the first minute."""
+    mode = next(column for column in COLUMNS if column.name == "MODE")
+
+    assert len(outage(state, 12_000)[0]) <= mode.width
 
 
 async def test_without_tables_it_says_what_is_unknown() -> None:

@@ -124,7 +124,7 @@ def _note(row: ServerRow) -> Line:
 COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("SERVER", 15, lambda row: line((row.name, "strong")), lambda row: row.name, share=1,
            title="Address", about="The address of the server."),
-    Column("MODE", 10, _mode, lambda row: row.figures.mode or "",
+    Column("MODE", 14, _mode, lambda row: row.figures.mode or "",
            title="Role",
            about="LEADER, follower, observer or standalone; or for how long the server is down."),
     Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: sort_value(row.lag),
