@@ -101,6 +101,15 @@ def test_a_lead_lasts_while_no_client_is_answered() -> None:
     assert clock.now(900_000) == 901_000
 
 
+def test_a_lead_from_before_a_gap_is_forgotten_at_the_first_answer() -> None:
+    """An hour without a client says nothing about the server's clock, nor does the lead before."""
+    clock = ServerClock()
+    clock.saw_answer(6_000, 0)
+    clock.saw_answer(3_600_000, 3_600_000)
+
+    assert clock.now(3_600_000) == 3_600_000
+
+
 def test_setting_our_clock_silences_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our wall clock is set forward between two samples; no client has been silent."""
     cons = (

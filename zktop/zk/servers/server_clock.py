@@ -19,7 +19,7 @@ _QUARTER_MS = 15 * 60 * 1000  # time zones differ by whole quarters of an hour
 _LATE_MS = 60 * 1000  # a bucket further in the past means another zone
 _HALF_SECOND_MS = 500  # dates are truncated to seconds
 _YEAR, _NUMBERS = 4, 5  # digits of a year; numbers in a date and a time
-_WINDOW_MS = 5 * 60 * 1000  # a lead counts for one to two windows
+_WINDOW_MS = 5 * 60 * 1000  # a lead counts for one to two windows, while new answers come
 _MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
 
 
@@ -31,8 +31,9 @@ def monotonic_ms() -> Millis:
 class ServerClock:
     """The lead of a server's monotonic clock over ours, learned from its answers to clients.
 
-    An answer is always read a little later, so the largest lead is the best. Leads older than two
-    windows no longer count: the clocks drift apart, and a paused or moved server has another lead.
+    An answer is always read a little later, so the largest lead is the best. While new answers
+    come, leads older than two windows no longer count: the clocks drift apart, and a paused or
+    moved server has another lead.
     """
 
     def __init__(self) -> None:
@@ -47,9 +48,9 @@ class ServerClock:
         if newest_answer is None or newest_answer == self._newest_answer:
             return
         self._newest_answer = newest_answer
-        if at - self._window_began > _WINDOW_MS:
-            self._window_began = at
-            self._lead_before, self._least_lead = self._least_lead, None
+        if (age := at - self._window_began) > _WINDOW_MS:
+            self._lead_before = self._least_lead if age <= 2 * _WINDOW_MS else None
+            self._window_began, self._least_lead = at, None
         ahead = newest_answer - at
         self._least_lead = ahead if self._least_lead is None else max(self._least_lead, ahead)
 
