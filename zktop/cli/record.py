@@ -22,6 +22,7 @@ from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import count
 from zktop.model.report import Report
+from zktop.zk.wall_clock import now_ms
 
 SAMPLE_EVERY_S = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
 DEFAULT_KEEP_MS: Millis = 48 * 3_600_000
@@ -155,7 +156,7 @@ def _record_run(
     """Record until the end, or until the connection has been lost for too long."""
     with live_run(overrides, SAMPLE_EVERY_S) as run:
         header = header_of(str(run.access.hosts), run.settings, redact=redact)
-        recorder = RingRecorder(ring, header, time.time_ns() // 1_000_000, narrate)
+        recorder = RingRecorder(ring, header, now_ms(), narrate)
         run.recorder = recorder
         try:
             run.read()
