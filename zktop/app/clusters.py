@@ -64,7 +64,7 @@ def open_cluster(
 def live_feed(name: str, config: Config, contenders: Contenders | None = None) -> LiveFeed:
     """Return the feed of a live cluster, which knows the sessions of zktop's own contenders.
 
-    If roots are configured, the demo root is watched too, because contenders write there.
+    If roots are configured, the demo root is watched too when contenders may write there.
     """
     if config.roots and contenders is not None:
         config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))

@@ -90,7 +90,8 @@ def _refuse_input(output: Path, paths: tuple[Path, ...]) -> None:
     """Refuse to write over a file of ZooKeeper, which may be the only evidence."""
     is_input = is_data_name(output.name) or output.resolve() in map(Path.resolve, paths)
     if is_input and output.exists():
-        raise click.UsageError(f"{output} is a file to read: write to another one.")
+        what = "is a file of ZooKeeper, or named like one: write to another one."
+        raise click.UsageError(f"{output} {what}")
 
 
 def _opened(output: Path) -> IO[bytes]:

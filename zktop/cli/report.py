@@ -102,7 +102,10 @@ def _form_of(output: Path | None) -> str:
 def _recorded(
     overrides: Overrides, file: str, since: ReplayTime | None, until: ReplayTime | None
 ) -> PeriodSummary:
-    """Sum up a recording, or a part of it. The quarter of an hour before it is read as well."""
+    """Sum up a recording, or a part of it.
+
+    At least the quarter of an hour before it is read, too.
+    """
     recording, _ = open_recording(overrides, file)
     begin = since.resolve(recording.begin) if since else None
     end = until.resolve(recording.begin) if until else None

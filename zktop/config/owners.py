@@ -24,12 +24,12 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
 
     JSON takes 5 ms for ten thousand pods; YAML takes seconds.
     """
-    from zktop.config.parse_yaml import MAX_FILE_BYTES  # noqa: PLC0415  as in `file_tree`
-
     try:
         data = expanded(file).read_bytes()
         owners = _json.decode(data)
     except msgspec.DecodeError as error:
+        from zktop.config.parse_yaml import MAX_FILE_BYTES  # noqa: PLC0415  as in `file_tree`
+
         if len(data) <= MAX_FILE_BYTES:
             return _read_yaml(file)
         what = f"is not valid JSON ({error}); YAML may have {MAX_FILE_BYTES // 1024} KiB"
