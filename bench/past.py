@@ -169,7 +169,8 @@ def _unpacking_s(tape: Tape, at: int) -> float:
     """How long it takes to show a moment of the past."""
     begun, last = perf_counter(), tape.last
     if last is not None and tape.is_packed(at):
-        tape.put_unpacked(tape.archive.unpacked(at, last.report.settings))
+        limit = tape.in_memory_from
+        tape.put_unpacked(tape.archive.unpacked(at, last.report.settings), limit)
     frame = tape.frame_at(at)
     assert frame is not None
     return perf_counter() - begun
