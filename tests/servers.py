@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from kazoo.client import KazooClient
+
 DEBIAN_JARS = Path("/usr/share/java")
 NEEDED = (
     "zookeeper",
@@ -169,6 +171,18 @@ def sandbox_server(*arguments: str, errors: IO[str] | None = None) -> Iterator[R
         process.terminate()
         process.wait(READY_WITHIN_S)
         process.stdout.close()
+
+
+@contextmanager
+def kazoo_client(address: str) -> Iterator[KazooClient]:
+    """A client that is connected."""
+    client = KazooClient(address)
+    client.start()
+    try:
+        yield client
+    finally:
+        client.stop()
+        client.close()
 
 
 def has_real_zookeeper() -> bool:

@@ -7,13 +7,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from kazoo.client import KazooClient
 from msgspec.structs import replace
-from servers import sandbox_server
+from servers import kazoo_client, sandbox_server
 
 from zktop.app import live_run, look_pace
 from zktop.app.live_run import LiveRun
@@ -184,16 +182,6 @@ def test_owners_come_from_a_file_of_pods(tmp_path: Path) -> None:
     assert session.name == "billing-7d4f"
     (shown,) = snapshot(report).sessions.values()
     assert shown.known == {"name": "billing-7d4f", "namespace": "prod", "node": "n1"}
-
-
-@contextmanager
-def kazoo_client(address: str) -> Iterator[KazooClient]:
-    """A client that is connected."""
-    client = KazooClient(address)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
 
 
 def _pods(address: str) -> str:

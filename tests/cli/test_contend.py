@@ -11,7 +11,7 @@ import pytest
 from cli.live_processes import PATIENCE_S, zktop_process
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
-from servers import RunningServer, sandbox_server
+from servers import RunningServer, kazoo_client, sandbox_server
 from waiting import eventually
 
 Zktop = Callable[..., tuple[int, str, str]]
@@ -28,11 +28,8 @@ def server() -> Iterator[RunningServer]:
 @pytest.fixture
 def client(server: RunningServer) -> Iterator[KazooClient]:
     """A client that looks at the nodes."""
-    client = KazooClient(server.address)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
+    with kazoo_client(server.address) as client:
+        yield client
 
 
 @pytest.mark.parametrize("command", [CONTEND, ("scene", "ab-ba")])

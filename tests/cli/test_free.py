@@ -13,7 +13,7 @@ from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import ThrottledOpError
 from kazoo.security import make_acl
-from servers import RunningServer
+from servers import RunningServer, kazoo_client
 
 from zktop.app.live_run import LiveRun
 from zktop.app.node_writer import NodeWriter
@@ -40,11 +40,8 @@ def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
 @pytest.fixture(scope="module")
 def client(server: RunningServer) -> Iterator[KazooClient]:
     """A client that makes nodes, and looks at them."""
-    client = KazooClient(server.address)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
+    with kazoo_client(server.address) as client:
+        yield client
 
 
 @pytest.fixture

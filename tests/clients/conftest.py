@@ -22,7 +22,7 @@ from clients.client_processes import (
 )
 from clients.commands import Check, checking
 from kazoo.client import KazooClient
-from servers import DEBIAN_JARS, RunningServer, real_zookeeper
+from servers import DEBIAN_JARS, RunningServer, kazoo_client, real_zookeeper
 
 TICK_MS = 200  # sessions of half a second and more, expired to the tick
 LONGEST_SESSION_MS = 60_000
@@ -46,11 +46,8 @@ def server() -> Iterator[RunningServer]:
 @pytest.fixture(scope="session")
 def zookeeper(server: RunningServer) -> Iterator[KazooClient]:
     """A client that only reads."""
-    client = KazooClient(server.address)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
+    with kazoo_client(server.address) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from cli.live_processes import zktop_process
 from faults.bystander import NOTICED_S, OUTSTANDING, pace
 from faults.test_large import TOKEN, create, holders
 from kazoo.client import KazooClient
-from servers import RunningServer
+from servers import RunningServer, kazoo_client
 from zk.cut_proxy import CutProxy
 
 pytestmark = pytest.mark.zookeeper
@@ -31,11 +31,8 @@ def cut_proxy(zookeeper: RunningServer) -> Iterator[CutProxy]:
 @pytest.fixture
 def bystander(zookeeper: RunningServer) -> Iterator[KazooClient]:
     """Another client, which must not notice."""
-    client = KazooClient(zookeeper.address)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
+    with kazoo_client(zookeeper.address) as client:
+        yield client
 
 
 def test_zktop_stopped_in_the_middle_of_a_read(

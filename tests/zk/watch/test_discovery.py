@@ -7,7 +7,7 @@ import pytest
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
-from servers import RunningServer
+from servers import RunningServer, kazoo_client
 from waiting import eventually
 from zk.observed import names, observing
 from zk.read.test_requests_in_flight import _reader
@@ -42,11 +42,8 @@ def busy(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
 @pytest.fixture
 def writer(busy: RunningServer) -> Iterator[KazooClient]:
     """A client that changes that server."""
-    client = KazooClient(busy.address)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
+    with kazoo_client(busy.address) as client:
+        yield client
 
 
 @pytest.mark.parametrize("roots", [(), ("/**",)], ids=["no root", "everything"])
