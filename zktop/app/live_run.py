@@ -193,15 +193,15 @@ class LiveRun:
         """Handle replies and events until the next look is due."""
         reading_first = self._pace.reading_first_until(time.monotonic())
         until = min(end, max(reading_first, self._pace.latest(is_behind=self._examiner.is_behind)))
-        read_by = None  # look then, although reads that follow new facts are not answered
+        look_by = None  # then look, even if reads that follow the new facts are unanswered
         self._is_woken = has_more = False
         while (now := time.monotonic()) < until or (has_more and now < reading_first):
             has_more = self._source.run(until)
             if self._is_woken or self._source.has_facts:
                 now = time.monotonic()
-                read_by = read_by or now + GATHER_S
+                look_by = look_by or now + GATHER_S
                 earliest = self._pace.earliest()
-                until = min(end, max(earliest, read_by) if self._source.is_reading else earliest)
+                until = min(end, max(earliest, look_by) if self._source.is_reading else earliest)
                 if until - now > 2 * GATHER_S:
                     time.sleep(GATHER_S)
 

@@ -63,8 +63,7 @@ class ContenderProcess:
     def start(cls, order: ContenderOrder) -> Self:
         """Start a contender in its own process group, out of reach of ctrl-c in a terminal."""
         process = subprocess.Popen(  # noqa: S603  our own module
-            # -P: Python would import modules from the current folder of the user first.
-            # It imports from where we do: another zktop may be installed.
+            # -P: no module of the user's current folder. PYTHONPATH: the same zktop as ours.
             [sys.executable, "-P", "-m", CONTENDER_MODULE, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

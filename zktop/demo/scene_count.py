@@ -13,7 +13,7 @@ COUNTED_STEPS: frozenset[StepKind] = frozenset(
 
 
 def scene_count(steps: Iterable[ContenderStep]) -> SceneCount:
-    """List the departures in these steps but expiries, and for each lock its most holders.
+    """List the departures in these steps, without expiries, and the most holders of each lock.
 
     Holders are contenders that believe at the same time that they hold the lock. Steps of
     different contenders may arrive in the wrong order, so they are sorted first.

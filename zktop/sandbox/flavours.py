@@ -43,9 +43,7 @@ class Flavour:
     sends_read_only_flag: bool = True  # in the response to a connect
     answers_close: bool = True
     bare_errors: bool = False  # of a MultiRead: in the header, with the operation, and no body
-    finds_watches_of_all: bool = (
-        True  # `checkWatches` does not ask which client watches; until 3.9
-    )
+    finds_watches_of_all: bool = True  # `checkWatches` does not ask whose watch it is
     names_watched: bool = False  # recursive events name the watched node, not the changed one
 
 

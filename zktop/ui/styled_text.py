@@ -87,6 +87,19 @@ def cut_middle(name: str, width: int) -> str:
     return cut
 
 
+def end_of(text: str, cells: int) -> str:
+    """Return the end of a text that fits into these cells.
+
+    >>> end_of("/locks/orders", 7), end_of("/漢字/漢字", 5)
+    ('/orders', '/漢字')
+    """
+    start = len(text)
+    room = cells
+    while start and (room := room - cell_len(text[start - 1])) >= 0:
+        start -= 1
+    return text[start:]
+
+
 def merged(drawn: Line) -> Line:
     """Join neighbours that look the same, which saves bytes for the terminal.
 

@@ -53,7 +53,7 @@ def open_recording(
     if at is None:
         return recording, None
     moment = at.resolve(recording.begin)
-    if Path(file).is_dir():  # nobody wants to wait for all days of a flight recorder
+    if Path(file).is_dir():  # all days of a flight recorder take minutes
         recording.start_near(moment)
     return recording, moment
 

@@ -27,7 +27,7 @@ def median(samples: Collection[int]) -> int:
 
 
 def identity_of(member: Member) -> Identity:
-    """The label or else the session of a contender; `0x0`, of nobody, if it has neither."""
+    """The label of a contender, else its session; `0x0` if it has neither."""
     return member.label or session_text(member.owner)
 
 

@@ -35,7 +35,7 @@ def judge_expiry(
 ) -> ExpiryVerdict:
     """Decide whether a node was removed with its expired session or by its client.
 
-    `earlier` are the tables of the look before. A newer table may have been read after the node
+    `earlier` has the tables of the previous look. A newer table may have been read after the node
     was removed, and then does not list a session that was active a moment before.
     """
     session = member.owner

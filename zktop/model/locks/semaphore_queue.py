@@ -17,7 +17,7 @@ GateHead = Literal["waiting", "taking", "hidden"]
 
 
 class Gate(NamedTuple):
-    """The queue for a lease; by the zxid `left_at`, those before its head had left it."""
+    """The queue for a lease; `left_at` is a zxid by which those before its head had left."""
 
     queue: LockQueue
     head: GateHead = "waiting"

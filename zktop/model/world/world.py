@@ -237,8 +237,10 @@ def _without_outdated(
     while due:
         path, zxid = due.pop()
         family = after.get(path, families[path])
-        lasting = family.since(zxid) if family is not None else None
-        if family is None or lasting is None or (lasting is family and lasting.members):
+        if family is None:
+            continue
+        lasting = family.since(zxid)
+        if lasting is family and lasting.members:
             continue
         after[path] = None if lasting == NO_FAMILY else lasting
         below = {join(path, name) for name in family.members}

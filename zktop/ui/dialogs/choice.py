@@ -120,9 +120,9 @@ def option_line(option: Choosable, width: int = NAME_WIDTH) -> Line:
 
 
 class ThemeDialog(ChoiceDialog):
-    """Applies each theme while it is selected; Esc, or Enter without a match, restores the first.
+    """Applies each theme while it is selected; Esc restores the old one.
 
-    That one is in the list, even if its file has a mistake now.
+    So does Enter without a match. The old one is in the list, even if its file has a mistake now.
     """
 
     def __init__(self, themes: ThemeList, current: Theme) -> None:

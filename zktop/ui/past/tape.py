@@ -95,7 +95,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
     deadlock: Deadlock
     first_seen_at: Millis
     verdict: Deadlock  # as it was last judged
-    last: Report | None  # None: it ended before many others
+    last: Report | None  # None: LAST_REPORTS others have ended since
     over_at: Millis | None = None
 
     def ending(self, report: Report) -> EndedDeadlock | None:
@@ -136,9 +136,7 @@ class Tape:
 
     def __init__(self, limits: TapeLimits | None = None) -> None:
         self._limits = limits or TapeLimits()
-        self.deadlocks: dict[
-            str, DeadlockRecord
-        ] = {}  # by id, in the order in which they were first seen
+        self.deadlocks: dict[str, DeadlockRecord] = {}  # by id, in the order of first sight
         self.last: Frame | None = None  # the newest frame, stored or not
         self.changed_at: Millis = 0  # the time of the newest frame with anything new
         self.first_alarm: Millis | None = None  # when the first one of this run began

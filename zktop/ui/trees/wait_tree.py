@@ -157,7 +157,8 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     """Return the tree of a holder, if possible of one that waits for another lock.
 
-    Of separate queues, each with waiters has its holders at the top, unless one is in a deadlock.
+    If its queues are separate, the holders of all that have waiters are at the top, unless one of
+    them is in a deadlock.
     """
     stuck, actors = _deadlocks(report), Actors(report.settings)
     if lock.has_separate_queues and not any(one.owner in stuck for one in lock.holders):
@@ -230,7 +231,7 @@ def main_wait(report: Report, session: Session) -> Step | None:
         for path in dict.fromkeys(report.locks_of.get(session, ()))
         for lock in [report.parts[path].lock]
         if not lock.has_standbys
-        for queue in lock.queues  # in any order: to merge a thousand queues takes long
+        for queue in lock.queues  # in any order: merging a thousand queues takes long
         for member in queue.waiters
         if member.owner == session
     ]

@@ -17,6 +17,7 @@ from zktop.ui.styled_text import (
     Line,
     Run,
     cut_middle,
+    end_of,
     fitted,
     merged,
     right_aligned,
@@ -67,19 +68,6 @@ def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -
     if column.cuts_middle and not isinstance(row, RowGroup) and column.cuts_middle(row):
         return fitted(shortened(drawn, cells), cells)
     return fitted(drawn, cells)
-
-
-def end_of(text: str, cells: int) -> str:
-    """Return the end of a text that fits into these cells.
-
-    >>> end_of("/locks/orders", 7), end_of("/漢字/漢字", 5)
-    ('/orders', '/漢字')
-    """
-    start = len(text)
-    room = cells
-    while start and (room := room - cell_len(text[start - 1])) >= 0:
-        start -= 1
-    return text[start:]
 
 
 def shortened(drawn: Line, cells: int) -> Line:

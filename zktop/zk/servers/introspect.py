@@ -121,7 +121,7 @@ QUIET_RESTS = 20  # such pauses, while no znode of the locks changes
 LONGEST_QUIET_S = 120.0
 LONGEST_REST_S = 60.0  # while the server is slow
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
-GONE_AFTER_S = 60.0  # a name server may leave out some addresses of a name, now these, now those
+GONE_AFTER_S = 60.0  # a name server may leave out an address for a while
 MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
 
 

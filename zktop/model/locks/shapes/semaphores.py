@@ -139,7 +139,7 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
 
 
 def _head_of(gate: LockQueue, leases: Sequence[Member], left_at: int) -> GateHead:
-    """Decide about the head: it leaves at once with its lease, so an older lease is not its."""
+    """Decide about the head: it leaves at once with its lease, so an older lease is another's."""
     newest = _taken_by_head(leases, gate)
     is_served = newest is not None and not 0 < newest.czxid < left_at
     return "hidden" if is_served else "waiting"
@@ -154,8 +154,8 @@ def _left_at(gate: LockQueue, family: Family, before: LeasePool | None) -> int:
         return max(before.left_at, _last_departure(family))
     if gate.find(head.node) is not None:
         return before.left_at
-    # What another took or found when it was first is not of the one that is now. The leases are
-    # listed separately, so there may also be some from after it left.
+    # A lease that the previous head took, or that was there while it was first, is not the new
+    # head's. Leases are listed separately from the gate, so some may be newer than both.
     taken = [
         lease.czxid + 1
         for lease in before.holders

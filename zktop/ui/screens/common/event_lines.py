@@ -22,7 +22,7 @@ from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import ink_of_deadlock
-from zktop.ui.styled_text import Line, line
+from zktop.ui.styled_text import Line, end_of, line
 from zktop.ui.view_state import Selection
 
 SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
@@ -164,10 +164,7 @@ def _cut(path: str, width: int) -> str:
     if width <= MIN_PATH_CELLS:
         path = _last(path)
     if cell_len(path) > width:
-        path = path[1 - width :]
-        while cell_len(path) >= width:  # wide characters
-            path = path[1:]
-        path = f"…{whole_names(path)}"
+        path = f"…{whole_names(end_of(path, width - 1))}"
     return set_cell_size(path, width)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final
 
-from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis, Session
+from zktop.model.facts import DAY_MS, MINUTE_MS, SECOND_MS, Millis, Session
 from zktop.model.format import clock, fold_name, iso, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
@@ -16,7 +16,6 @@ MODE_WORDS: Final[Mapping[LockMode, str]] = {  # after the name of a lock
     "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
     "candidate": " (to lead)",
 }  # fmt: skip
-DAY_MS: Final = 24 * 60 * MINUTE_MS
 TENTHS_BELOW = 10.0  # per second; larger rates are written without a fraction
 
 

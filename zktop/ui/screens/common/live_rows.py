@@ -126,8 +126,8 @@ class LiveRows(Generic[R]):
                 texts.pop(row, None)
 
     @property
-    def filters(self) -> bool:
-        """True if texts of rows are kept for a filter."""
+    def keeps_texts(self) -> bool:
+        """True if the texts of rows are kept, for a filter."""
         return bool(self._texts)
 
     def toggle(self, group: str) -> None:

@@ -256,9 +256,9 @@ def turn_estimate(row: QueueRow) -> str:
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
     """Return the arrows from waiters to the znodes that they actually watch, by row name.
 
-    A waiter that may watch the children of the lock has a dotted arrow to what is before it, whose
-    release wakes it; the arrow is solid if a demo client reports that watch. Without watch tables
-    there are no other arrows. A long list has none.
+    A waiter that may watch the children of the lock has a dotted arrow to the holder before it,
+    whose release wakes it; the arrow is solid if a demo client reports that watch. Without watch
+    tables there are no other arrows. A long list has none.
     """
     if not rows or len(rows) > MAX_ARROW_ROWS:
         return {}
@@ -290,7 +290,7 @@ def may_watch_children(row: QueueRow) -> bool:
 def _releasing_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
     """Return the row of the first holder that a waiter waits for."""
     lock = row.detail.view.lock
-    if not row.detail.view.lock.has_separate_queues or row.member is None:
+    if not lock.has_separate_queues or row.member is None:
         return [0]
     holders = (member.node for member in lock.queue_of(row.member).holders)
     places = row.detail.queue.places_of(holders)[:1]

@@ -54,7 +54,7 @@ class LockRows(LiveRows[LockRow]):
                 yield
         self.records = report.parts
         self.has_changed |= bool(paths)
-        if before is not None and self.filters:
+        if before is not None and self.keeps_texts:
             yield from self._forget_names(before, report)
 
     def _forget_names(self, before: Report, report: Report) -> Iterator[None]:

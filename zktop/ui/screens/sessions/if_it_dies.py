@@ -110,7 +110,7 @@ def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
 
 
 def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
-    """Return the sessions that wait for a lock without a node, of which watches tell."""
+    """Return the sessions that wait without a znode of their own: only their watches show it."""
     nodes = lock.holders if lock.kind == "single" else ()
     watching = (report.ensemble.watchers(absolute_path(lock.path, one.node)) for one in nodes)
     view = report.view(lock.path) if any(watching) else None
