@@ -16,11 +16,11 @@ from model.builders import (
     row,
     session,
 )
-from model.findings.cases import PATH, At, connected, curator, facts, k, watching
+from model.findings.cases import PATH, At, connected, curator, facts, k, plain, watching
 from model.semaphores import GATE, LEASES, created, folder, reports
 from msgspec.structs import replace
 from ui.example_ensemble import read_whole
-from ui.example_queues import looked, soft_ring, two_queues
+from ui.example_queues import STOCK, looked, soft_ring, two_queues
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Node, Session, Stat, join
@@ -419,3 +419,89 @@ def test_a_number_after_the_wrap_keeps_its_sign() -> None:
     writer = details(row_in(report, "ann"), RecentContacts((), 0), 100, is_ascii=False)
 
     assert "behind -2147483647" in "\n".join(map(text_of, writer.lines))
+
+
+def single_nodes(*tables: AnyFact) -> SessionRow:
+    """Ann owns four single nodes, each a lock of its own."""
+    paths = [Text(f"/locks/n{number}") for number in range(4)]
+    settings = Settings(roots=tuple(Root(path=path, layout="single-node") for path in paths))
+    stat = Stat(50, 50, NOW, owner=session("ann"))
+    held = [fact for path in paths for fact in facts(stat=stat, path=path)]
+    return row_in(frames((NOW, [*held, *tables]), settings=settings)[-1].report, "ann")
+
+
+def test_a_single_node_that_sessions_watch_comes_first() -> None:
+    """Sessions that are known only by their watches wait, too."""
+    watched = single_nodes(connected("ann", "bob"), watching({"bob": ["/locks/n3"]}))
+
+    assert [text for _, text in consequences(watched)] == [
+        "/locks/n3 is released; 1 client watching it may get it",
+        "and 3 more locks without waiters",
+    ]
+
+
+def test_locks_whose_waiters_are_unknown_are_not_called_free() -> None:
+    """No watch table tells who waits for a single node."""
+    assert [text for _, text in consequences(single_nodes(connected("ann")))] == [
+        "and 4 more locks"
+    ]
+
+
+def test_the_waiters_of_another_queue_are_not_counted() -> None:
+    """Bob waits behind ann; yve waits for the other lock of that folder."""
+    assert longest_queue_first(row_in(two_queues(), "ann")) == {STOCK: 1}
+
+
+def test_a_queue_without_waiters_is_released_beside_a_busy_one() -> None:
+    """Ann holds a lock of her own in a folder where others wait for xen."""
+    members = plain("ann", 0, "stock-"), plain("xen", 1, "price-"), plain("yve", 2, "price-")
+    roots = Root(path=STOCK, layout="named-sequence"), Root(path="/locks/*")
+    film = looked(facts(*members, path=STOCK), settings=Settings(roots=roots))
+
+    assert dies(film[-1].report, "ann") == [f"{STOCK} is released, no waiters"]
+
+
+def test_a_late_holder_is_not_succeeded_by_its_own_next_request() -> None:
+    """That request ends with its session."""
+    children = k("ann", 0), k("ann2", 1, by="ann"), k("bob", 2)
+
+    assert "but bob may hold it" in late(silent(*facts(*children)), "ann")
+
+
+def test_the_session_of_zktop_is_no_session_of_its_host() -> None:
+    """It says nothing about the clients there."""
+    tables = connections(ZK1, row("ann"), row("bob"), row("zktop"))
+    ensemble = frames((NOW, [own(), *lock(BILLING, "ann", "bob"), tables]))[-1].report.ensemble
+
+    assert others_on_host(ensemble, session("ann")) == "10.0.0.1 has 1 other session"
+
+
+def detail_text(row: SessionRow) -> str:
+    """The lines about a session."""
+    return "\n".join(map(text_of, details(row, RecentContacts((), 0), 100, is_ascii=False).lines))
+
+
+def test_a_session_without_connection_is_said_to_end() -> None:
+    """All servers were asked, and the leader knows when it expires."""
+    report = restarted(connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000}))
+
+    says = detail_text(row_in(report, "old"))
+
+    assert "not connected; expires in 9.0s unless it reconnects" in says
+
+
+def test_a_server_may_list_a_session_without_its_last_contact() -> None:
+    """Then the session is in the tables, and only its contact is unknown."""
+    tables = connections(ZK1, row("ann", None)), expiry(ZK1, {"ann": 9_000})
+    report = frames((NOW, [own(), *lock(BILLING, "ann"), *tables]))[-1].report
+
+    assert "unknown: its server does not say" in detail_text(row_in(report, "ann"))
+
+
+def test_an_old_connection_has_its_date() -> None:
+    """A time of day would be that of today."""
+    now, day_ms = 2_000_000_000, 86_400_000
+    table = connections(ZK1, row("ann", established=now - 3 * day_ms), at=now)
+    report = frames((now, [own(at=now), *lock(BILLING, "ann", at=now), table]))[-1].report
+
+    assert "since 1970-01-21 03:33, timeout 10s" in detail_text(row_in(report, "ann"))
