@@ -141,6 +141,49 @@ def test_the_nodes_of_a_session_may_go_one_by_one() -> None:
     assert after.over[0].how == "bob gave up or closed its session"
 
 
+@pytest.mark.parametrize("first", [("/x", BOB_X), ("/y", ANN_Y)])
+def test_the_client_that_left_first_broke_it(first: tuple[str, str]) -> None:
+    """The other one may go a moment later."""
+    both = [("/x", BOB_X), ("/y", ANN_Y)]
+    second = next(place for place in both if place != first)
+    looks = ((*RING, *ALL), (gone(*first, 900),), (gone(*second, 901),))
+    _, halfway, after = looked(*looks, every_ms=50)
+
+    assert " gave up waiting for " in halfway.over[0].how
+    assert after.over[0].how == halfway.over[0].how
+
+
+def test_the_node_that_a_client_deleted_first_broke_it() -> None:
+    """It released a lock; it no longer waits a moment later."""
+    left = [
+        (gone(path, node, zxid, how="deleted", by=session("bob")),)
+        for path, node, zxid in (("/y", BOB_Y, 900), ("/x", BOB_X, 901))
+    ]
+    *_, after = looked((*RING, *ALL), *left, every_ms=50)
+
+    assert after.over[0].how == "bob released /y while it waited, so it was not blocked"
+
+
+def test_a_crowd_that_leaves_a_moment_later_hides_nothing() -> None:
+    """A lock remembers only the last of many, but how the deadlock ended was known before."""
+    crowd = [f"w{n}" for n in range(40)]
+    x, y = ("ann", "bob", *crowd), ("bob", "ann", *crowd)
+    first, *others = (gone("/x", kazoo_name(name, n), 900) for n, name in enumerate(x) if n)
+    looks = (*lock("/x", *x), *lock("/y", *y), table(*x)), (first,), tuple(others)
+    late = tuple(gone("/y", kazoo_name(name, n), 901) for n, name in enumerate(y))
+    *_, after = looked(*looks, late, every_ms=50)
+
+    assert after.over[0].how == "bob gave up waiting for /x"
+
+
+def test_how_a_deadlock_ended_in_a_lock_that_became_unreadable_is_unknown() -> None:
+    """What its last listing does not have may have left alone."""
+    denied = Denied(path=Text("/x"), what="list", zxid=890, at=BEGIN + 9_000)
+    *_, after = looked((*RING, *ALL), (denied, gone("/x", BOB_X, 900)))
+
+    assert after.over[0].how.startswith("unknown, ")
+
+
 def test_deadlocks_have_numbers_of_their_own() -> None:
     """The same while it lives; the next one has the next number, though its ring is the same."""
     again = lock("/x", "ann", "bob", czxid=2_000), lock("/y", "bob", "ann", czxid=2_000)

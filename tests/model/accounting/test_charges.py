@@ -2,6 +2,7 @@
 
 from time import process_time
 
+import pytest
 from model.builders import NOW, session
 from model.plain_locks import lock_of, member
 
@@ -76,3 +77,15 @@ def test_a_member_that_becomes_foreign_is_charged_no_longer() -> None:
 
     assert charges.locks[PATH].members.keys() == {BOB.node}
     assert charges.locks[PATH].by_actor[session_text(session("alice"))].alone_ms == 1_000
+
+
+@pytest.mark.parametrize(("blocking", "waited_ms"), [(False, 0), (True, 1_000)])
+def test_candidates_wait_only_in_an_election_that_blocks(
+    *, blocking: bool, waited_ms: int
+) -> None:
+    """Otherwise they stand by."""
+    election = lock_of(PATH, [ALICE, BOB], kind="election", blocking=blocking)
+    charges = charges_of(election)
+    charges.settle(NOW + 1_000)
+
+    assert charges.actors[session_text(session("bob"))].waited_ms == waited_ms

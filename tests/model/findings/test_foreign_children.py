@@ -96,6 +96,14 @@ def test_b10_names_two_obstacles() -> None:
     )
 
 
+def test_b10_names_two_that_came_after_the_holder() -> None:
+    """Bob waits for both."""
+    late = (At("00-config", "", czxid=300), At("00-x", "", czxid=301))
+
+    assert " are in the way in " in (sentence := only("B10", ctx(ALICE, BOB, *late)).sentence)
+    assert "1 actor waits for them, now or after the next release, until these are" in sentence
+
+
 def test_b10_fires_for_an_ephemeral_child() -> None:
     """It goes with its session, which is what to end."""
     finding = only("B10", ctx(At("00-x", "cron", czxid=50), ALICE))

@@ -21,7 +21,7 @@ from zktop.model.facts import AnyFact, Node, Stat, join
 from zktop.model.findings.context import LockContext
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.settings import Settings
+from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
 LAST = 2_147_483_647
@@ -58,6 +58,13 @@ def test_s6_warns_before_the_end() -> None:
 
     assert (finding.severity, finding.confidence) == ("warning", "C4")
     assert finding.sentence == f"{PATH} has 9000000 sequence numbers left."
+
+
+def test_s6_warns_of_a_lock_without_members() -> None:
+    """The next one may come at any time."""
+    settings = Settings(roots=(Root(PATH, layout="kazoo-lock"),))
+
+    assert found("S6", ctx(stat=counter(LAST - 9_000_000), settings=settings))
 
 
 def test_s6_fires_for_a_rate_that_will_exhaust_it_in_a_month() -> None:

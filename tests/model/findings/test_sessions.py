@@ -60,6 +60,14 @@ def test_p1_fires_for_an_owner_without_a_connection() -> None:
     assert finding.confidence == "C3"
 
 
+def test_p1_says_that_an_overdue_session_ends_at_any_moment() -> None:
+    """There is nothing left to count down."""
+    listed = expiry(ZK1, {"alice": -3 * SECOND, "zktop": 9 * SECOND})
+    finding = only("P1", lonely(connected("bob", "zktop"), listed))
+
+    assert "; freed at any moment; " in finding.sentence
+
+
 def test_p1_fires_for_a_waiter_without_a_connection() -> None:
     """It blocks those behind it until it expires, though it holds nothing."""
     case = session_context("bob", A, B, k("carol", 2), tables=(connected("alice", "zktop"),))
@@ -84,6 +92,11 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
             (curator("alice", 0, "latch"), curator("bob", 1, "latch")),
             "0 actors wait.",
             id="candidates stand by",
+        ),
+        pytest.param(
+            (k("bob", 0), k("carol", 1), k("alice", 2), k("dave", 3)),
+            "1 actor waits.",
+            id="others wait before it",
         ),
     ],
 )
@@ -194,6 +207,16 @@ def test_p4_counts_locks_not_nodes() -> None:
 def test_p4_leaves_a_session_that_outlived_its_timeout_to_s3() -> None:
     """Then the next longer pause is not what it is away from."""
     assert not found("P4", lonely(connected("alice", quiet_ms=13 * SECOND)))
+
+
+def test_p4_is_quiet_about_a_silence_under_a_longer_timeout() -> None:
+    """The session has connected anew, with a shorter one: 25 s are no part of 20 s."""
+    tables = (
+        connected("alice", quiet_ms=25 * SECOND, timeout_ms=30_000, at=NOW - MINUTE),
+        connected("alice", quiet_ms=0, timeout_ms=20_000, established=NOW - SECOND),
+    )
+
+    assert not found("P4", lonely(*tables))
 
 
 def test_p4_is_quiet_for_pings_in_time() -> None:

@@ -215,6 +215,33 @@ def test_a_table_that_came_with_the_deletion_proves_no_expiry(later: tuple[objec
     assert (event.event, event.why) == ("released", "its session was heard from 1.0 s before")
 
 
+def test_a_table_that_came_with_the_deletion_proves_an_expiry_after_a_long_silence() -> None:
+    """The session was heard from a minute ago, and its timeout is ten seconds."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root, Ensemble.of(world(connections(ZK1, row("alice"))), NOW))
+    root.delete(alice)
+    watcher.ensemble = Ensemble.of(world(connections(ZK1, at=NOW + 59_900)), NOW + 60_000)
+
+    (event,) = watcher.look(60_000)
+
+    assert (event.event, event.why) == ("expired", "no server had a connection of its session")
+
+
+def test_the_newest_table_that_lists_a_session_says_when_it_was_heard_from() -> None:
+    """Not the one of the look before."""
+    root = Root()
+    alice = root.create("alice")
+    watcher = Watcher(root, Ensemble.of(world(connections(ZK1, row("alice"))), NOW))
+    root.delete(alice)
+    table = connections(ZK1, row("alice"), at=NOW + 900)
+    watcher.ensemble = Ensemble.of(world(table), NOW + 1_000)
+
+    (event,) = watcher.look(1_000)
+
+    assert event.why == "its session was heard from 0.1 s before"
+
+
 def test_a_table_before_the_deletion_proves_an_expiry() -> None:
     """The session was without a connection while its node was still there."""
     root = Root()
@@ -307,6 +334,14 @@ def test_missed_events_are_counted_after_the_counter_has_overflowed() -> None:
 
     assert counters.after(_created(0x7FFF_FFFF), 1, 1) == (0, 0)
     assert counters.after(_created(0x8000_0063), 0, 0) == (100, 100)
+
+
+def test_an_older_reading_of_the_counters_is_not_counted() -> None:
+    """A listing may come from a server that is behind."""
+    counters = RootCounters(_created(9))
+
+    assert counters.after(_created(7), 0, 0) == (0, 0)
+    assert counters.after(_created(10), 1, 1) == (0, 0)
 
 
 def _created(number: int) -> Stat:

@@ -64,6 +64,16 @@ def test_the_first_client_that_acquires_it_got_it() -> None:
     )
 
 
+def test_the_client_that_got_it_stays_when_another_node_of_the_session_is_removed() -> None:
+    """A writer that also read: its two nodes go in two looks."""
+    ledger, sessions = ExpiryLedger(), SessionHistories()
+    gone = event("expired", "alice", "/a", held=HELD)
+    ledger.look([gone, event("acquired", "bob", "/a", 140)], sessions)
+    ledger.look([gone], sessions)
+
+    assert ledger.entries[0].freed == (FreedLock(Text("/a"), Text("bob"), session("bob"), 40),)
+
+
 def test_a_client_that_was_not_read_yet_got_it() -> None:
     """The one that gets it from that client is not the next one."""
     ledger, sessions = ExpiryLedger(), SessionHistories()

@@ -54,6 +54,11 @@ def test_a_document_that_is_nested_too_deeply_is_its_own_label() -> None:
     assert (label_of(data, "kazoo-lock") or "").startswith('{"id":{"id":')
 
 
+def test_a_user_on_an_unnamed_host_is_no_label() -> None:
+    """Many hosts may have this user."""
+    assert label_of(b'{"HostName":null,"UserName":"vt"}', "single-node") is None
+
+
 @pytest.mark.parametrize("key", ["brokerid", "HostName", "ip", "name"])
 @pytest.mark.parametrize("value", ["null", "true"])
 def test_what_is_no_text_and_no_number_is_no_label(key: str, value: str) -> None:

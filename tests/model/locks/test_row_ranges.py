@@ -41,6 +41,14 @@ def test_a_writer_of_the_whole_table_is_the_only_blocker_of_the_next_request() -
     assert [one.sequence for one in lock.before(last)] == [0, 2]
 
 
+def test_a_writer_waits_for_all_readers_of_its_rows() -> None:
+    """A reader of the whole table does not wait for the others."""
+    lock = lock_of([("READ", "f", "t"), ("READ", "", ""), ("WRITE", "", "")])
+    writer = lock.queues[0].members[2]
+
+    assert [one.sequence for one in lock.blocked_by(writer)] == [0, 1]
+
+
 requests = st.tuples(
     st.sampled_from(["READ", "WRITE"]), st.sampled_from([*ENDS]), st.sampled_from([*ENDS])
 )

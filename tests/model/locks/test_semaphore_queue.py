@@ -153,3 +153,21 @@ def test_a_second_thread_waits_if_the_lease_is_older_than_a_listing_with_another
     )
 
     assert found == [SECOND, THIRD, fourth]
+
+
+def test_a_head_with_its_lease_is_still_served_at_the_next_look() -> None:
+    """Bob came while ann was about to leave the gate."""
+    found = waiting(
+        [created(FIRST, "ann", 101)],
+        [created(ANN_LEASE, "ann", 110)],
+        [created(SECOND, "bob", 112)],
+    )
+
+    assert found == [SECOND]
+
+
+def test_a_node_at_the_gate_that_was_not_read_is_no_departure() -> None:
+    """The last change of the gate was its arrival."""
+    gate = [created(SECOND, "ann", 102), listing(SECOND, THIRD, zxid=120, pzxid=120)]
+
+    assert waiting([created(ANN_LEASE, "ann", 110), *gate]) == [THIRD]
