@@ -13,6 +13,7 @@ from zktop.model.facts import AnyFact
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.ui.app import Zktop
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount, parsed_filter
 from zktop.ui.interfaces import Frame
@@ -23,6 +24,7 @@ from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts
 from zktop.ui.screens.locks.rows import statuses_of
 from zktop.ui.styled_text import text_of
+from zktop.ui.view_state import Selection
 
 SERVICES = [f"svc-{number}" for number in range(4)]
 RADIUS = FindingKind("P5", "info", is_sure=True)
@@ -119,6 +121,26 @@ def test_the_chosen_finding_is_always_listed() -> None:
 
     assert "B1-599" in [one.case for one in listed]
     assert "  … and 99 more findings" in [text_of(one.drawn) for one in listed]
+
+
+async def test_the_screen_keeps_the_chosen_finding_in_its_list() -> None:
+    """With a filter that more findings match than the list has room for."""
+    app = app_of(Frame(many(600), ()), page="findings")
+    async with app.run_test(size=(120, 50)) as pilot:
+        app.visit.filter_text = "orphan"
+        app.subject = Selection(case="B1-599")
+        app.draw()
+        await settled(pilot)
+
+        assert "  … and 99 more findings" in shown(app, "cases")
+
+
+def test_a_hundred_blockers_may_be_more() -> None:
+    """No more of them are looked for."""
+    facts = [fact for at in range(MAX_LISTED + 5) for fact in lock(f"/l/{at}", f"a{at}", f"b{at}")]
+    listed = entries(frames((NOW, facts))[-1].report, Tape(), NO_FILTER)
+
+    assert any(text_of(one.drawn).endswith("100+ blockers") for one in listed)
 
 
 def test_a_finding_in_many_locks_names_the_first_ones() -> None:

@@ -18,6 +18,7 @@ from ui.example_queues import (
 )
 
 from zktop.model.facts import AnyFact
+from zktop.model.settings import Root, Settings
 from zktop.ui.filters import parsed_filter
 from zktop.ui.screens.lock import table as places
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
@@ -491,3 +492,22 @@ class TestSeparateQueues:
         drawn = places.arrow_rows(rows(detail))
 
         assert list(drawn.values()) == ["◀┄╮", "  ┊◀┄╮", "┄┄╯  ┊", "┄┄┄┄┄╯"]
+
+    def test_a_deadlock_may_stop_both_queues_of_a_folder(self) -> None:
+        """Cid waits behind dan for one lock, and yve behind bob for the other."""
+        owners = [("ann", "stock-"), ("xen", "price-"), ("dan", "stock-"), ("bob", "price-")]
+        owners += [("cid", "stock-"), ("yve", "price-")]
+        members = [
+            plain(owner, number, prefix, czxid=120 + number)
+            for number, (owner, prefix) in enumerate(owners)
+        ]
+        others = [
+            *facts(k("bob", 0, czxid=90), k("ann", 1, czxid=130), path="/locks/y"),
+            *facts(k("dan", 0, czxid=91), k("xen", 1, czxid=131), path="/locks/z"),
+        ]
+        roots = Root(path=STOCK, layout="named-sequence"), Root(path="/locks/*")
+        film = looked(facts(*members, path=STOCK), others, settings=Settings(roots=roots))
+        detail = LockDetail.of(film[-1].report, STOCK)
+
+        assert detail is not None
+        assert [detail.ring_before(at) is not None for at in (4, 5)] == [True, True]

@@ -231,3 +231,10 @@ def test_numbers_after_the_wrap_differ_in_their_column() -> None:
         text_of(cut_cell(column, one, column.draw(one), column.width))
         for one in single_rows(detail, [0, 1])
     } == {"-2147…3647", "-2147…3648"}
+
+
+def test_a_deleted_single_node_that_was_free_may_have_had_waiters() -> None:
+    """Who watched it is not in its record."""
+    detail = detail_of((NOW, facts(stat=Stat(50, 50, NOW))), settings=ONE_NODE)
+
+    assert "It was a free single (single-node). " in was(detail)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from model.builders import NOW, kazoo_name, lock, session
-from model.findings.cases import curator, facts, k
+from model.findings.cases import curator, facts, k, plain
 from ui.example_ensemble import (
     IMPORT,
     LONG,
@@ -27,6 +27,7 @@ from zktop.model.facts import Cost, Node
 from zktop.model.format import short
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.ui.interfaces import Frame
@@ -465,3 +466,13 @@ async def test_a_hundred_root_blockers_are_at_least_so_many() -> None:
         drawn = "\n".join(await settled(pilot))
 
     assert "at least 100 root blockers" in drawn
+
+
+def test_a_root_blocker_is_shown_with_the_lock_that_others_wait_for() -> None:
+    """Ann holds two; in the folder of the first one, yve waits for xen."""
+    members = plain("ann", 0, "stock-"), plain("xen", 1, "price-"), plain("yve", 2, "price-")
+    roots = Root(path=STOCK, layout="named-sequence"), Root(path="/locks/*")
+    known = [*facts(*members, path=STOCK), *lock("/locks/zeta", "ann", "bob")]
+    report = looked(known, settings=Settings(roots=roots))[-1].report
+
+    assert {one.client: one.why for one in blockers(report, 5)}["ann"] == "holds /locks/zeta"

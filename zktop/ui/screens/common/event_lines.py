@@ -160,6 +160,8 @@ def _cut(path: str, width: int) -> str:
 
     >>> _cut("/locks/shop/orders", 12), _cut("/locks/a-very-long-name", 12), _cut("/a", 4)
     ('…/orders    ', '…y-long-name', 'a   ')
+    >>> _cut("/漢字漢字/訂單", 12), _cut("/漢字漢字漢字漢字", 12)
+    ('…/訂單      ', '…字漢字漢字 ')
     """
     if width <= MIN_PATH_CELLS:
         path = _last(path)
