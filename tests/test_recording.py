@@ -30,6 +30,7 @@ from zktop.recording import (
     Recorder,
     Recording,
     StateMark,
+    clip,
     redacted,
 )
 
@@ -204,6 +205,22 @@ def test_a_story_starts_before_the_clock_reaches_a_time_at_first(tmp_path: Path)
         FIRST + 2_190_000
     )
     assert looks_of(recording) > 280
+
+
+def test_the_state_behind_a_gap_has_nothing_from_before_it(tmp_path: Path) -> None:
+    """Readers start at the state of a minute: a lock that was deleted in the gap is not in it."""
+    path = tmp_path / "a.zktop"
+    before = World().after(Node(path=Text("/locks/old"), stat=stat(1), zxid=1, at=FIRST))
+    new = Node(path=Text("/locks/new"), stat=stat(2), zxid=2, at=FIRST + 1)
+    after = World(gap_at=FIRST + 1).after(new)
+    with path.open("wb") as file:
+        looks = [(before, FIRST), (after, FIRST + 1), (after, FIRST + 1 + STATE_INTERVAL_MS)]
+        clip(looks, file, HEADER)
+    recording = Recording(path)
+
+    last = world(recording, recording.starts()[-1][1])
+    assert last.node("/locks/old") is None
+    assert last.node("/locks/new") == after.node("/locks/new")
 
 
 @given(st.data())

@@ -53,10 +53,13 @@ def test_a_replay_uses_the_settings_of_the_recording(tmp_path: Path) -> None:
     "settings",
     [
         Settings(layouts=(Layout(name="mine", pattern="("),)),
+        Settings(layouts=(Layout(name="mine", pattern="x", unseen="("),)),
         Settings(layouts=(Layout(name="mine", pattern="x", sights=(ClientView(key="("),)),)),
         Settings(identity="owner", identity_pattern="("),
+        Settings(identity="owner", identity_pattern="x{99999999999}"),
+        Settings(identity="owner", identity_pattern="(" * 9_999 + ")" * 9_999),
     ],
-    ids=["layout", "view", "owner"],
+    ids=["layout", "unseen", "view", "owner", "too many", "too deep"],
 )
 def test_a_pattern_that_this_python_cannot_read_is_a_sentence(
     tmp_path: Path, settings: Settings

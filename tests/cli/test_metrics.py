@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from cli.live_processes import new_root, worker
-from output.stories import recorded_story
+from output.stories import LATER, facts, recorded, recorded_story
 from servers import sandbox_server
+
+from zktop import recording
 
 Zktop = Callable[..., tuple[int, str, str]]
 
@@ -22,6 +24,19 @@ def test_a_recording_gives_the_metrics_of_its_end(zktop: Zktop, tmp_path: Path) 
     assert 'zktop_deadlocks{confidence="C2"} 1.0\n' in out
     assert out.endswith("\n")
     assert not out.endswith("\n\n")
+
+
+def test_the_totals_of_a_long_recording_count_from_its_beginning(
+    zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other commands begin a quarter of an hour before its end."""
+    monkeypatch.setattr(recording, "MIN_SKIPPED_BYTES", 1)
+    minutes = [(LATER + minute * 60_000, []) for minute in range(1, 41)]
+    file = recorded(tmp_path / "a.zktop", (LATER, facts("X x: A B")), *minutes)
+
+    _, out, _ = zktop("metrics", "--from", str(file))
+
+    assert 'zktop_blocked_seconds_total{root="/**"} 2400.0\n' in out
 
 
 def test_an_ensemble_is_read_once_and_then_into_a_file(zktop: Zktop, tmp_path: Path) -> None:

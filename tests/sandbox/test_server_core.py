@@ -224,3 +224,13 @@ def test_a_request_that_is_cut_off(flavour):
 
     assert bench.ask(client, 4, b"\0\0") == -5
     assert client.transport.ended == "closed"
+
+
+def test_a_watch_of_another_client_does_not_count_for_keeper():
+    """Unlike ZooKeeper until 3.9, it asks who watches."""
+    bench = Bench(FLAVOURS["keeper"])
+    watching, asking = bench.connect(), bench.connect()
+    bench.ask(watching, 106, txt("/watched") + i32(0))
+
+    asked = [bench.ask(client, 17, txt("/watched") + i32(3)) for client in (watching, asking)]
+    assert asked == [0, -121]

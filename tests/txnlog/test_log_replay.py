@@ -252,6 +252,25 @@ def test_a_counter_stays_at_its_end(cversion: int) -> None:
     assert tree.nodes["/a"].cversion == (1 << 31) - 1
 
 
+def test_a_counter_that_wrapped_around_does_not_count() -> None:
+    """Only -1 stands for one more; as in ZooKeeper 3.8, a smaller counter changes nothing."""
+    tree = ZnodeTree()
+    for zxid, counter, path in ((1, 1, "/a"), (2, 7, "/a/x"), (3, -(1 << 31), "/a/y")):
+        create = Create(path, b"", is_ephemeral=False, cversion=counter)
+        tree.apply(Transaction(zxid, 1_000, ANN, 1, 1, (create,)))
+
+    assert (tree.nodes["/a"].cversion, tree.nodes["/a"].pzxid) == (7, 2)
+
+
+def test_the_clock_of_a_server_may_be_before_1970() -> None:
+    """A machine without a battery begins there, or a little earlier in its time zone."""
+    tree = ZnodeTree()
+    create = Create("/a", b"", is_ephemeral=False, cversion=1)
+    tree.apply(Transaction(1, -1_000, ANN, 1, 1, (create,)))
+
+    assert (tree.nodes["/a"].ctime, tree.nodes["/a"].mtime) == (-1_000, -1_000)
+
+
 def test_an_old_closed_session_takes_its_own_znodes(tmp_path: Path) -> None:
     """Before 3.6 the record does not list them."""
     log = story()

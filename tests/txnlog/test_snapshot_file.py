@@ -2,11 +2,12 @@
 
 import io
 import struct
+import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from txnlog.log_writer import ANN, snapshot
+from txnlog.log_writer import ANN, T0, snapshot, text
 
 from zktop.errors import DataFileError
 from zktop.txnlog.snapshot_file import SnapshotFile, TreeDigest
@@ -14,6 +15,7 @@ from zktop.txnlog.znode_tree import ZnodeTree
 
 NODES = {"": (0, b""), "/locks": (3, b""), "/locks/a": (4, b"data")}
 FILE = snapshot(NODES, [(ANN, 4000)])
+SEAL = struct.pack(">Q", 0) + text("/")  # as long as each
 
 
 def load(data: bytes) -> tuple[ZnodeTree, TreeDigest | None, int]:
@@ -29,6 +31,16 @@ def test_sessions_and_znodes_are_read() -> None:
     assert tree.nodes["/locks/a"].data == b"data"
     assert tree.nodes["/locks"].children == {"a"}
     assert (digest, newest) == (None, 4)
+
+
+def test_a_time_before_1970_is_read() -> None:
+    """A machine without a battery may have such a clock; the digest needs the time."""
+    at = struct.pack(">qq", T0, T0)
+    assert at in FILE
+    early = FILE.replace(at, struct.pack(">qq", -1_000, -1_000))[: -len(SEAL)]
+    tree, _, _ = load(early + struct.pack(">Q", zlib.adler32(early)) + SEAL[8:])
+
+    assert (tree.nodes["/locks"].ctime, tree.nodes["/locks"].mtime) == (-1_000, -1_000)
 
 
 def test_the_digest_of_newer_servers_is_read() -> None:

@@ -18,3 +18,12 @@ def test_a_new_client_knows_the_other_members_too(monkeypatch: pytest.MonkeyPatc
 
     assert session._client is not first
     assert session._client.hosts == first.hosts == [("10.0.0.1", 2181), ("10.0.0.2", 2181)]
+
+
+def test_members_that_left_are_not_tried_any_more() -> None:
+    """The addresses that were found last replace those found before."""
+    session = Source(Access(parse_hosts("10.0.0.1:2181")))._connection
+    session.extend([Address("10.0.0.2", 2181)])
+    session.extend([Address("10.0.0.3", 2181)])
+
+    assert session._client.hosts == [("10.0.0.1", 2181), ("10.0.0.3", 2181)]

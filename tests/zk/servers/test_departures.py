@@ -83,6 +83,20 @@ def test_an_address_that_a_name_has_no_more_is_no_server(
     assert World().after(*told).tables.keys() == {"10.0.0.2:2181", "10.0.0.3:2181"}
 
 
+def test_a_departure_is_told_once(
+    names: Names, told: list[ServerFact], wait_s: Callable[[float], None]
+) -> None:
+    """Later rounds have forgotten the server."""
+    introspection = asking("zk:2181", told)
+    for address in ("10.0.0.1", "10.0.0.2", "10.0.0.2"):
+        names.addresses["zk"] = [address, "10.0.0.3"]
+        introspection._round()
+        wait_s(GONE_AFTER_S + 1)
+
+    left = [fact.server for fact in told if isinstance(fact, Server) and fact.left]
+    assert left == ["10.0.0.1:2181"]
+
+
 def test_a_server_that_one_answer_leaves_out_stays(
     names: Names, told: list[ServerFact], wait_s: Callable[[float], None]
 ) -> None:
@@ -116,3 +130,19 @@ def test_a_failed_look_up_changes_no_servers(names: Names) -> None:
     names.addresses.clear()
 
     assert known.servers() == before
+
+
+def test_an_alias_stands_for_one_server(names: Names) -> None:
+    """Its name may have several addresses, like those of a load balancer."""
+    names.addresses["outside"] = ["10.0.0.1", "10.0.0.2"]
+    known = KnownServers(parse_hosts("zk:2181", {"zk:2181": "outside:2181"}))
+
+    assert known.servers().keys() == {"zk:2181"}
+
+
+def test_servers_are_told_apart_by_the_addresses_that_more_of_them_have(names: Names) -> None:
+    """Only one of two servers has an IPv6 address, and a name server puts it first."""
+    names.addresses["zk"] = ["fd00::1", "10.0.0.1", "10.0.0.2"]
+    known = KnownServers(parse_hosts("zk:2181"))
+
+    assert known.servers().keys() == {"10.0.0.1:2181", "10.0.0.2:2181"}

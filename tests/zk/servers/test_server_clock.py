@@ -74,6 +74,17 @@ def test_a_server_without_clients_shows_its_clock_by_the_next_expiry() -> None:
     assert clock.now(NOON) is None
 
 
+def test_a_restarted_server_has_a_lead_of_its_own() -> None:
+    """Its monotonic clock may begin anew, and its first answer at the time of the last one."""
+    clock = ServerClock()
+    for at in range(3_000, 450_000, 3_000):
+        clock.saw_answer(at + 50_000, at)
+    clock.forget()
+    clock.saw_answer(497_000, 480_000)
+
+    assert clock.now(480_000) == 497_000
+
+
 def test_a_lead_that_no_answer_confirms_is_forgotten() -> None:
     """A server that was paused lags behind the lead from before; the newer answers are right."""
     clock = ServerClock()
