@@ -96,3 +96,15 @@ def test_the_cell_of_the_queue_has_their_ink(*, blocking: bool, expected: str) -
     cells.report = report
 
     assert {run.ink for run in cells.queue(rows_of(report).rows[PATH])} == {expected}
+
+
+@either([(True, False), (False, True)])
+def test_the_graph_of_the_queue_has_their_ink(*, blocking: bool, expected: bool) -> None:
+    """As the number beside it."""
+    report = looks(blocking=blocking)[-1].report
+    cells = LockCells()
+    cells.report = report
+    drawn = cells.minute(rows_of(report).rows[PATH])
+
+    assert drawn
+    assert ({run.ink for run in drawn} == {"standby"}) is expected

@@ -10,6 +10,7 @@ from model.builders import (
     connections,
     expiry,
     figures,
+    lock,
     no_connections,
     no_watches,
     out,
@@ -22,6 +23,7 @@ from msgspec.structs import replace
 from output.stories import facts
 from textual.pilot import Pilot
 from ui.example_ensemble import read_whole
+from ui.example_queues import page_on
 from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.facts import AnyFact, OwnerNames, Server, ServerState
@@ -403,3 +405,16 @@ async def test_a_large_window_shows_the_last_minute_of_the_session() -> None:
         first, second = (panel(one, "Last 60 s")[0].split()[0] for one in (lines, later))
         assert first != second
         assert any(f"─ {second} ─" in one for one in later)
+
+
+async def test_the_node_of_another_session_is_not_kept() -> None:
+    """A command of the user that gets a node would get that of ann."""
+    (frame,) = frames((NOW, lock("/locks/orders", "ann", "bob")))
+    ann, _ = frame.report.parts[Text("/locks/orders")].lock.members
+    before = Selection(path="/locks/orders", node=ann.node, session=ann.owner)
+    async with page_on("sessions", [frame], subject=before) as (app, pilot):
+        await pilot.press("down")
+        await settled(pilot)
+        after = app.selection
+
+    assert (after.session, after.node) == (session("bob"), None)
