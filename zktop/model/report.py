@@ -143,7 +143,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             created=None,
             since=since.at,
             since_is=since.bound,
-            state="standby" if self.lock.has_standbys else "waits",
+            state="waits",
             blocked_by=tuple(member.node for member in holders),
             ahead=len(holders),
             expected=watched,
