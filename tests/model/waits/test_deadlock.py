@@ -60,6 +60,15 @@ def test_hard_and_soft_edges_are_told_apart():
     assert made.ways_out[0].why == "holds nothing"
 
 
+@pytest.mark.parametrize(("state", "actor"), [(RING, "B"), ("X x: A@1 B@8 ; Y x: B@2 A@8", "A")])
+def test_one_way_out_has_waited_the_least(state: str, actor: str) -> None:
+    """The newest request; of two in one transaction, the first that is listed."""
+    ways = only(state).ways_out
+
+    assert [way.actor for way in ways if "has waited the least" in way.why] == [actor]
+    assert ways[0].actor == actor
+
+
 def test_a_knot_shows_every_holder():
     """All members of the group must be seen to be stuck."""
     made = only("P sem(2): A C B ; Y x: B A C")

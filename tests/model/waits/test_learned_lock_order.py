@@ -131,6 +131,21 @@ def test_roots_that_were_made_anew_are_no_other_deadlock_to_come() -> None:
     assert len(played(*looks).inversions) == 1
 
 
+def test_a_deadlock_to_come_has_the_times_of_the_newest_life_of_the_roots() -> None:
+    """What was before is over."""
+    looks: list[Look] = []
+    for born in (50_000, 100_000):
+        looks += nested("ann", 0, born + 100, born=born)
+        looks += nested("bob", 1, born + 5_000, first=STOCK, born=born)
+        gone = [
+            Gone(path=path, zxid=born + 9_000, at=NOW + born + 9_000) for path in (ORDERS, STOCK)
+        ]
+        looks.append((born + 9_000, gone))
+    (made,) = played(*looks).inversions
+
+    assert min(made.last_ms) > NOW + 100_000
+
+
 def test_the_closest_call_is_the_closest_so_far() -> None:
     """They missed each other by 200 ms once, and by an hour the next time."""
     ann, bob = nested("ann", 0, 1_000), nested("bob", 1, 2_200, first=STOCK)

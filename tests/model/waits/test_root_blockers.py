@@ -5,7 +5,7 @@ from itertools import dropwhile
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.waits.notation import graph
+from model.waits.notation import graph, queues
 from model.waits.random_states import is_granted, worlds
 from msgspec.structs import replace
 
@@ -81,6 +81,21 @@ def test_a_pool_that_will_open_is_not_followed_in_circles():
     found = roots(graph("P sem(2): A@1 C@2 B@8 ; Y x: B@3 A@7"))
 
     assert sum(root.blocked for root in found) == 2
+
+
+def test_who_waits_for_a_blocked_one_counts_under_what_blocks_that_one():
+    """A holds rows that C does not want: E, who waits for C, waits for B."""
+    rows = WaitQueue(
+        "/rows",
+        "conflict",
+        tuple(WaitRequest(name.lower(), name, "write", n, n) for n, name in enumerate("ABC")),
+        conflicts={"c": ("b",)},
+    )
+    (other,) = queues("X x: C@10 E@11")
+
+    assert [(root.actors, root.blocked) for root in roots(WaitGraph([rows, other]))] == [
+        (("B",), 2)
+    ]
 
 
 def test_a_waiter_counts_under_a_member_that_blocks_it():

@@ -269,6 +269,14 @@ def test_a_date_further_away_than_any_session_lives_is_dropped() -> None:
     assert ensemble(*tables[1:], timeouts(ZK2, {"alice": 10_000})).expires_in(ALICE) is None
 
 
+@pytest.mark.parametrize(("date_ms", "is_known"), [(14_000, True), (14_001, False)])
+def test_a_date_may_be_rounded_up_by_a_second(date_ms: int, *, is_known: bool) -> None:
+    """A session of ten seconds lives thirteen, with ticks of two."""
+    tables = timeouts(ZK2, {"alice": 10_000}), expiry(ZK1, {"alice": date_ms})
+
+    assert (ensemble(*tables).expires_in(ALICE) is not None) == is_known
+
+
 @pytest.mark.parametrize(
     ("version", "count", "hidden"),
     [("3.8.0", 6, 2), ("3.9.5", 6, 3), ("3.4.14", 6, None), ("3.8.0", 1, 0)],

@@ -273,6 +273,15 @@ def test_what_was_known_of_a_server_that_left_is_dropped() -> None:
     assert all((tables.server, tables.watches) == (facts[3], None) for tables in back)
 
 
+def test_the_last_departure_of_a_server_counts() -> None:
+    """An earlier one is known later; a table from between them is still outdated."""
+    zk1 = Text("zk1:2181")
+    last, first = (Server(server=zk1, left=True, zxid=0, at=at) for at in (20, 5))
+    between = Server(server=zk1, mode=Text("leader"), zxid=0, at=10)
+
+    assert not World().after(last).after(first).after(between).tables
+
+
 def test_a_replay_drops_a_server_that_left() -> None:
     """The facts between two worlds include its departure."""
     zk1 = Text("zk1:2181")

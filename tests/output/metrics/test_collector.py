@@ -244,6 +244,19 @@ def test_a_folder_that_zktop_cannot_list_is_not_empty() -> None:
     assert by_label(metrics, "zktop_lock_folders", "empty").get("true", 0) == 0
 
 
+def test_a_folder_whose_newest_listing_is_empty_is_empty() -> None:
+    """It had children when its znode was read."""
+    path = Text("/locks/old")
+    node = Node(path=path, stat=Stat(5, 5, 0, num_children=3), data=b"", zxid=100, at=LATER)
+    parents = [
+        Children(path=one, names=names, stat=Stat(1, 1, 0), zxid=zxid, at=LATER)
+        for one, names, zxid in ((Text("/locks"), (Text("old"),), 100), (path, (), 110))
+    ]
+    metrics = last((LATER, [own(), *parents, node]), judged_by=LOCKS)
+
+    assert by_label(metrics, "zktop_lock_folders", "empty") == {"true": 1}
+
+
 def test_missed_events_lower_the_coverage() -> None:
     """The counters of the lock's znode show two more clients."""
     name = kazoo_name("A0", 0)

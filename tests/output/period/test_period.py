@@ -48,6 +48,17 @@ def test_a_finding_that_is_gone_when_the_period_begins_is_over() -> None:
     assert [one.is_over for one in summed_up(period).findings] == [True]
 
 
+def test_a_finding_that_comes_back_came_twice() -> None:
+    """While it lasts it is counted once."""
+    period = Period()
+    ring = Examiner(settings(RING)).look(World().after(*facts(RING)), NOW)
+    note = replace(ring.findings[0], id="note")
+    for number, findings in enumerate(((note,), (note,), (), (note,))):
+        period.look(replace(ring, findings=findings, now=NOW + 1_000 * number))
+
+    assert [one.times for one in summed_up(period).findings] == [2]
+
+
 def test_all_deadlocks_that_end_at_once_are_over() -> None:
     """More than a report names; it is not known how the others ended."""
     number = MAX_ENDED + 10
