@@ -76,6 +76,20 @@ def test_a_snapshot_at_a_time_in_the_past(zktop: Zktop, version_2: Path) -> None
     assert {one["rule"] for one in shot["blind"]} >= {"L1", "P1", "B3"}
 
 
+def test_the_holder_of_a_single_node_has_held_it_since_its_creation(
+    zktop: Zktop, tmp_path: Path
+) -> None:
+    """Its lock has no listing, whose time could be taken."""
+    log = story().add(ANN, 1, create("/app", 2, ephemeral=False))
+    (tmp_path / "log.1").write_bytes(log.add(ANN, 1, create("/app/app-lock", 1, b"ann")).bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop")[1])
+
+    (holder,) = [one for lock in shot["locks"] for one in lock["holders"]]
+    assert (holder["since"], holder["since_is"]) == (holder["created"], "seen")
+
+
 def test_events_say_which_session_removed_a_node(zktop: Zktop, tmp_path: Path) -> None:
     """A node deleted by another session, and one that went with a closed session."""
     log = LogWriter(7).add(BOB, 2, delete(f"{LOCK}/lock-0000000000"), 5)

@@ -113,10 +113,13 @@ class LockHistories:
         return fold(change, ctx)
 
     def _time_of(self, change: LockChange, ensemble: Ensemble) -> Millis:
-        """When a lock changed: the time of its newest fact if no change is missing."""
+        """When a lock changed: the time of its newest fact if no change is missing.
+
+        A lock that is one znode may have no listing, and so no such time.
+        """
         if change.after is None or not ensemble.complete_to:
             return self._now
-        return min(self._now, changed_at(change.after))
+        return min(self._now, changed_at(change.after) or self._now)
 
     def _existed_before(self, change: LockChange) -> bool:
         """If all of a lock existed before the first look, add it and return True.
