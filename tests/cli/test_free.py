@@ -123,7 +123,7 @@ def test_a_node_without_a_session_is_deleted(free: Zktop, client: KazooClient, l
     code, out, err = free(lock, "--node", LEFT, "--yes")
 
     assert (code, err) == (0, "")
-    assert "is gone; now bob holds it." in " ".join(out.split())
+    assert "is gone; now bob holds the lock." in " ".join(out.split())
     assert client.get_children(lock) == ["lock-0000000001"]
 
 

@@ -123,15 +123,17 @@ def freed_json(deed: Deed, report: Report) -> FreedJson:
     view = report.view(deed.lock)
     holders = [holder.name for holder in view.holders] if view else []
     waiting = len(view.lock.waiters) if view else 0
-    holds = f"{several(holders)} {'hold' if len(holders) > 1 else 'holds'} it" if holders else (
-        "no client holds it"
-    )  # fmt: skip
+    holding = (
+        f"{several(holders) or 'no client'} {'hold' if len(holders) > 1 else 'holds'} the lock"
+    )
     waits = f", {count(waiting, 'client waits', 'clients wait')}" if waiting else ""
     paths = several(deed.paths)
     does = f"Deleted {paths}" if deed.kind == "delete-node" else (
         f"Asked {several(deed.clients)}, who released {deed.lock}"
     )  # fmt: skip
-    return _freed_json(deed, "freed", f"{does}. Read again: {paths} is gone; now {holds}{waits}.")
+    return _freed_json(
+        deed, "freed", f"{does}. Read again: {paths} is gone; now {holding}{waits}."
+    )
 
 
 def not_freed(deed: Deed) -> FreedJson:

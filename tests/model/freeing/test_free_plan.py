@@ -108,6 +108,13 @@ def test_a_deadlock_has_its_ways_out(identity: Literal["session", "owner"]) -> N
     assert {one.name for one in blockers} == {"ann", "bob"}
 
 
+def test_a_way_out_of_a_deadlock_does_not_count_its_victim_as_freed() -> None:
+    """Ann goes on when bob is gone; bob does not."""
+    effects = [blocker.ways[0].effect for blocker in planned(*CYCLE).blockers]
+
+    assert all("That unblocks 1 other; " in effect for effect in effects), effects
+
+
 def lease(name: str, data: str) -> list[AnyFact]:
     """A lock that is held by a node without a session."""
     return facts(At(name, "", label=data))

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from zktop.model.findings.finding import Finding
-from zktop.model.format import count, several, short, span
+from zktop.model.format import count, several, short, span, unblocks
 from zktop.model.freeing.commands import ZkCli, pod_command
 from zktop.model.freeing.refusals import (
     REVOCABLE_LAYOUTS,
@@ -157,7 +157,7 @@ class _Planner:
             member = view.lock.member(place.node) if view and place else None
             if view is None or member is None:
                 continue
-            freed = f"{count(way.frees, 'client')} can go on, itself included; it {way.why}."
+            freed = f"That {unblocks(way.frees)}; {self.name(member)} {way.why}."
             yield _Obstacle(view, member, "deadlocked", freed)
 
     def blocker(self, obstacle: _Obstacle) -> LockBlocker:
