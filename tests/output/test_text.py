@@ -158,6 +158,21 @@ def test_ten_quiet_locks_are_ten_lines() -> None:
     assert len([line for line in text.splitlines() if line.startswith("  /locks/lock")]) == 10
 
 
+@pytest.mark.parametrize("actual", [None, []])
+def test_without_watch_tables_the_waiters_of_a_single_znode_are_unknown(
+    actual: list[str] | None,
+) -> None:
+    """They only watch it, so the list would leave them out."""
+    taken = shot("Lock x: A")
+    (lock,) = taken.locks
+    watch = msgspec.structs.replace(lock.holders[0].watch, actual=actual)
+    holder = msgspec.structs.replace(lock.holders[0], watch=watch)
+    single = msgspec.structs.replace(lock, kind="single", holders=[holder])
+    text = page(msgspec.structs.replace(taken, locks=[single]))
+
+    assert ("1 lock held, no waiters seen\n" in text) == (actual is None)
+
+
 def test_expired_sessions_are_listed_newest_first() -> None:
     """What each freed, who got it and when, and the queues that it left."""
     freed = FreedLockJson(lock="/a", next="bob", next_session="0x2", after_s=1.5)

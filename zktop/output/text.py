@@ -41,6 +41,11 @@ def is_quiet(lock: LockJson) -> bool:
     return not lock.waiters and not lock.error and not lock.warnings and len(lock.holders) == 1
 
 
+def _shows_waiters(lock: LockJson) -> bool:
+    """Whether waiters would be listed: those of a single znode only watch it."""
+    return lock.kind != "single" or all(holder.watch.actual is not None for holder in lock.holders)
+
+
 def is_free(lock: LockJson) -> bool:
     """Return whether a lock has no contender and no problem."""
     return not (lock.waiters or lock.holders or lock.error or lock.warnings)
@@ -218,7 +223,8 @@ def _locks(locks: list[LockJson], now: Millis, width: int) -> Iterator[str]:
             yield ""
             yield from _lock(lock, now, width)
     if quiet:
-        yield from ("", f"{count(len(quiet), 'lock')} held, no waiters")
+        seen = "" if all(map(_shows_waiters, quiet)) else " seen"
+        yield from ("", f"{count(len(quiet), 'lock')} held, no waiters{seen}")
         for lock in quiet:
             yield from quiet_row(lock, now, width)
     if free:

@@ -8,6 +8,7 @@ from output.stories import facts, settings
 from zktop.model.deadlock_log import MAX_ENDED
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Link, Node
+from zktop.model.format import iso
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.output.period import timeline
@@ -57,6 +58,18 @@ def test_a_finding_that_comes_back_came_twice() -> None:
         period.look(replace(ring, findings=findings, now=NOW + 1_000 * number))
 
     assert [one.times for one in summed_up(period).findings] == [2]
+
+
+def test_a_finding_from_before_the_period_has_its_own_beginning() -> None:
+    """Like a deadlock; the period begins an hour later."""
+    period = Period(NOW + HOUR_MS)
+    ring = Examiner(settings(RING)).look(World().after(*facts(RING)), NOW)
+    note = replace(ring.findings[0], id="note", since=NOW)
+    period.look(replace(ring, findings=(note,), now=NOW + HOUR_MS))
+    summary = period.summary(Origin(None))
+    assert summary is not None
+
+    assert document(summary.period).findings[0].begin == iso(NOW)
 
 
 def test_all_deadlocks_that_end_at_once_are_over() -> None:

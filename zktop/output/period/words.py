@@ -225,13 +225,14 @@ def _ring(dead: DeadlockJson) -> list[RingEdge]:
 
 def _finding(one: PeriodFindingJson, day: str) -> FindingWords:
     found = one.finding
+    begin = min(one.first_seen, found.since or one.first_seen)
     until = f" to {_time(one.last_seen, day)}" if one.is_over else ", not over"
     often = f", {one.times} times" if one.times > 1 else ""
     return FindingWords(
         severity=found.severity,
         title=f"{found.name} ({found.rule}, {CONFIDENCE_WORDS[found.confidence]})",
-        when=f"{_time(one.first_seen, day)}{until}{often}",
-        begin=one.first_seen,
+        when=f"{_time(begin, day)}{until}{often}",
+        begin=begin,
         sentence=found.sentence,
         advice=found.advice,
     )
