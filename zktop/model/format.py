@@ -143,10 +143,10 @@ def unblocks(frees: int) -> str:
 def waits(number: int) -> str:
     """A number of waiting actors, with the verb.
 
-    >>> waits(1), waits(4)
-    ('1 actor waits', '4 actors wait')
+    >>> waits(0), waits(1), waits(4)
+    ('no actor waits', '1 actor waits', '4 actors wait')
     """
-    return count(number, "actor waits", "actors wait")
+    return count(number, "actor waits", "actors wait") if number else "no actor waits"
 
 
 def session_name(session: Session) -> str:

@@ -90,7 +90,7 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
         ),
         pytest.param(
             (curator("alice", 0, "latch"), curator("bob", 1, "latch")),
-            "0 actors wait.",
+            "no actor waits.",
             id="candidates stand by",
         ),
         pytest.param(

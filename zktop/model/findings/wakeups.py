@@ -232,7 +232,7 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
             (False, "it uses a persistent watch, which needs no further request"),
         ),
         advice=f"Restart {name}, or take its thread dump: its event thread is blocked or the "
-        f"wake-up got lost. {waits(ctx.waiters_behind[head.node])} behind it.",
+        f"wake-up got lost; {waits(ctx.waiters_behind[head.node])} behind it.",
         since=since,
     )
 

@@ -122,6 +122,17 @@ def test_consequences_are_counted_with_their_cause(report: Report) -> None:
     assert [one.case for one in alerts(changed)] == [first.id]
 
 
+@pytest.mark.parametrize(
+    ("folded", "said"), [(1, "1 more follows from it"), (2, "2 more follow from it")]
+)
+def test_says_how_many_follow_from_a_finding(report: Report, folded: int, said: str) -> None:
+    """Where there is one, the verb is in the singular."""
+    first = msgspec.structs.replace(report.findings[0], folded=folded)
+    changed = msgspec.structs.replace(report, findings=(first,), deadlocks=())
+
+    assert [one.more for one in alerts(changed)] == [said]
+
+
 def test_counts_alerts_by_severity(report: Report) -> None:
     """In words, not in colours alone."""
     assert alert_frame(AlertList(list(alerts(report))), report.now).facts == "2 critical"

@@ -203,7 +203,7 @@ def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
 
 
 def _finding(finding: Finding, now: Millis) -> FindingEntry:
-    more = f" ({finding.folded} more)" if finding.folded else ""
+    more = f" +{finding.folded}" if finding.folded else ""
     paths = [finding.lock] if finding.lock else finding.locks
     place = several(path.rpartition("/")[2] for path in paths)
     sure = "" if finding.is_sure else "?"

@@ -180,7 +180,9 @@ def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line
 
 
 def _finding(finding: Finding) -> Alert:
-    more = f"{finding.folded} more follow from it" if finding.folded else ""
+    more = (
+        f"{count(finding.folded, 'more follows', 'more follow')} from it" if finding.folded else ""
+    )
     return Alert(
         case=finding.id,
         title=finding.name.replace("-", " ").upper(),

@@ -206,7 +206,7 @@ def _why_none(report: Report) -> Iterator[Line]:
 
 NEEDED_WORDS: Final = "srvr,mntr,conf,cons,dump,wchs,wchc"
 _LOST: Final = line(
-    (" Unknown: contact, expiry, watches, clients. Locks held and waited for are known.", "dim")
+    (" Unknown: contact, expiry, watches, clients. Known: locks held and waited for.", "dim")
 )
 _LOSSES: Final[dict[TableKind, str]] = {
     "connections": "connection tables (some clients and their contacts are unknown)",
