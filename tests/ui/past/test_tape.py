@@ -8,6 +8,7 @@ from ui.fake_feed import frames
 from ui.past.churn import make_room
 from ui.past.test_playback import tape
 
+from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.history.events import Event
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
@@ -109,6 +110,30 @@ def test_a_deadlock_that_came_back_is_the_newest() -> None:
     with_deadlocks(known, "a", "", "b", "ab")
 
     assert [*known.deadlocks] == ["b", "a"]
+
+
+def test_an_earlier_ending_is_not_that_of_a_deadlock_that_came_back() -> None:
+    """It has the same id, and the report still lists how it ended the first time."""
+    known = Tape()
+    with_deadlocks(known, "a", "", "a", "")
+    record = known.deadlocks["a"]
+    ends = (record.first_seen_at - 1, record.first_seen_at + 1)
+    over = tuple(EndedDeadlock(record.deadlock, at, f"at {at}") for at in ends)
+    report = next(one.report for one in past() if one.report.deadlocks)
+
+    assert record.ending(replace(report, over=over)) == over[1]
+
+
+def test_a_deadlock_keeps_its_last_verdict() -> None:
+    """More clients waited behind it later."""
+    report = next(one.report for one in past() if one.report.deadlocks)
+    dead = report.deadlocks[0]
+    known = Tape()
+    for number, behind in enumerate((0, 7)):
+        worse = replace(report, now=report.now + number, deadlocks=(replace(dead, behind=behind),))
+        known.add(Frame(worse, ()))
+
+    assert known.deadlocks[dead.id].verdict.behind == 7
 
 
 def test_a_critical_finding_is_an_alarm_without_any_other_change() -> None:

@@ -31,7 +31,8 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.contacts_and_packet_rates import PacketRates, RecentContacts
+from zktop.ui.past.contacts_and_packet_rates import PacketRates, RecentContacts, recent_contacts
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.server_state import OUTAGES, outage
 from zktop.ui.screens.sessions.contact_bar import contact_strip, silence_bar
 from zktop.ui.screens.sessions.directory import SessionDirectory
@@ -418,3 +419,14 @@ async def test_the_node_of_another_session_is_not_kept() -> None:
         after = app.selection
 
     assert (after.session, after.node) == (session("bob"), None)
+
+
+def test_contacts_before_the_first_frame_are_not_known() -> None:
+    """The strip is empty there; a line would say that the session was silent."""
+    film, tape = with_tables(), Tape()
+    for frame in film:
+        tape.add(frame)
+
+    heard = recent_contacts(tape, session("B"), film[-1].report)
+
+    assert (heard.times, heard.known_from) == ((AT - 100,), AT)
