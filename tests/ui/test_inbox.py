@@ -96,6 +96,16 @@ def test_a_replay_waits_until_the_ui_has_time() -> None:
     assert (before, len(inbox.take())) == (MAX_NEWS, 1)
 
 
+def test_a_complaint_does_not_wait_for_the_frames_of_a_replay() -> None:
+    """The thread that complains may be any."""
+    inbox = full(waits=True)
+    sender = threading.Thread(target=inbox.put, args=(Complaint("command failed"),), daemon=True)
+    sender.start()
+    sender.join(WAIT_S)
+
+    assert not sender.is_alive()
+
+
 def test_a_closed_inbox_keeps_no_replay_waiting() -> None:
     """The UI has ended."""
     inbox = full(waits=True)

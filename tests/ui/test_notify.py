@@ -363,3 +363,9 @@ def test_a_running_command_ends_with_the_ui() -> None:
     while command._running:
         pass
     assert said == []
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_message_names_the_key_of_the_user(number: int) -> None:
+    """For one finding, and for several."""
+    assert "Press f9 to " in summary(tuple(red(f"r{at}") for at in range(number)), "f9")
