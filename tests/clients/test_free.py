@@ -49,7 +49,7 @@ def test_a_revocable_holder_lets_go(stage: Stage, free: Free) -> None:
     assert is_still_held
     assert (dry.code, dry.lines[0][:19]) == (0, "Dry run: would ask ")
     assert (done.code, done.err) == (0, "")
-    assert "is gone; now bob holds it." in " ".join(done.lines)
+    assert "is gone; now bob holds the lock." in " ".join(done.lines)
     assert bob.now("InterProcessMutex", path).holds
 
 
@@ -81,7 +81,7 @@ def test_an_orphan_is_deleted_and_its_waiter_goes_on(stage: Stage, free: Free) -
     done = free(path, "--node", node, "--yes")
 
     assert (done.code, done.err) == (0, "")
-    assert "is gone; now bob holds it." in " ".join(done.lines)
+    assert "is gone; now bob holds the lock." in " ".join(done.lines)
     eventually(lambda: bob.now("Lock", path).holds)
 
 

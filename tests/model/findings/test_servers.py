@@ -320,6 +320,16 @@ def test_p11_is_quiet_about_a_newcomer_at_the_gate_of_a_semaphore() -> None:
     assert not found("P11", ctx(At("a" * 32, "bob"), data=b"1", more_facts=gate))
 
 
+def test_p11_compares_nodes_in_order_of_arrival() -> None:
+    """After an overflow the newest is the first in the queue."""
+    first = k("a", 2_147_483_647, czxid=100, age_ms=60 * SECOND)
+    wrapped = At(k("b", 0).name[:-10] + "-2147483648", "b", czxid=200, age_ms=0)
+    case = ctx(first, wrapped)
+
+    assert [member.node for member in case.members] == [wrapped.name, first.name]
+    assert not found("P11", case)
+
+
 @pytest.mark.parametrize("ages", [(10_000, 10_500), (-500, -900)])
 def test_p11_is_quiet_within_a_second(ages: tuple[int, int]) -> None:
     """That changes no age on a screen."""

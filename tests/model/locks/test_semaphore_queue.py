@@ -14,6 +14,7 @@ from model.semaphores import (
     GATE,
     POOL,
     created,
+    curator_pool,
     folder,
     gone,
     kazoo_pool,
@@ -51,6 +52,17 @@ def test_the_only_lease_of_a_semaphore_is_held() -> None:
     assert isinstance(made, Lock)
     assert made.leases is None
     assert [member.owner for member in made.holders] == [session("ann")]
+
+
+def test_the_first_at_the_gate_of_curator_watches_nothing_before_it_has_its_lease() -> None:
+    """It will create it now, whether a lease is free or not."""
+    made = lock_at(
+        POOL, world(*curator_pool(), created(ANN_AT_CURATOR_GATE, "ann", 100)), Settings(), 0
+    )
+
+    assert isinstance(made, Lock)
+    (first,) = (member for member in made.members if member.owner == session("ann"))
+    assert made.expected(first) == ()
 
 
 @pytest.mark.parametrize(("below", "leases"), [("", 1), ("/0", None)])
@@ -166,8 +178,19 @@ def test_a_head_with_its_lease_is_still_served_at_the_next_look() -> None:
     assert found == [SECOND]
 
 
-def test_a_node_at_the_gate_that_was_not_read_is_no_departure() -> None:
-    """The last change of the gate was its arrival."""
-    gate = [created(SECOND, "ann", 102), listing(SECOND, THIRD, zxid=120, pzxid=120)]
+@pytest.mark.parametrize("read", [[], [created(THIRD, "cid", 120)]])
+def test_an_arrival_at_the_gate_is_no_departure(read: list[AnyFact]) -> None:
+    """It was the last change of the gate, whether its node was read or not."""
+    gate = [created(SECOND, "ann", 102), *read, listing(SECOND, THIRD, zxid=125, pzxid=120)]
 
     assert waiting([created(ANN_LEASE, "ann", 110), *gate]) == [THIRD]
+
+
+def test_a_second_thread_waits_at_the_first_look() -> None:
+    """A node has left the gate after the lease was taken."""
+    gate = [created(SECOND, "ann", 102), listing(SECOND, zxid=120, pzxid=111)]
+    known = world(*kazoo_pool(leases=1), created(ANN_LEASE, "ann", 110), *gate)
+    made = lock_at(Text(POOL), known, Settings(), NOW)
+
+    assert isinstance(made, Lock)
+    assert [absolute_path(POOL, member.node) for member in made.waiters] == [SECOND]

@@ -11,6 +11,7 @@ from zktop.ui.dialogs.help import GROUPS, INKS, HelpDialog, help_lines
 from zktop.ui.inks import INKS as ALL_INKS
 from zktop.ui.keys import KEYS, Action, key_label, known_on, with_user_keys
 from zktop.ui.screens import PAGES
+from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.widgets.footer import drawn
@@ -167,6 +168,14 @@ def test_every_key_of_a_page_is_in_it(width: int) -> None:
     assert [key.help for key in keys if key.help not in shown] == []
     if width > 90:
         assert max(map(width_of, lines)) <= width
+
+
+def test_the_text_about_a_screen_names_the_keys_of_the_user() -> None:
+    """By default, `f` lists every lock."""
+    keys = tuple(known_on("locks", with_user_keys({"fold": "f5"})))
+    text = " ".join(text_of(one).strip() for one in help_lines(LocksScreen(), keys, 90))
+
+    assert "f5 lists every lock" in text
 
 
 def test_code_is_shown_unchanged() -> None:

@@ -9,7 +9,7 @@ from textual.widgets import Input
 from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
-from zktop.ui.keys import Action, Group, key_label
+from zktop.ui.keys import KEYS, Action, Group, key_label
 from zktop.ui.screens.common.example_row import example_row
 from zktop.ui.screens.common.lock_status import legend
 from zktop.ui.screens.page import Page
@@ -65,7 +65,7 @@ def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "")
     """Return the lines of the help; with a search text, only entries with all its words."""
     words = wanted.casefold().split()
     lines = [] if words else _summary(page, keys, width)
-    about = _paragraphs(page.HELP or "", width)[0 if words else 1 :]
+    about = _paragraphs(page, keys, width)[0 if words else 1 :]
     for heading, section in [("About this screen", about), *_sections(keys, width)]:
         kept = [one for entry in section if _matches(entry, words) for one in entry.lines]
         if kept:
@@ -81,7 +81,7 @@ def _matches(entry: HelpEntry, words: Sequence[str]) -> bool:
 
 def _summary(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
     """Return one screenful: what the screen shows, its most useful keys, an example row."""
-    about = [one for entry in _paragraphs(page.HELP or "", width)[:1] for one in entry.lines]
+    about = [one for entry in _paragraphs(page, keys, width)[:1] for one in entry.lines]
     return [
         *about,
         NOTHING,
@@ -115,10 +115,31 @@ def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterabl
     yield RULE_IDS, [_rule(rule.id, rule.name, rule.means, width) for rule in RULES]
 
 
-def _paragraphs(about: str, width: int) -> list[HelpEntry]:
-    """Wrap each paragraph."""
-    texts = [_MARKS.sub(r"\1\2", text) for text in re.split(r"\n\s*\n", about.strip())]
+def _paragraphs(page: Page, keys: Sequence[Action], width: int) -> list[HelpEntry]:
+    """Wrap each paragraph about the screen; it names the user's own keys."""
+    moved = _moved(keys)
+
+    def plain(mark: re.Match[str]) -> str:
+        code = mark[1] or ""
+        return moved.get(code, code) + (mark[2] or "")
+
+    about = (page.HELP or "").strip()
+    texts = [_MARKS.sub(plain, text) for text in re.split(r"\n\s*\n", about)]
     return [HelpEntry(wrapped(text, width, indent=" "), text) for text in texts if text]
+
+
+def _moved(keys: Sequence[Action]) -> dict[str, str]:
+    """The letters that the user has given up, and the first new key of each action.
+
+    Other characters are left alone: texts name signs like `?` and `-` as well.
+    """
+    now = {key.id: key.names for key in keys if key.names}
+    return {
+        name: key_label(now[key.id][0])
+        for key in KEYS
+        for name in key.names
+        if name.isalpha() and key.id in now and name not in now[key.id]
+    }
 
 
 def _key(key: Action, width: int) -> HelpEntry:

@@ -47,7 +47,7 @@ class TimelineScreen(Page):
     longest queue. Without UTF-8: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock,
     `?` probably in one, `:` more changes.
 
-    Contacts: `●` is a contact with a server; without UTF-8, `p`. Three or more waiters with
+    Contacts: `●` is a contact with a server; without UTF-8, p. Three or more waiters with
     similar names share a strip. The graph at the bottom shows how many clients waited.
 
     Mouse: a click sets the cursor, a drag moves it, the wheel zooms. The first line says what
