@@ -29,7 +29,7 @@ RETRY = f"Next try in {RETRY_S:g} s."
 RECONNECT_S = 1.0  # upper limit of the client's pause between two tries
 REFUSED_S = 12.0  # longer than any pause of the client between two tries
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
-EARLY_LOOKS_S = 0.5  # at least, between two looks while everything is read for the first time
+EARLY_LOOKS_S = 0.5  # at least, from the first locks to the next look during the first reading
 EARLY_LOOKS_SHARE = 16  # at least, in times of the look before
 PROGRESS_EVERY_S = 0.5  # while a recording is read
 
@@ -151,8 +151,8 @@ class LiveFeed:
                 report = run.look(thorough=False)
                 took = monotonic() - began
                 word = "live" if report.paths else word
-                share = EARLY_LOOKS_SHARE if report.paths else 1  # the first locks come soon
-                looks_at = monotonic() + max(EARLY_LOOKS_S, share * took)
+                pause = max(EARLY_LOOKS_S, EARLY_LOOKS_SHARE * took) if report.paths else took
+                looks_at = monotonic() + pause
             self._set_status(Status(word, f"Connected. {progress}."))
             if report is not None and report.paths:
                 self._send(Frame(report, report.events, is_early=True))
