@@ -152,12 +152,15 @@ class SessionHistories:
             self._records[row.session] = _Record(server, row, at, at, at, gap)
             return row.last_cxid is not None
         if known.server == server and known.row.established == row.established:
-            return _continue(known, row, at)
+            if at <= known.at:
+                return False
+            known.before, known.before_at = known.row, known.at
+            return _store_row(known, row, at, is_moved=False)
         presence = ensemble.presence(row.session)
         if presence is not None and presence.server == server:
             known.moves = (*known.moves, at)[-MAX_MOVES:]
-            known.before, known.heard_at = None, at  # it was active when it connected
-            return _store_row(known, row, at, server)
+            known.server, known.before, known.heard_at = server, None, at  # active on connecting
+            return _store_row(known, row, at, is_moved=True)
         return False
 
     def _forget(self) -> None:
@@ -174,24 +177,15 @@ def _requests(row: Connection) -> int:
     return row.last_cxid or 0
 
 
-def _continue(known: _Record, row: Connection, at: Millis) -> bool:
-    """Add a row of a known connection; return whether it made a request."""
-    if at <= known.at:
-        return False
-    known.before, known.before_at = known.row, known.at
-    return _store_row(known, row, at, known.server)
-
-
-def _store_row(known: _Record, row: Connection, at: Millis, server: Text) -> bool:
+def _store_row(known: _Record, row: Connection, at: Millis, *, is_moved: bool) -> bool:
     """Store the newest row; return whether it may show a new request.
 
     A new connection and a reset of the counters hide what was requested before them.
     """
     last = known.row
-    if row.received != last.received or server != known.server:
+    if row.received != last.received:
         known.heard_at = at
-    is_new = (server, row.established) != (known.server, last.established)
-    has_asked = row.last_cxid != last.last_cxid or is_new
+    has_asked = is_moved or row.last_cxid != last.last_cxid
     if has_asked:
         known.last_active = known.at
     if at - known.gap_from >= HOUR_MS:
@@ -199,10 +193,10 @@ def _store_row(known: _Record, row: Connection, at: Millis, server: Text) -> boo
     silent, quiet = at - known.heard_at, row.quiet_ms
     if quiet is not None and quiet > silent:
         silent = quiet
-    known.gap = _longer(known.gap, silent, row)
-    known.server, known.row, known.at = server, row, at
-    is_known = row.last_cxid is not None or last.last_cxid is not None
-    return has_asked and is_known
+    if known.gap is None or silent > known.gap:
+        known.gap = _longer(known.gap, silent, row)
+    known.row, known.at = row, at
+    return has_asked and (row.last_cxid is not None or last.last_cxid is not None)
 
 
 def _longer(gap: int | None, silent: int | None, row: Connection) -> int | None:
