@@ -60,7 +60,7 @@ def test_b10_fires_for_a_child_that_will_never_be_released() -> None:
 
 
 def test_b10_fires_for_one_that_came_after_the_holder() -> None:
-    """The holder keeps the lock; a waiter meets the child at the next look."""
+    """The holder keeps the lock; the child blocks the waiter from its next listing on."""
     late = At("00-config", "", czxid=300)
 
     finding = only("B10", ctx(ALICE, BOB, late))
@@ -116,7 +116,7 @@ def test_b10_names_whose_form_the_child_has() -> None:
     """A number behind `lock-`, as many simple clients write it, and no owner."""
     finding = only("B10", ctx(At("lock-0000000000", "", czxid=50), ALICE))
 
-    assert any("as plain-lock names contenders" in one.text for one in finding.evidence)
+    assert any("named like a contender of plain-lock" in one.text for one in finding.evidence)
 
 
 def semaphore(*children: str, leases: int | None = None, pending: str = "") -> LockContext:
@@ -142,7 +142,7 @@ def test_b10_fires_for_a_child_that_takes_the_last_lease() -> None:
 
     assert (finding.severity, finding.confidence) == ("critical", "C4")
     assert finding.evidence[1].text == (
-        "clients that write curator-semaphore-v2 count it: it takes a permit"
+        "clients that use curator-semaphore-v2 count it: it takes a permit"
     )
 
 
@@ -189,7 +189,7 @@ def test_b11_fires_before_a_client_fails() -> None:
 
     finding = only("B11", case)
 
-    assert finding.sentence == f"{PATH}: 1 client will fail at {PATH}/config at the next look."
+    assert finding.sentence == f"{PATH}: 1 client will fail at {PATH}/config at the next listing."
     assert finding.severity == "warning"
 
 

@@ -1,1 +1,1 @@
-"""The catalogue of rules, and their findings: each problem in one sentence."""
+"""The rules, and the findings that they produce."""

@@ -31,8 +31,8 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.world.tables_of_one_server import TableKind
 
-NEWER_TABLE_PAUSE_MS = 5_000  # between looks for a table that is newer than the lock
-NEWER_TABLE_WAIT_MS = 60_000  # after that, no such table is expected
+NEWER_TABLE_PAUSE_MS = 5_000  # between checks for a table newer than the lock
+NEWER_TABLE_WAIT_MS = 60_000  # how long to keep checking
 
 C = TypeVar("C")
 
@@ -136,7 +136,7 @@ def _apply(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examination:
 
 
 def _due_for_tables(ctx: LockContext) -> Millis | None:
-    """Look again soon while some table is older than the lock: it may not list its waiters yet."""
+    """When to look again because a table is older than the lock: it may lack its waiters."""
     changed, settle = ctx.lock.at, ctx.thresholds.settle
     if ctx.now_ms - changed > NEWER_TABLE_WAIT_MS:
         return None

@@ -1,7 +1,7 @@
 """The catalogue: every rule of the families below, most serious first.
 
-To add a rule, write a function in the module of its family: `@Rule` makes it an entry here, with
-its letters, rank and causes.
+To add a rule, write a function in the module of its family: `@Rule` adds it to the catalogue,
+with its letters, rank and causes.
 """
 
 from typing import Final, TypeAlias, cast
@@ -39,7 +39,7 @@ FAMILIES: Final = (
     servers,
     roots,
 )
-_LETTERS: Final = "DBLSPR"  # that rule ids begin with, in screen order
+_LETTERS: Final = "DBLSPR"  # the first letters of rule ids, in screen order
 
 
 def _order(rule: AnyRule) -> tuple[int, int, int]:

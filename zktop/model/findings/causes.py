@@ -1,12 +1,12 @@
-"""One alarm per cause: effects are folded under their cause, and many findings alike are one.
+"""One alarm per cause: effects are folded under their cause, and many similar findings become one.
 
 A finding follows from another if its rule lists the other's rule as a cause, and both are about
 the same node, session or lock. A finding that may just be a delay also follows from one that
 blocks a lock for which its session waits, directly or through other locks.
 
-Where a client library forgets its watches, each waiter of a service has a finding, and a user who
-sees a hundred thousand of them learns nothing from the second. So many findings of one rule, in
-locks below one parent and with the same cause if any, are shown as one.
+If a client library loses its watches, every waiter of a service has a finding, and a list of
+100,000 of them is useless. So many findings of one rule, in locks below one parent and with the
+same cause (or none), are shown as one.
 """
 
 from collections import Counter
@@ -28,10 +28,10 @@ from zktop.model.format import count, fold_path, several
 from zktop.model.text import Text, clean
 
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
-MANY: Final = 100  # findings alike: more than two screens of them
-STILL_MANY: Final = MANY // 2  # a group that is shown stays, until it has fewer
+MANY: Final = 100  # similar findings: more than two screens of them
+STILL_MANY: Final = MANY // 2  # an existing group stays until it has no more than this
 FINDINGS_PER_STEP: Final = 2_500  # at most 10 ms
-LISTED_PER_MS: Final = 5  # findings; so 10,000 of them are listed every two seconds
+LISTED_PER_MS: Final = 5  # so 10,000 findings take two seconds
 
 # Rules whose findings hold up all waiters of a lock; rules whose findings may just be delays.
 ROOTS: Final = frozenset(rule.id for rule in RULES if rule.blocks)
@@ -58,14 +58,14 @@ class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
 
 
 class ManyAlike(msgspec.Struct, frozen=True):
-    """Many findings alike; the first of them speaks for all."""
+    """Many similar findings, shown as one, with the wording of the first."""
 
     first: str  # its id
-    shown: Finding  # as one finding
-    others: str  # the end of its sentence
+    shown: Finding  # in place of all
+    others: str  # added to its sentence
 
     def reworded(self, first: Finding) -> Finding:
-        """The group in the newest words of its first finding."""
+        """Return the group with the newest wording of its first finding."""
         return replace(
             self.shown,
             sentence=clean(first.sentence + self.others),
@@ -80,11 +80,11 @@ class Listing(msgspec.Struct, frozen=True):
     """All findings in screen order: each effect has the id of its cause."""
 
     findings: tuple[Finding, ...] = ()
-    groups: Mapping[str, ManyAlike] = {}  # by the id of the one finding that is shown
-    unseen: AbstractSet[str] = frozenset()  # the ids of findings for which another one speaks
+    groups: Mapping[str, ManyAlike] = {}  # by the id of the finding shown
+    unseen: AbstractSet[str] = frozenset()  # the ids of findings hidden in a group
 
     def reworded(self, words: Mapping[str, Finding]) -> "Listing":
-        """The same findings in other words, given by id; itself if no word on screen changed."""
+        """Return the listing with new wordings, by id; itself if nothing shown changed."""
         shown = tuple(self._reworded(one, words) for one in self.findings)
         is_same = all(map(lambda one, other: one is other, shown, self.findings))
         return self if is_same else replace(self, findings=shown)
@@ -102,15 +102,15 @@ NO_LISTING: Final = Listing()
 
 
 class FindingList:
-    """The newest listing; the next one is made in steps while looks go on."""
+    """The newest listing; the next one is built in steps, one per look."""
 
     def __init__(self) -> None:
-        self.is_changed = True  # since the newest listing was begun
+        self.is_changed = True  # since the newest listing was started
         self._listing = NO_LISTING
         self._next: Iterator[Listing | None] | None = None
         self._begun_at: Millis = 0
         self._number = 0  # of all findings
-        self._reworded: dict[str, Finding] = {}  # by id, since then: their wording alone changed
+        self._reworded: dict[str, Finding] = {}  # by id: only the wording changed since then
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -118,16 +118,16 @@ class FindingList:
 
     @property
     def unseen(self) -> AbstractSet[str]:
-        """The ids of findings for which another one speaks."""
+        """The ids of findings hidden in a group."""
         return self._listing.unseen
 
     @property
     def is_behind(self) -> bool:
-        """Whether a listing is under way."""
+        """Whether a listing is being built."""
         return self._next is not None
 
     def note(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
-        """Note what the findings about one subject were and are."""
+        """Record the previous and current findings about one subject."""
         self._number += len(after) - len(before)
         if are_reworded(before, after):
             self._reworded.update((one.id, one) for one in after)
@@ -142,12 +142,12 @@ class FindingList:
         *,
         thorough: bool,
     ) -> bool:
-        """List or reword the findings; return whether the newest listing is another one.
+        """Continue to list or reword the findings; return whether the listing was replaced.
 
-        To list a thousand of them takes 10 ms, so the pause between two listings grows with them.
+        Listing a thousand takes 10 ms, so the pause between two listings grows with their number.
         """
         is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
-        if thorough and self._next is not None:  # what is under way has older findings
+        if thorough and self._next is not None:  # the unfinished one has older findings
             self._next, self.is_changed = None, True
         if self._next is None and is_due and self.is_changed:
             shown = chain.from_iterable(one.shown for one in tuple(subjects.values()))
@@ -173,7 +173,7 @@ def listings(
     """List findings in steps: yield None after each but the last, then the listing."""
     found: dict[str, Finding] = {}
     yield from _in_steps(findings, lambda one: found.update({one.id: one}))
-    ahead = _asking_once(ahead)
+    ahead = _cached(ahead)
     index = _Index({one.rule for one in found.values()})
     yield from _in_steps(found.values(), index.file)
     causes: dict[str, str] = {}
@@ -186,8 +186,8 @@ def listings(
     yield alike.listing()
 
 
-def _asking_once(ahead: WaitsAhead) -> WaitsAhead:
-    """The same answers; thousands of findings ask about the same sessions and locks."""
+def _cached(ahead: WaitsAhead) -> WaitsAhead:
+    """Cache the answers: thousands of findings ask about the same sessions and locks."""
     return WaitsAhead(
         cache(lambda session: tuple(ahead.waits_in(session))),
         cache(lambda lock: tuple(ahead.held_by(lock))),
@@ -208,7 +208,7 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
 
 
 def are_reworded(before: Sequence[Finding], after: Sequence[Finding]) -> bool:
-    """Whether these are the same findings in other words: they keep their order and causes."""
+    """Whether only the wording changed: then order and causes stay the same."""
     return before != after and list(map(_fixed, before)) == list(map(_fixed, after))
 
 
@@ -220,8 +220,8 @@ def _fixed(finding: Finding) -> tuple[object, ...]:
 class _Index:
     """Findings that may be causes, by node, session and lock.
 
-    Thousands of findings of one rule are common. So a finding is indexed only if its rule may
-    be the cause of another rule present, and looked up only if its rule has such a cause.
+    Thousands of findings of one rule are common. So a finding is indexed only if its rule is a
+    possible cause of another rule present, and looked up only if its rule has such a cause.
     """
 
     def __init__(self, present: AbstractSet[str]) -> None:
@@ -238,14 +238,14 @@ class _Index:
         self._is_sorted: set[tuple[By, object]] = set()
 
     def file(self, finding: Finding) -> None:
-        """Add a finding that may be a cause."""
+        """Index a finding if it may be a cause."""
         if finding.rule in self._blamed:
             for by in get_args(By):
                 for key in _keys(finding, by):
                     self._by.setdefault((by, key), []).append(finding)
 
     def note_cause(self, finding: Finding, ahead: WaitsAhead, causes: dict[str, str]) -> None:
-        """Add the finding that this one follows from, if any."""
+        """Add the id of the finding that this one follows from, if any."""
         cause = self._cause(finding, ahead)
         if cause is not None:
             causes[finding.id] = cause
@@ -270,7 +270,7 @@ class _Index:
         return found
 
     def _cause_ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """Find a cause in the locks that its sessions wait in, then in those of their holders."""
+        """Find a cause in the locks its sessions wait in, then in those their holders wait in."""
         known: set[Session] = set(finding.sessions)
         front = list(finding.sessions)
         for _ in range(MAX_LOCKS_AHEAD):
@@ -304,13 +304,13 @@ def _root(effect: str, causes: Mapping[str, str]) -> str | None:
 
 
 class _Alike:
-    """Sorts findings by rule, parent and cause, and makes one finding of many."""
+    """Groups findings by rule, parent and cause, and shows each large group as one finding."""
 
     def __init__(self, causes: Mapping[str, str], grouped: Container[str]) -> None:
         self.effects: list[Finding] = []
         self._causes, self._grouped = causes, grouped
         self._kinds: dict[tuple[str, str, str | None], _Kind] = {}
-        self._kind_of: dict[str, _Kind] = {}  # by the ids of causes
+        self._kind_of: dict[str, _Kind] = {}  # by the id of a finding that is a cause
         self._is_cause = frozenset(causes.values())
         self._found: list[Finding] = []
         self._groups: dict[str, ManyAlike] = {}
@@ -318,14 +318,14 @@ class _Alike:
         self._number: Counter[str | None] = Counter()  # of the effects of each cause
 
     def sort(self, finding: Finding) -> None:
-        """Add a finding that follows from no other, and put the others aside."""
+        """Add a finding that follows from no other; keep effects for later."""
         if finding.id in self._causes and _root(finding.id, self._causes) is not None:
             self.effects.append(finding)
         else:
             self._add(finding, None)
 
     def sort_effect(self, finding: Finding) -> None:
-        """Add a finding that follows from one that is sorted already."""
+        """Add a finding whose cause has been added."""
         cause = _root(finding.id, self._causes)
         kind = self._kind_of.get(cause or "")
         shown = kind.group_id if kind and kind.group_id in self._groups else cause
@@ -346,7 +346,7 @@ class _Alike:
             self._kind_of[finding.id] = kind
 
     def close(self) -> None:
-        """Make one finding of many; nothing will be added to the kinds sorted until now."""
+        """Replace each large kind by one finding; all kinds so far are complete."""
         for kind in self._kinds.values():
             many = STILL_MANY if kind.group_id in self._grouped else MANY
             if len(kind.members) > many:
@@ -358,7 +358,7 @@ class _Alike:
         self._kinds = {}
 
     def listing(self) -> Listing:
-        """All findings that were sorted, in screen order."""
+        """All findings that were added, in screen order."""
         number = self._number
         counted = (
             replace(one, folded=number[one.id]) if one.id in number else one for one in self._found
@@ -376,7 +376,7 @@ class _Kind:
         self._parent = parent
         self._locks: dict[Text, None] = {}
         self._sessions: dict[Session, None] = {}
-        self._first = 0  # the number of the first one on screen
+        self._first = 0  # the index of the first one on screen
 
     def add(self, finding: Finding) -> None:
         self._locks.update(dict.fromkeys(finding.locks))
@@ -386,12 +386,12 @@ class _Kind:
         self.members.append(finding)
 
     def effects(self) -> Iterable[Finding]:
-        """Each of them, with the cause that they share."""
+        """The members, each with the cause that they share."""
         cause = self.cause
         return (replace(one, cause=cause) for one in self.members) if cause else self.members
 
     def group(self) -> ManyAlike:
-        """All of them as one finding, in the words of the one that is first on screen."""
+        """One finding for all members, worded like the one that is first on screen."""
         first = self.members[self._first]
         locks = tuple(dict.fromkeys((*first.locks, *self._locks)))
         is_one_lock = len(locks) == 1

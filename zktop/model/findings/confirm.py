@@ -33,14 +33,14 @@ class SeenTimes(msgspec.Struct, frozen=True, gc=False):
 
 
 class SubjectFindings(msgspec.Struct, frozen=True):
-    """The present findings about one subject (a lock, session, deadlock, ensemble), since when."""
+    """The present findings about one subject: a lock, a session, a deadlock or the ensemble."""
 
     seen: Mapping[str, SeenTimes] = {}  # by the id of the finding
     shown: tuple[Finding, ...] = ()  # those that have lasted long enough
-    same_since: Millis = 0  # the last time that one came, went, was shown, or changed its words
+    same_since: Millis = 0  # when one last appeared, vanished, was shown or was reworded
 
     def after(self, found: Iterable[Finding], now_ms: Millis, settle_ms: int) -> "SubjectFindings":
-        """Return the findings after one more look; one in the same words stays the same object."""
+        """Return the findings after one more look; an unchanged one stays the same object."""
         before = {finding.id: finding for finding in self.shown}
         seen: dict[str, SeenTimes] = {}
         shown: list[Finding] = []

@@ -84,7 +84,7 @@ def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> 
             (True, f"99 of 100 holds of this lock last {span(usual.p99_ms)} at most")
             if usual
             else (None, "too few holds were seen to say what is usual here"),
-            (None, "this lock has no second, longer kind of job"),
+            (None, "no other, longer kind of job uses this lock"),
         ),
         advice=f"Ask what {holder} is doing; a thread dump of its process shows it.",
         severity="warning" if usual else "info",
@@ -161,7 +161,7 @@ def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """Readers that came later keep being served before a waiting writer."""
     lock, bound = ctx.lock, _starving_readers(ctx)
     if lock.kind != "read-write" or any(isinstance(one, RowRangeQueue) for one in lock.queues):
-        return  # of those, readers of other rows are no rivals of a writer
+        return  # there, readers of other rows do not compete with a writer
     left = _former_readers(ctx)
     for writer in ctx.waiters if all(holder.mode == "read" for holder in ctx.holders) else ():
         later = [gone for gone in left if gone.czxid > writer.czxid]
@@ -175,7 +175,7 @@ def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _starving_readers(ctx: LockContext) -> int:
-    """How many readers are too many: no more than are remembered."""
+    """The number of readers that starves a writer; at most the number that is remembered."""
     return min(ctx.thresholds.starved_readers, MAX_FORMER_MEMBERS)
 
 
@@ -223,7 +223,7 @@ def _starved_writer(
     only_if=("attempts",),
 )
 def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
-    """A contender gives up waiting again and again, and each time starts at the tail."""
+    """A contender keeps giving up and starts again at the tail of the queue."""
     bound = ctx.thresholds.starved_retries
     if ctx.are_several_locks:
         return
@@ -257,7 +257,7 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
         confidence="C2",
         evidence=(
             (True, "none of its requests was granted, and later ones were"),
-            (None, "it gives up by its own time limit, not because a user aborts"),
+            (None, "it gives up at its own time limit, not because a user aborts"),
             *_one_client(identity),
         ),
         advice="Its time limit is shorter than the queue takes: let it wait longer, or retry "
@@ -266,7 +266,7 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
 
 
 def _one_client(identity: str) -> tuple[Reason, ...]:
-    """What is assumed if it is known by its label."""
+    """The assumption about a contender that is identified by its label."""
     is_label = session_of(identity) is None
     return ((None, "the label names one client, not several"),) if is_label else ()
 

@@ -30,7 +30,7 @@ from zktop.model.world.tables_of_one_server import Presence, TableKind
 from zktop.model.world.world import World
 
 TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
-RECENT_MS = 10 * MINUTE_MS  # how long ago a recent former member left
+RECENT_MS = 10 * MINUTE_MS  # former members that left earlier are not recent
 
 
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
@@ -134,7 +134,7 @@ class SessionContext(_Context, frozen=True, eq=False):
         return self.shared.name_of(self.session, next(filter(None, labels), None))
 
     def about(self, *places: SessionPlace, key: tuple[object, ...] = ()) -> FindingSubject:
-        """Make this session the subject of a match; its id depends on the session alone."""
+        """Make this session the subject of a match; its id depends on the session and `key`."""
         return FindingSubject(
             places[0].lock.path if places else None,
             tuple(place.member.node for place in places),
@@ -195,13 +195,13 @@ WRONG = frozenset({"missing", "elsewhere"})
 
 
 class RootChanges(msgspec.Struct, frozen=True, gc=False):
-    """When the ACL or the data of a lock's root changed."""
+    """When the ACL or the data of a lock's znode changed."""
 
     access_at: Millis | None = None  # its ACL
     content_at: Millis | None = None  # its data
 
     def after(self, before: Lock | None, after: Lock) -> "RootChanges":
-        """Add what differs between two looks at the same root."""
+        """Add the changes between two looks at the same znode."""
         old, new = before.stat if before else None, after.stat
         if old is None or new is None or old.czxid != new.czxid:
             return self
@@ -215,7 +215,7 @@ NO_ROOT_CHANGES = RootChanges()
 
 
 class LockContext(_Context, frozen=True, kw_only=True, eq=False):
-    """One lock, its history, and recent changes of its root."""
+    """One lock, its history, and recent changes of its znode."""
 
     lock: Lock
     past: LockHistory = NO_HISTORY

@@ -21,7 +21,7 @@ from zktop.model.text import Text
 
 LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
 MIN_NEWER_LEASES = 2
-MAX_WATCHES = 1_000  # of a session; of more, it is unknown which one it waits for
+MAX_WATCHES = 1_000  # of a session: of more, it is unclear which one it waits for
 LONG_FACTOR, VERY_LONG_FACTOR = 10, 20  # times the 99th percentile
 NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
 TOO_MANY_WATCHES = MissingInput(
@@ -42,7 +42,7 @@ _SEQUENTIAL = r"(?s).*\d{10}"
     only_if=("warnings",),
 )
 def orphan(ctx: LockContext) -> Iterator[RuleResult]:
-    """A persistent node stands in the queue: no session's end will ever remove it.
+    """A persistent node is in the queue: it stays when its creator's session ends.
 
     It must have blocked others for longer than its creator could need.
     """

@@ -245,7 +245,7 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
 
 
 def _missed(found: Inversion) -> Iterator[tuple[None, str]]:
-    """How close it came, unless it has happened by now."""
+    """Yield how close the deadlock came, unless it has happened since."""
     missed = found.missed_by_ms
     if missed is not None and found.deadlocked_at is None:
         text = f"did not happen: missed by {span(missed)}" if missed else "ran at the same time"
@@ -253,7 +253,7 @@ def _missed(found: Inversion) -> Iterator[tuple[None, str]]:
 
 
 def _sentence(found: Inversion, now_ms: Millis) -> str:
-    """The sentence, reworded if the deadlock has happened by now; with its date after that day."""
+    """The sentence, reworded if the deadlock has happened; dated if that was another day."""
     if found.deadlocked_at is None:
         return found.sentence
     day = iso(found.deadlocked_at).partition("T")[0]

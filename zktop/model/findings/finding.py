@@ -67,7 +67,7 @@ class BlindSpot(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 def identity(rule: str, subject: Iterable[object]) -> str:
-    """The id of a finding: its rule, and a hash of what it is about.
+    """The id of a finding: its rule, and a hash of its subject.
 
     >>> identity("B1", ("/locks/import", "lock-0000000007"))
     'B1-57bd3a57'

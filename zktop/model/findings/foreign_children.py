@@ -52,10 +52,10 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *((True, owner_facts(ctx, child)) for child in obstacles[:3]),
-            (True, f"clients that write {ctx.lock.layout} count it{_counted_as(ctx)}"),
+            (True, f"clients that use {ctx.lock.layout} count it{_counted_as(ctx)}"),
             (
                 None,
-                "its creator does not delete it soon; a TTL node is deleted when its TTL is over",
+                "its creator does not delete it soon; a TTL node is deleted when its TTL expires",
             ),
         ),
         advice=_advice(obstacles, paths, ctx.path),
@@ -64,7 +64,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _without_holder(ctx: LockContext) -> list[LockQueue]:
-    """The queues in which clients wait though nobody holds their lock; each may be a lock."""
+    """The queues that have waiters but no holder; each may be a lock of its own."""
     if ctx.holders and not ctx.are_several_locks:
         return []
     return [queue for queue in ctx.lock.queues if queue.waiters and not queue.holders]
@@ -117,7 +117,7 @@ def owner_facts(ctx: LockContext, child: Member) -> str:
     fitting = [
         layout for layout in sort_by_layout([child.znode]).layouts.values() if not layout.guessed
     ]
-    written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
+    written = f"it is named like a contender of {fitting[0].name}" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
     return f"no session owns {name}: {made}{f'; {written}' if written else ''}"
 
@@ -153,11 +153,11 @@ def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> Rule
     child, path = found.child, absolute_path(ctx.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
-    coming = f"{count(len(will_fail), 'client')} will fail at {path} at the next look"
+    coming = f"{count(len(will_fail), 'client')} will fail at {path} at the next listing"
     what = f"{left}, stranded until the session ends" if failed else coming
     is_foreign = child.layout == FOREIGN
     reasons: tuple[Reason, ...] = (
-        (True, f"clients that write {queue.layout.name} cannot read {short(child.znode.name)}"),
+        (True, f"clients that use {queue.layout.name} cannot read {short(child.znode.name)}"),
         (True, owner_facts(ctx, child))
         if is_foreign
         else (True, f"it is a contender of another library: {child.layout}"),
@@ -266,7 +266,7 @@ def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
     others = [name for name in foreign if name not in alike]
     if others:
         that = several(map(short, others)) if alike else "that"
-        yield f"no name of the layout {ctx.lock.layout} looks like {that}"
+        yield f"the layout {ctx.lock.layout} has no names like {that}"
 
 
 def _effect(ctx: LockContext) -> str:

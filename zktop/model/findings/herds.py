@@ -48,7 +48,7 @@ def _many(ctx: LockContext) -> int:
 
 
 def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
-    """Count, by watched path, sessions that wake in vain, and those against their recipe.
+    """Count, by path, watchers that wake in vain, and those that their recipe does not explain.
 
     Readers that wait for one writer all continue together, so they are not a herd.
     """
@@ -74,13 +74,13 @@ def _herd(ctx: LockContext, member: Member, number: int, unexpected: int) -> Rul
     return RuleMatch(
         about=ctx.about(member),
         sentence=f"{count(number, 'session')} wake when {short(member.node)} in {ctx.name} goes, "
-        "and one of them can go on.",
+        "but only one of them can go on.",
         confidence="C3",
         evidence=(
             (True, f"{count(number, 'waiting session')} watch that node"),
             (None if is_known else True, "their recipe does not ask for that"),
         ),
-        advice="Let each waiter watch its predecessor only; every release now costs about "
+        advice="Let each waiter watch only its predecessor; every release now costs about "
         f"{number} requests.",
         severity="info" if is_known else "warning",
         as_of=ctx.ensemble.watched_at(ctx.waiting[0].member.owner),
@@ -188,7 +188,7 @@ def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
                 (None, "this is not a batch that ends by itself"),
             ),
             advice="Curator's readers all watch the first writer; several writers in the queue "
-            "make them re-arm again and again. Fewer readers, or shorter queues of writers.",
+            "make them re-arm again and again. Use fewer readers, or shorter queues of writers.",
             patience_ms=STORM_PATIENCE_MS,
         )
 
@@ -237,7 +237,7 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
         evidence=(
             (True, "one before it left the queue without ever holding the lock"),
             (True, "it made requests after that, and watches nothing here"),
-            (None, "its client takes any deletion for the grant"),
+            (None, "its client takes any deletion as the grant"),
         ),
         advice=f"Look whether {name} lists the queue again when its watch fires.",
         as_of=ctx.ensemble.watched_at(member.owner),
@@ -250,7 +250,7 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
     if ctx.lock.kind == "single" or not ctx.waiters:
         return
     if any(isinstance(queue, SingleNodeQueue) for queue in ctx.lock.queues):
-        return  # many observe such a node, and nothing tells them from contenders
+        return  # observers of such a node cannot be told from contenders
     if any(member.znode.hidden for member in ctx.members):
         yield MissingInput("an ACL hides the sessions of some members", "names")
         return
@@ -291,7 +291,7 @@ def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMat
             (True, "its session owns no node in this lock"),
             (None, "it gave up waiting and does not merely observe"),
         ),
-        advice="Harmless: a client that gave up removes its node and forgets its watch.",
+        advice="Harmless: a client that gives up deletes its node but may leave its watch.",
         as_of=ctx.ensemble.watched_at(session),
         patience_ms=ctx.thresholds.stale_watch,
     )

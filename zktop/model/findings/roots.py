@@ -98,7 +98,7 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
         ((True, "its ACL version changed"), (None, "who did it is not recorded")),
     )
     if ctx.lock.member(HERE) is not None:
-        return  # its node is a client's, which may renew its data again and again
+        return  # a client's node: the client may keep renewing its data
     yield from _recently(
         ctx,
         ctx.root.content_at,
@@ -141,7 +141,7 @@ def _recently(
     confidence: Confidence,
     evidence: tuple[Reason, ...],
 ) -> Iterator[RuleResult]:
-    """Report a change for as long as it may have effects; it is known when zktop saw it."""
+    """Report a change for SHOWN_MS after zktop saw it; as info after WARNING_MS."""
     if at is None or ctx.now_ms - at > SHOWN_MS:
         return
     yield LookAgainAt(at + SHOWN_MS + 1)
@@ -204,12 +204,12 @@ def _hidden(root: DeniedRoot) -> str:
 def _shown_below(
     bases: tuple[Text, ...], tables: tuple[ServerTables, ...], own: Session | None
 ) -> Mapping[Text, str]:
-    """By root: what the servers' tables show below it, as its ACL does not apply to them."""
+    """By root: what the servers' tables show below it; its ACL does not restrict these."""
     return {base: _shown_elsewhere(base, tables, own) for base in bases}
 
 
 def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | None) -> str:
-    """Count what tables show below a root; the watches of zktop itself are no sign of locks."""
+    """Count what tables show below a root; zktop's own watches are no sign of locks."""
     below = f"{base.rstrip('/')}/"
     found = [
         (path, session)
@@ -230,8 +230,8 @@ def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | 
 JUTE_MAXBUFFER: Final = 1 << 20  # in bytes, of Java clients from 3.6 on; older ones took 4 MB
 LARGE_SHARE: Final = 0.5  # of it
 SOON_MS: Final = 30 * DAY_MS
-MOST_MS: Final = 3_650 * DAY_MS  # a later date says nothing
-CURES: Final = {  # by the first letters of a layout
+MOST_MS: Final = 3_650 * DAY_MS  # no date later than this is shown
+CURES: Final = {  # by the prefix of a layout's name
     "curator": "Curator makes them as containers, which the server deletes when they are empty, "
     "if client and servers are 3.5.3 or newer. For older ones it has ChildReaper.",
     "kazoo": "kazoo never deletes the folder of a lock: delete it after the release, which fails "

@@ -18,10 +18,10 @@ Subject = Text | Session  # the path of a lock, the id of a deadlock, or a sessi
 FIRST: Final[Millis] = 0  # earlier than every real time, so due before all others
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
-LONGEST_SAME_MS: Final = 300_000  # limit of the pause of findings whose words stay the same
+LONGEST_SAME_MS: Final = 300_000  # longest pause for findings whose wording stays the same
 PAUSE_PER_FINDING_MS: Final = 20  # added to each pause: at most fifty are examined per second
-PLACES_PER_AGE: Final = 100  # for so many places, a young finding may rest for its age once more
-PAUSE_PER_PLACE_MS: Final = 1  # the same for each place, as examining many of them takes longer
+PLACES_PER_AGE: Final = 100  # for each 100 places, a young finding may rest for its age again
+PAUSE_PER_PLACE_MS: Final = 1  # or, if longer, for each place, as many take long to examine
 
 
 class DueTimes:
@@ -75,7 +75,7 @@ class DueTimes:
 class RestReasons(NamedTuple):
     """Why a subject may rest for longer than its own findings would allow.
 
-    A subject is unseen if other findings stand for all of its own: users do not see their ages.
+    A subject is unseen if all its findings are hidden in groups: users do not see their ages.
     """
 
     crowding_ms: int = 0  # the pause that grows with the number of all findings
@@ -92,9 +92,9 @@ def next_examination(
 ) -> Millis | None:
     """Return when to examine a subject again: when its rules ask, or to confirm or reword it.
 
-    None: not until something changes. Among many findings, a young one rests no longer than it has
-    lasted; about a session or a lock with hundreds of places, a few times as long. One whose words
-    stay the same, or that is unseen, may rest longer.
+    Return None to wait for a change. Among many findings, a young one rests no longer than it has
+    lasted, or a few times as long if its subject has hundreds of places. One whose wording stays
+    the same, or that is unseen, may rest longer.
     """
     if not found.seen:
         return asked_at

@@ -11,7 +11,7 @@ from zktop.model.locks.lock import Member
 
 SOON_S = 30 * 24 * 3600
 STEADY_MS = MINUTE_MS
-MIN_RATE_PER_S = 1e-3  # requests per second; at this rate the counter lasts for 60 years
+MIN_RATE_PER_S = 1e-3  # requests per second; below it, no remaining time is computed
 _RESET = "Stop all users of this lock, then delete its node and let them create it again."
 
 
@@ -31,9 +31,9 @@ def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _next_number(ctx: LockContext) -> int | None:
-    """The number of the next member; None if the counter of the root does not number members."""
+    """The number of the next member; None if the lock's counter does not number members."""
     is_numbered = any(m.sequence is not None and "/" not in m.node for m in ctx.members)
-    is_empty = not ctx.members and ctx.lock.kind != "semaphore"  # which may number in folders
+    is_empty = not ctx.members and ctx.lock.kind != "semaphore"  # it may number nodes in folders
     stat = ctx.lock.stat if is_numbered or is_empty else None
     return None if stat is None else stat.next_sequence
 
@@ -81,7 +81,7 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
 
 @Rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
-    """A writer reads as well, under the number of its write lock: one owner, two nodes."""
+    """A writer also reads, with the number of its write lock: one owner, two nodes."""
     for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         writes = {m.sequence: m for m in queue.holders if m.mode == "write"}
         for read in queue.holders:

@@ -169,9 +169,9 @@ def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _transactions_between(zxid: int, later: int) -> int:
-    """The number of transactions between two zxids, at least.
+    """Return a lower bound of the number of transactions between two zxids.
 
-    Of two epochs, only those of the later one are counted. A follower shows a zxid of the earlier
+    Across epochs, only those of the later one are counted: a follower shows a zxid of the earlier
     one until the first transaction of the later one.
 
     >>> _transactions_between(0x5_0000_0003, 0x5_0000_0010)
@@ -187,7 +187,7 @@ def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
     return RuleMatch(
         about=FindingSubject(key=("view", ours.server)),
         sentence=f"zktop reads from {short(ours.server)}, which is at least {behind} transactions "
-        f"behind {short(other.server)}: this picture is old.",
+        f"behind {short(other.server)}: this view is out of date.",
         confidence="C4",
         evidence=((True, f"{short(other.server)} was asked first and is ahead"),),
         advice="Do not trust ages and alarms now; connect zktop to another server.",

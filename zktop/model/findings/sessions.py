@@ -91,7 +91,7 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     after=(("session", "P1"),),
 )
 def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
-    """A session loses its connection again and again."""
+    """A session keeps losing its connection."""
     moves = ctx.shared.sessions.moves(ctx.session)
     if len(moves) < ctx.shared.thresholds.moves:
         return
@@ -187,21 +187,21 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
         )
 
 
-# A session's end is one record: a header, and each path with its length. Servers read no record
-# above jute.maxbuffer and the same again (jute.maxbuffer.extrasize).
+# A session's end is one record: a header, and each path with its length. Servers reject records
+# larger than jute.maxbuffer plus jute.maxbuffer.extrasize, which by default is as large.
 MAX_RECORD_BYTES = 2 * 0xFFFFF
 RECORD_BYTES = 48
 PATH_BYTES = 4
-MIN_NODES = 1_000  # fewer never come near
+MIN_NODES = 1_000  # fewer never come near the limit
 LARGE_RECORD_SHARE = 1 / 2
 FIRST_WITH_PATHS = (3, 6)  # the first version whose record of a session's end has the paths
 
 
 @Rule("P17", "session-too-large", "warning", "session")
 def session_too_large(ctx: SessionContext) -> Iterator[RuleResult]:
-    """A session owns so many nodes that a server may not start again after its end.
+    """A session owns so many nodes that a server may not start after the session ends.
 
-    Its end is one record of the transaction log, and servers read none above twice jute.maxbuffer.
+    Its end is one log record, and servers reject records larger than twice jute.maxbuffer.
     """
     tables = ctx.shared.ensemble.tables
     dumped = ((table.expiry.ephemerals or {}).get(ctx.session, ()) for table in tables)
@@ -245,7 +245,7 @@ def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:
 def sessions_and_rows(
     ensemble: Ensemble, owners: Iterable[Session]
 ) -> Iterator[tuple[Session, Connection | None]]:
-    """All connections of new tables, and the owners of nodes that have none, if that is known."""
+    """All connections in tables, and owners of nodes without one; nothing without tables."""
     tables = [server.connections for server in ensemble.tables if server.connections is not None]
     for rows in tables:
         yield from rows.items()
@@ -254,7 +254,7 @@ def sessions_and_rows(
 
 
 def is_suspicious(session: Session, row: Connection | None, shared: SharedContext) -> bool:
-    """Whether a session is worth examining, by a few comparisons.
+    """Whether a session is worth examining: a cheap test.
 
     It was silent for long, moved to another connection, or is connected to no server.
     """

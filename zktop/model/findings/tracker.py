@@ -66,13 +66,13 @@ from zktop.model.world.world import World
 
 MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
 MARKED_PER_LOOK: Final = 5_000  # subjects that new tables may affect: about 8 ms
-WORK_PER_FINDING: Final = 2  # to find it takes as long as to examine this many others
-PLACES_PER_WORK: Final = 10  # places that take as long as a lock of five
+WORK_PER_FINDING: Final = 2  # takes as long as examining this many subjects without one
+PLACES_PER_WORK: Final = 10  # places that take as long as a lock with five members
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
-REST_PER_LOCK_MS: Final = 20  # of a session in many locks: it may change at every look
-FRESH_FINDINGS: Final = 40  # about a screenful: their wording is hardly ever old
-FRESH_PAUSE_PER_PLACE_MS: Final = 100  # it is older for a session in hundreds of locks
+REST_PER_LOCK_MS: Final = 20  # for a session in many locks: it may change at every look
+FRESH_FINDINGS: Final = 40  # about a screenful: their wording is kept up to date
+FRESH_PAUSE_PER_PLACE_MS: Final = 100  # less often for a session in hundreds of locks
 
 Key = TypeVar("Key")
 
@@ -95,15 +95,15 @@ class LookInput(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FindingTracker:
-    """A fold over looks: remembers what was found, since when, and what to examine next."""
+    """Remembers from look to look what was found, since when, and what to examine next."""
 
     def __init__(self, settings: Settings, histories: LockHistories) -> None:
         self._settings = settings
         self._histories = histories
         self._found: dict[Subject, SubjectFindings] = {}
-        self._from_tables: dict[Subject, None] = {}  # those with findings that tables decide
+        self._from_tables: dict[Subject, None] = {}  # those with findings that depend on tables
         self._blind_spots: dict[Subject, frozenset[BlindSpot]] = {}
-        self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # thousands are equal
+        self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # to share them
         self._root_changes: dict[Text, RootChanges] = {}
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
         self._due = DueTimes()
@@ -127,7 +127,7 @@ class FindingTracker:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last look left examinations to the next one."""
+        """Whether the last look left work for the next one."""
         return self._due.any_due(self._now) or self._list.is_behind or self._is_marking
 
     def look(self, look: LookInput) -> CurrentFindings:
@@ -156,7 +156,7 @@ class FindingTracker:
         return self._current
 
     def _due_now(self, look: LookInput) -> Iterator[Subject]:
-        """The subjects that are due, until enough is done for one look."""
+        """Yield the subjects that are due, up to the work limit of one look."""
         self._work = 0
         if look.thorough:
             yield from self._due.take(look.now, None)
@@ -176,7 +176,7 @@ class FindingTracker:
         )
 
     def _mark_sessions(self, look: LookInput) -> None:
-        """Make the sessions of changed locks due that have findings or many locks."""
+        """Make sessions of changed locks due if they have findings or many locks."""
         locks_of, many = look.locks_of.finder, self._settings.thresholds.blast_radius
         for session in chain.from_iterable(change.sessions for change in look.changes):
             locks = locks_of(session)
@@ -229,12 +229,12 @@ class FindingTracker:
             self._examine(name, look, shared)
 
     def _mark_tables(self, look: LookInput) -> None:
-        """Begin to make due every subject that new tables may affect."""
+        """Start to make due every subject that new tables may affect."""
         changed = sorted(look.ensemble.changed_since(self._ensemble))
         self._affected = chain(self._affected, _with_locks(changed, look.locks_of))
         self._unchecked = sessions_and_rows(look.ensemble, look.locks_of.keys())
         self._is_marking = True
-        # Thousands rest for longer than any of them may rest by itself: they are due before.
+        # With thousands of findings, this pause exceeds the longest rest, so they are due sooner.
         is_sooner = len(self._found) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS
         for subject in self._from_tables if is_sooner else self._from_tables.keys() & self._fresh:
             self._due.set_within(subject, look.now + self._pause_ms(subject))
@@ -353,7 +353,7 @@ class FindingTracker:
             self._found.pop(subject, None)
 
     def _show(self, now: Millis) -> None:
-        """Return the newest list from now on; examine its first subjects within a second."""
+        """Replace the current findings; make the first ones' subjects due within a second."""
         knots = (self._watch_deadlocks[path] for path in sorted(self._watch_deadlocks))
         self._current = CurrentFindings(
             self._list.findings,
@@ -367,7 +367,7 @@ class FindingTracker:
 
 
 def _with_locks(sessions: Iterable[Session], locks_of: LocksOfSessions) -> Iterator[Subject]:
-    """These sessions with all their locks, without those that have none."""
+    """Yield these sessions, each with all its locks; skip those without locks."""
     for session in sessions:
         if locks := locks_of.get(session):
             yield session
@@ -375,7 +375,7 @@ def _with_locks(sessions: Iterable[Session], locks_of: LocksOfSessions) -> Itera
 
 
 def _subtract(counts: Counter[Key], keys: Iterable[Key]) -> None:
-    """Subtract one for each key, and drop those that are over."""
+    """Subtract one for each key, and drop keys that reach zero."""
     for key in keys:
         counts[key] -= 1
         if not counts[key]:

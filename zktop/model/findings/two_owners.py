@@ -185,7 +185,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
     return RuleMatch(
         about=ctx.about(*believing, key=("may-sort-by-name",)),
         sentence=f"{names} must wait in {ctx.name} by number, but is first by name: "
-        "a client that sorts names would believe that it owns.",
+        "a client that sorts names would believe that it owns it.",
         confidence="C1",
         evidence=(
             (True, "it watches nothing here that a table shows, as if it did not wait"),
@@ -285,8 +285,8 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
 def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     """Another client removed the holder's node; its session goes on as if it owned the lock.
 
-    A transaction log shows which session deleted the node. Without one, the node vanished although
-    its live session has made no request since before.
+    A transaction log shows which session deleted the node. Without a log, the sign is that the
+    node vanished although its live session had made no request since before.
     """
     former_members: Iterable[FormerMember] = ctx.past.former_members
     if not ctx.shared.shows_connections:  # then only a transaction log can prove it
@@ -357,7 +357,7 @@ def _vanished(ctx: LockContext, gone: FormerMember) -> RuleMatch | None:
         advice=f"Find out who deleted the node, and what {owner} did after {clock(gone.gone_at)}.",
         since=gone.gone_at,
         as_of=presence.at,
-        patience_ms=ctx.thresholds.settle,  # the table may be from just before it released
+        patience_ms=ctx.thresholds.settle,  # the table may predate its release
     )
 
 

@@ -386,7 +386,7 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     only_if=("waiters", "watches", "connections"),
 )
 def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
-    """A waiter asks again and again instead of watching."""
+    """A waiter polls instead of watching."""
     for seen in ctx.mismatched:
         session = seen.member.owner
         presence = None if seen.watched else ctx.ensemble.presence(session)
