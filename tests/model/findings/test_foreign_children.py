@@ -9,6 +9,7 @@ from model.findings.cases import (
     all_rules,
     ctx,
     curator,
+    facts,
     folded,
     found,
     history,
@@ -201,6 +202,24 @@ def test_b11_fires_for_contenders_of_another_library() -> None:
 
     assert any("zk-writelock-java" in one.text for one in finding.evidence)
     assert finding.advice.startswith("Use one library")
+
+
+def test_b11_fires_while_a_stranded_node_outlasts_its_cause() -> None:
+    """Config is deleted; Curator waits for the node that Go left until Go's session ends."""
+    stranded = gopher("go", 1)
+    before = ctx(At("config", "", czxid=50), stranded, ALICE).lock
+    after = world(*facts(stranded, At(ALICE.name, "alice", czxid=102)))
+    lock = lock_at(Text(PATH), after, Settings(), NOW, before)
+    assert isinstance(lock, Lock)
+
+    finding = only("B11", LockContext(lock=lock, shared=shared_context(), past=history()))
+
+    assert finding.sentence == (
+        f"{PATH}: 1 client failed at a child that is gone: its node stays until its session "
+        "ends; 1 actor waits for it."
+    )
+    assert (finding.severity, finding.nodes) == ("critical", (stranded.name,))
+    assert finding.advice.startswith("Restart the clients whose nodes are stranded")
 
 
 def test_b11_is_quiet_where_every_name_can_be_read() -> None:

@@ -311,3 +311,38 @@ def test_every_known_layout() -> None:
         for child in vector["children"]:
             deed = deletion(report, view, child["name"])
             assert isinstance(deed, str) or not int(child["owner"], 16), (vector["id"], child)
+
+
+GO_ONE = At(f"_c_{session('gopher'):032x}-lock-{1:010d}", "gopher")
+STRAY = At("config", "", czxid=50, age_ms=2 * MINUTE)
+
+
+def test_a_stranded_node_is_in_the_way_until_its_session_ends() -> None:
+    """Go failed at `config`; Curator waits for the node that Go left."""
+    stray, stranded = planned(*facts(STRAY, GO_ONE, curator("ann", 2))).blockers
+
+    assert (stranded.node, stranded.role) == (GO_ONE.name, "leftover")
+    assert [way.kind for way in stranded.ways] == ["stop-process", "end-session"]
+    assert stranded.ways[0].effect.endswith("1 client waits behind it: ann.")
+    assert stray.ways[0].effect.startswith(
+        "No client waits for it. The 1 node of clients that failed at it stays until its session"
+    )
+
+
+def test_a_foreign_child_blocks_only_the_clients_that_count_it() -> None:
+    """Kazoo does not count it."""
+    first = At("00-config", "", czxid=50, age_ms=2 * MINUTE)
+    foreign, _ = planned(*facts(first, curator("ann", 1), k("bob", 2), k("eve", 3))).blockers
+
+    assert foreign.ways[0].effect.startswith("1 client waits behind it: ann.")
+
+
+def test_the_deletion_of_an_unreadable_child_spares_a_waiter() -> None:
+    """Go lists the children again when the holder goes."""
+    second = At(f"_c_{session('rodent'):032x}-lock-{2:010d}", "rodent")
+    late = At("config", "", czxid=300, age_ms=2 * MINUTE)
+    foreign, _ = planned(*facts(GO_ONE, second, late)).blockers
+
+    assert foreign.ways[0].effect.startswith(
+        "No client waits for it. 1 client will not fail at it."
+    )

@@ -39,7 +39,8 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     named = several(map(short, paths))
     free = _without_holder(ctx)
     is_free = bool(free)
-    waiting = sum(len(one.waiters) for one in free) if is_free else _behind(ctx, obstacles)
+    behind = _behind(ctx, obstacles) or len(ctx.waiters)
+    waiting = sum(len(one.waiters) for one in free) if is_free else behind
     lock = f"{len(free)} of its {len(ctx.lock.queues)} locks" if ctx.holders else "the lock"
     is_in_the_way = f"{named} {'is' if len(paths) == 1 else 'are'} in the way in {ctx.name}"
     yield RuleMatch(
@@ -84,14 +85,14 @@ def _counted_as(ctx: LockContext) -> str:
 
 
 def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
-    """The number of waiters behind an obstacle."""
+    """The number of waiters behind any of these children."""
     found = {
         member.node
         for queue in only_mixed(ctx.lock.queues)
         for member in queue.waiters
         if not queue.is_stranded(member) and any(queue.counts(member, one) for one in obstacles)
     }
-    return len(found) or len(ctx.waiters)
+    return len(found)
 
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
@@ -147,12 +148,35 @@ def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     for queue in only_mixed(ctx.lock.queues):
         for found in queue.unreadable:
             yield _broken(ctx, queue, found)
+        if queue.left_behind:
+            yield _left_behind(ctx, queue)
+
+
+def _left_behind(ctx: LockContext, queue: MixedQueue) -> RuleMatch:
+    """Clients failed at a child that is gone: only the end of their sessions removes the nodes."""
+    left = queue.left_behind
+    stay = "stays" if len(left) == 1 else "stay"
+    session = "its session ends" if len(left) == 1 else "their sessions end"
+    return RuleMatch(
+        about=ctx.about(*left, key=("broken-by-foreign", "", queue.layout.name)),
+        sentence=f"{ctx.name}: {count(len(left), 'client')} failed at a child that is gone: "
+        f"{_nodes(left)} {stay} until {session}; {waits(_behind(ctx, left))} for "
+        f"{'it' if len(left) == 1 else 'them'}.",
+        confidence="C3",
+        evidence=(
+            *((True, f"{ctx.name_of(one)} left {short(one.znode.name)}") for one in left[:3]),
+            (None, f"assumed version: {_assumed_versions(queue)}"),
+        ),
+        advice=f"Restart the clients whose nodes are stranded (`{free_command(ctx.path)}` prints "
+        "how).",
+        severity="warning" if ctx.holders else "critical",
+    )
 
 
 def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> RuleMatch:
     child, path = found.child, absolute_path(ctx.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
-    left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
+    left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(failed)} behind"
     coming = f"{count(len(will_fail), 'client')} will fail at {path} at the next listing"
     what = f"{left}, stranded until the session ends" if failed else coming
     is_foreign = child.layout == FOREIGN
@@ -176,8 +200,8 @@ def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> Rule
     )
 
 
-def _nodes(number: int) -> str:
-    return "its node" if number == 1 else "their nodes"
+def _nodes(failed: tuple[Member, ...]) -> str:
+    return "its node" if len(failed) == 1 else "their nodes"
 
 
 def _assumed_versions(queue: MixedQueue) -> str:

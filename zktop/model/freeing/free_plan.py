@@ -31,7 +31,9 @@ from zktop.model.freeing.ways import (
     freed_clients,
     stop_process,
 )
-from zktop.model.locks.lock import Lock, Member, absolute_path
+from zktop.model.locks.lock import FOREIGN, Lock, LockQueue, Member, absolute_path
+from zktop.model.locks.mixed_queue import MixedQueue
+from zktop.model.locks.open_folder import only_mixed
 from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -118,6 +120,47 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
     )
 
 
+def _waiters_behind(lock: Lock, member: Member) -> list[Member]:
+    """The waiters after a node in its queue, and those of other queues that count it."""
+    mixed = [queue for queue in lock.queues if isinstance(queue, MixedQueue)]
+    found = []
+    for queue in lock.queues:
+        if isinstance(queue, MixedQueue):
+            waiters = (one for one in queue.waiters if not queue.is_stranded(one))
+            found += [one for one in waiters if queue.counts(one, member)]
+        elif queue.find(member.node) is not None:
+            found += _after(queue, member)
+        elif not mixed and member.layout == FOREIGN:
+            found += queue.waiters
+    if member.mode == "read":  # it stops writers, and the clients behind them
+        return list(dropwhile(lambda waiter: waiter.mode == "read", found))
+    return found
+
+
+def _failing_at(lock: Lock, child: Member) -> str:
+    """The clients that cannot read a foreign child's name, and what they left behind."""
+    found = [
+        one
+        for queue in only_mixed(lock.queues)
+        for one in queue.unreadable
+        if one.child.node == child.node
+    ]
+    failed = sum(len(one.failed) for one in found)
+    spared = sum(len(one.will_fail) for one in found)
+    stays = "stays until its session ends" if failed == 1 else "stay until their sessions end"
+    left = f" The {count(failed, 'node')} of clients that failed at it {stays}." if failed else ""
+    return left + (f" {count(spared, 'client')} will not fail at it." if spared else "")
+
+
+def _after(queue: LockQueue, member: Member) -> list[Member]:
+    """The waiters after a node in its queue."""
+    if queue.holds(member):
+        return list(queue.waiters)
+    ahead = [one.node for one in queue.members].index(member.node)
+    after = {one.node for one in queue.members[ahead + 1 :]}
+    return [waiter for waiter in queue.waiters if waiter.node in after]
+
+
 class _Planner:
     """Finds the ways for each node in the way of one lock."""
 
@@ -139,7 +182,7 @@ class _Planner:
             yield _Obstacle(view, child, "foreign")
         holding = {holder.node for holder in lock.holders}
         for member in lock.members:
-            if self._is_left_over(lock, member):
+            if member.node in lock.stranded or self._is_left_over(lock, member):
                 yield _Obstacle(view, member, "leftover")
             elif member.node in holding and not deadlocked:
                 yield _Obstacle(view, member, "holder")
@@ -179,16 +222,10 @@ class _Planner:
         )
 
     def _freed(self, lock: Lock, member: Member) -> str:
-        """The waiters behind a node in its queue; behind a foreign node, those of all queues."""
-        queue = next((one for one in lock.queues if one.find(member.node) is not None), None)
-        waiters = list(lock.waiters if queue is None else queue.waiters)
-        if queue is not None and not queue.holds(member):
-            ahead = [one.node for one in queue.members].index(member.node)
-            after = {one.node for one in queue.members[ahead + 1 :]}
-            waiters = [waiter for waiter in waiters if waiter.node in after]
-        if member.mode == "read":  # it stops writers, and the clients behind them
-            waiters = list(dropwhile(lambda waiter: waiter.mode == "read", waiters))
-        return freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
+        """The waiters behind a node, and the clients that fail at it."""
+        waiters = _waiters_behind(lock, member)
+        freed = freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
+        return freed + (_failing_at(lock, member) if member.layout == FOREIGN else "")
 
     def _about(self, view: LockView, member: Member) -> str:
         """Its state in one sentence: its age, its owner, and when that will expire."""

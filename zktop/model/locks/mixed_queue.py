@@ -160,7 +160,14 @@ class MixedQueue(QueueDefaults):
     @property
     def fails(self) -> bool:
         """Whether a client failed at a name, or will at its next listing."""
-        return any(self._decisions[member.node].fails_at for member in self.waiters)
+        decisions = (self._decisions[member.node] for member in self.waiters)
+        return any(one.outcome == "stranded" or one.fails_at for one in decisions)
+
+    @property
+    def left_behind(self) -> tuple[Member, ...]:
+        """The stranded nodes of clients that failed at a child that is gone."""
+        decided = ((member, self._decisions[member.node]) for member in self.waiters)
+        return tuple(m for m, one in decided if one.outcome == "stranded" and not one.fails_at)
 
     @property
     def unreadable(self) -> Iterator[UnreadableChild]:
