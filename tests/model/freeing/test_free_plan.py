@@ -291,8 +291,7 @@ def test_a_node_in_a_folder_that_an_acl_hides_may_be_there() -> None:
     refused = deletion(*looked(*facts(At("leases", ""), At("locks", "")), hidden), "leases/x")
 
     assert refused == (
-        f"zktop cannot tell whether {PATH}/leases/x is there: the ACL of its parent forbids "
-        "listing."
+        f"zktop cannot tell whether {PATH}/leases/x exists: the ACL of its parent forbids listing."
     )
 
 

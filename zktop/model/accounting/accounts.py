@@ -8,14 +8,14 @@ from zktop.model.accounting.spread import Spread
 from zktop.model.facts import Millis
 from zktop.model.text import Text
 
-NO_HOLDER: Final = "no holder"  # is charged with waits for locks that nobody visibly holds
+NO_HOLDER: Final = "no holder"  # charged with waits for locks without a visible holder
 
 
 class Charge(msgspec.Struct, frozen=True, gc=False):
     """The time that others waited for locks that one actor held.
 
-    Where several actors hold a lock together, each of them may have caused all of the wait or
-    none of it, so the sum is a range.
+    If several actors hold a lock together, each of them may have caused all of the wait or none
+    of it, so the sum is a range.
     """
 
     alone_ms: Millis = 0  # while it was the only holder
@@ -35,7 +35,7 @@ class Charge(msgspec.Struct, frozen=True, gc=False):
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """What all accounts have in common."""
+    """The figures that all accounts have."""
 
     waits: Spread  # until the lock was acquired; lower bounds if it was not
     holds: Spread

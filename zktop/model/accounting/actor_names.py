@@ -19,7 +19,7 @@ _NODES: Final = {
 
 
 class ActorNames:
-    """A fold over the members that leave locks."""
+    """The last known name and address of each actor."""
 
     def __init__(self) -> None:
         self._clients: dict[str, tuple[Text, Text]] = {}  # actor -> its name and its address
@@ -44,7 +44,7 @@ class ActorNames:
         return self._clients.get(actor, (Text(""), Text("")))[1]
 
     def unique(self, actors: list[str]) -> dict[str, Text]:
-        """The names of these actors; sessions of one name get the end of their ids."""
+        """The names of these actors; those with equal names get the last digits of their ids."""
         names = {actor: self.name(actor) for actor in actors}
         number = Counter(names.values())
         return {

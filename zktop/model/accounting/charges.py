@@ -1,4 +1,4 @@
-"""Charges the time that clients wait for a lock to those that hold it.
+"""Charges the time that clients wait for a lock to its holders.
 
 The cost of a change of a lock does not depend on the length of its queue. If a holder starts or
 stops waiting for another lock itself, the locks that it holds are brought up to date.
@@ -61,23 +61,23 @@ class _Outage(NamedTuple):
 
 
 class Charges:
-    """A fold over the changes of all locks, from the beginning of a period."""
+    """The charges of a period, updated with each change of a lock."""
 
     def __init__(self, actors: Actors, since: Millis) -> None:
         self.locks: dict[Text, LockCharges] = {}
         self.actors: dict[str, ActorTime] = {}
         self._since = since
         self.clients = actors
-        self.identified: list[tuple[str, str]] = []  # unknown actors that turned out to be others
-        self._left: dict[tuple[Text, Text], str] = {}  # members that left in the last look
+        self.identified: list[tuple[str, str]] = []  # unknown actors, each with its true actor
+        self._left: dict[tuple[Text, Text], str] = {}  # members that left in this look
         self._unseen: list[_Outage] = []
 
     def unseen(self, since: Millis, until: Millis) -> None:
-        """Charge nothing for this time; call it in order, before anything later is charged."""
+        """Charge nothing for this time; call it in order, before charging anything later."""
         self._unseen.append(_Outage(since, until, self._lost(since)))
 
     def change(self, path: Text, after: Lock | None, waiting: int, at: Millis) -> None:
-        """A lock changed to this version, for which this number of clients wait."""
+        """Record the new version of a lock, and how many clients wait for it."""
         one = self.locks.get(path)
         if one is None:
             one = self.locks[path] = LockCharges(max(at, self._since))
@@ -101,7 +101,7 @@ class Charges:
         return (one and one.members.get(node)) or self.left_actor(path, node)
 
     def left_actor(self, path: Text, node: Text) -> str | None:
-        """The actor of a node that has left in this look; a new one may have its name."""
+        """The actor of a node that has left in this look; a new node may have the same name."""
         return self._left.get((path, node))
 
     def end_look(self) -> None:
@@ -110,7 +110,7 @@ class Charges:
         self.identified.clear()
 
     def elapsed(self, since: Millis, until: Millis) -> Millis:
-        """The part of this time that belongs to the period and was seen."""
+        """How much of this time is in the period and was observed."""
         since = max(since, self._since)
         return max(0, until - since - (self._lost(until) - self._lost(since)))
 
@@ -141,7 +141,7 @@ class Charges:
         self._serve(one, _served(after) & one.members.keys(), at)
 
     def _enter(self, one: LockCharges, member: Member, at: Millis) -> None:
-        """Add a member, as one that waits unless it is known to hold."""
+        """Add a member as a waiter; `_move` turns it into a holder."""
         assert one.lock is not None  # noqa: S101  it has a member
         one.members[member.node] = actor = self.clients.of(one.lock, member)
         time = self.actors.setdefault(actor, ActorTime(at))
@@ -160,7 +160,7 @@ class Charges:
         self._left[path, node] = actor
 
     def _identify(self, path: Text, one: LockCharges, node: Text) -> None:
-        """A node was read whose client was unknown: pass on what was charged to the node."""
+        """Transfer the charges of an unread node to its client, once the node was read."""
         unknown, actor = self._left.get((path, node)), one.members[node]
         if unknown is None or unknown == actor or not unknown.startswith(UNKNOWN):
             return
@@ -171,14 +171,14 @@ class Charges:
             one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
 
     def _serve(self, one: LockCharges, served: frozenset[Text], at: Millis) -> None:
-        """Let these nodes not count as waiting."""
+        """Set the nodes that do not count as waiting."""
         if one.blocks:
             for node in served ^ one.served:
                 self._wait(self.actors[one.members[node]], -1 if node in served else 1, at)
         one.served = served
 
     def _move(self, path: Text, one: LockCharges, node: Text, at: Millis, *, holds: bool) -> None:
-        """A member got the lock, or no longer holds it."""
+        """Record that a member got the lock, or no longer holds it."""
         if node not in one.members or (node in one.holders) == holds:
             return
         actor = self.actors[one.members[node]]
@@ -190,7 +190,7 @@ class Charges:
             self._wait(actor, -1 if holds else 1, at)
 
     def _wait(self, actor: ActorTime, change: int, at: Millis) -> None:
-        """Add the time that an actor has waited; it now waits with more or fewer nodes."""
+        """Add the time that an actor has waited; change the number of nodes that it waits with."""
         waits = actor.waits + change
         if bool(waits) != bool(actor.waits):
             for path in actor.held:

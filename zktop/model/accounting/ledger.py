@@ -1,7 +1,7 @@
-"""The accounts of a period: a fold over its reports.
+"""The accounts of a period, summed up from its reports.
 
-Charges come from the states of the locks, waits and holds from their events, whose times are
-those of the transactions where these are known, as in an import. Cost depends on what changed.
+Charges come from the states of locks; waits and holds come from events, which have the times of
+their transactions if these are known, as in an import. The cost depends on the size of a change.
 """
 
 from collections import Counter, defaultdict
@@ -30,7 +30,7 @@ MAX_CHARGED: Final = 5  # actors that the account of a lock names
 
 
 class FigureTally:
-    """Counts what the accounts of locks, classes and actors have in common."""
+    """Counts the figures that accounts of locks, classes and actors have."""
 
     __slots__ = ("expiries", "given_up", "holding", "holds", "waiting", "waits")
 
@@ -90,7 +90,7 @@ class Ledger:
         self._unseen_ms: Millis = 0
 
     def look(self, report: Report) -> None:
-        """Take the next report."""
+        """Add the next report."""
         before = self._report
         if before is None:
             self._since = max(self._since, report.now)
@@ -119,7 +119,7 @@ class Ledger:
         return self._charges.actor_of(path, node)
 
     def accounts(self, until: Millis | None = None) -> Accounts:
-        """Sum up the period until now, or until another time; nothing changed between them."""
+        """Sum up the period until the last report, or until a later time without changes."""
         report = self._report
         if until is None:
             until = report.now if report else self._since
@@ -151,7 +151,7 @@ class Ledger:
             self._lost_at = None
 
     def _note_unseen(self, until: Millis) -> None:
-        """While the connection is lost, nothing was seen until this time."""
+        """If the connection is lost, charge nothing until this time."""
         if self._lost_at is not None and until > self._lost_at:
             self._unseen_ms += self._charges.elapsed(self._lost_at, until)
             self._charges.unseen(self._lost_at, until)
@@ -179,17 +179,17 @@ class Ledger:
             self._expired.add(session)
 
     def _actor_in(self, event: Event, node: Text, before: Report) -> str | None:
-        """The actor of an event; if it leaves, another one may have a node of the same name."""
+        """The actor of an event; when it leaves, another may have a node with the same name."""
         if event.event not in _LEAVING:
             return self._charges.actor_of(event.lock, node)
         if left := self._charges.left_actor(event.lock, node):
             return left
-        view = before.view(event.lock)  # nobody has waited for this lock so far
+        view = before.view(event.lock)  # no client has waited for this lock so far
         member = view.lock.member(node) if view else None
         return self._charges.clients.of(view.lock, member) if view and member else None
 
     def _add_unfinished(self, report: Report, until: Millis) -> None:
-        """Add the waits and holds that are not over, and the names of their clients."""
+        """Add the unfinished waits and holds, and the names of their clients."""
         for tally in (*self._locks.values(), *self._actors.values()):
             tally.waiting, tally.holding = [], []
         for path, one in self._charges.locks.items():

@@ -10,7 +10,7 @@ from zktop.model.world.tables_of_one_server import ServerTables
 
 
 class ChangedLocks:
-    """A fold over reports: the locks whose members may have changed since the previous report."""
+    """Finds the locks whose members may have changed since the previous report."""
 
     def __init__(self) -> None:
         self._records: PersistentMap[Text, LockRecord] = PersistentMap()

@@ -1,7 +1,7 @@
 """Median, 99th percentile and maximum of durations, some of which are only lower bounds.
 
-A lower bound counts with its own length, so a quantile is never too large. It is exact if it would
-be the same if all of these durations had been endless.
+A lower bound counts as if it were the duration, so a quantile is never too large. A quantile is
+exact if it would stay the same however long these durations were.
 """
 
 from array import array
@@ -45,7 +45,7 @@ class DurationTally:
         self.bounds.extend(other.bounds)
 
     def spread(self, unfinished: Iterable[Millis] = ()) -> Spread:
-        """Sum up the durations, and the present lengths of those that are not over."""
+        """Sum up the durations, and the present lengths of unfinished ones."""
         return spread_of(self.exact, [*self.bounds, *unfinished])
 
 

@@ -50,7 +50,7 @@ def find_command(client: str | None) -> str | None:
 def pod_command(client: str | None, known: Mapping[Text, Text] = NOTHING_KNOWN) -> str | None:
     """A command that deletes a client's pod if its owner entry names it, or one that lists it.
 
-    Without an entry it does not delete: pods on the network of their host share an address.
+    Without an entry it only lists: pods on the network of their host share an address.
 
     >>> pod_command("10.0.4.31:38110", {"name": "api-7d4-x1", "namespace": "shop"})
     'kubectl delete pod -n shop api-7d4-x1'
@@ -91,7 +91,7 @@ class ZkCli(Struct, frozen=True):
 
 
 def delete_commands(cli: ZkCli, path: str, version: int) -> tuple[str, ...]:
-    """Commands that delete a node if its data still has this version; none for odd names.
+    """Commands that delete a node if its data has this version; none if the path is not exact.
 
     >>> delete_commands(ZkCli("zk1:2181/app"), "/locks/import/lock-7", 0)
     ('zkCli.sh -server zk1:2181/app delete -v 0 /locks/import/lock-7',)

@@ -1,4 +1,4 @@
-"""What `zktop free` is asked to do itself, once the newest report shows that it is safe."""
+"""What `zktop free` can do itself, if the newest report shows that it is safe."""
 
 from typing import Literal
 
@@ -20,12 +20,12 @@ from zktop.model.world.world import World
 
 
 class Deed(Struct, frozen=True):
-    """Nodes to delete, or nodes whose owners to ask; each with its Stat as it was seen."""
+    """Nodes to delete, or whose owners to ask for release; each with the Stat that was read."""
 
     kind: Literal["delete-node", "ask-to-release"]
     lock: Text
     targets: tuple[tuple[Text, Stat], ...]
-    clients: tuple[str, ...] = ()  # the names of those that are asked
+    clients: tuple[str, ...] = ()  # the names of the clients to ask
 
     @property
     def paths(self) -> tuple[Text, ...]:
@@ -34,7 +34,7 @@ class Deed(Struct, frozen=True):
 
 
 def deletion(report: Report, view: LockView, node: str) -> Deed | str:
-    """The deletion of one node; a sentence if that is refused."""
+    """Return the deletion of one node, or a sentence that says why it is refused."""
     lock = view.lock
     path = absolute_path(lock.path, node)
     foreign = (one for one in foreign_blockers(lock) if one.node == node)
@@ -53,12 +53,12 @@ def _not_in_the_way(world: World, path: Text) -> str:
     if world.node(path) is not None:
         return f"{path} blocks no client."
     if world.families.get(split(path)[0], NO_FAMILY).denied:
-        return f"zktop cannot tell whether {path} is there: the ACL of its parent forbids listing."
+        return f"zktop cannot tell whether {path} exists: the ACL of its parent forbids listing."
     return f"There is no node {path}."
 
 
 def request_to_release(report: Report, view: LockView) -> Deed | str:
-    """A request to all holders that listen for it; a sentence if none does."""
+    """Return a request to all holders that listen for one; a sentence if none does."""
     lock = view.lock
     reasons: dict[str, str] = {}
     targets: list[tuple[Text, Stat]] = []
@@ -75,5 +75,5 @@ def request_to_release(report: Report, view: LockView) -> Deed | str:
         return unreadable_sentence(lock.path, lock.error)
     if targets:
         return Deed("ask-to-release", lock.path, tuple(targets), tuple(clients))
-    told = [f"{name}: {reason}" for name, reason in reasons.items()]
-    return f"No holder of {lock.path} was asked. {several(told) or 'No client holds it'}."
+    refused = [f"{name}: {reason}" for name, reason in reasons.items()]
+    return f"No holder of {lock.path} was asked. {several(refused) or 'No client holds it'}."

@@ -1,8 +1,8 @@
-"""What keeps a lock from its waiters, and every way to end that: the answer of `zktop free`.
+"""The plan that `zktop free` prints: what blocks a lock's waiters, and every way to remove it.
 
-Pure: it reads a report. Each way says what it costs and what its victim will believe. Two ways are
-safe enough for zktop itself: to ask a Curator client that listens for it, and to delete a node
-that no session owns. `refusals` decides that.
+It reads only a report. Each way states its cost, and what the client that loses the lock will
+believe. zktop itself can do two things: ask a Curator client that listens for requests, and delete
+a node that no session owns. `refusals` decides when these are safe.
 """
 
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ class _Obstacle(NamedTuple):
     view: LockView
     member: Member
     role: BlockerRole
-    freed: str | None = None  # which clients its end frees; None: those behind it
+    freed: str | None = None  # which clients its removal frees; None: those behind it
 
     @property
     def path(self) -> Text:
@@ -89,7 +89,7 @@ class _Obstacle(NamedTuple):
 
 
 def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
-    """What is in the way of a lock, and the ways out; None: there is no lock."""
+    """Return what is in the way of a lock, and the ways out; None if there is no lock."""
     view = report.view(path)
     if view is None:
         return None
@@ -204,7 +204,7 @@ class _Planner:
             yield _Obstacle(view, member, "deadlocked", freed)
 
     def blocker(self, obstacle: _Obstacle) -> LockBlocker:
-        """Find the ways to end what a node blocks."""
+        """Describe a node in the way, with the ways to remove it."""
         view, member = obstacle.view, obstacle.member
         presence = self._report.ensemble.presence(member.owner) if member.owner else None
         lock = view.lock
@@ -222,13 +222,13 @@ class _Planner:
         )
 
     def _freed(self, lock: Lock, member: Member) -> str:
-        """The waiters behind a node, and the clients that fail at it."""
+        """Count the waiters behind a node, and the clients that fail at it."""
         waiters = _waiters_behind(lock, member)
         freed = freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
         return freed + (_failing_at(lock, member) if member.layout == FOREIGN else "")
 
     def _about(self, view: LockView, member: Member) -> str:
-        """Its state in one sentence: its age, its owner, and when that will expire."""
+        """The state of a node in one sentence: its age, its owner, and when that will expire."""
         stat = member.znode.stat
         if stat is None:
             return "zktop may not read it"
@@ -246,7 +246,7 @@ class _Planner:
             )
         queues = SessionCost.of(self._report, member.owner).waits
         elsewhere = [path for path in queues if path != view.lock.path]
-        waits = f"; it waits itself for {several(elsewhere)}" if elsewhere else ""
+        waits = f"; its client also waits for {several(elsewhere)}" if elsewhere else ""
         return f"{age} old{waits}"
 
     def _ways(self, view: LockView, member: Member, freed: str) -> Iterator[WayToFree]:

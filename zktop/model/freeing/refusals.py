@@ -25,7 +25,7 @@ def unreadable_sentence(path: str, why: str) -> str:
 
 
 def delete_refusal(report: Report, lock: Lock, member: Member) -> str | None:
-    """Why zktop does not delete this node; None if no session owns it."""
+    """Why zktop does not delete this node; None if that is safe."""
     stat = member.znode.stat
     if stat is None:
         return "its owner is unknown, because zktop may not read it"
@@ -48,11 +48,11 @@ def _owned(report: Report, member: Member) -> str:
 
 
 def _in_use(report: Report, lock: Lock, member: Member) -> str | None:
-    """Why a client may still rely on a node without a session: what is below, design, age."""
+    """Why a client may rely on a node without a session: its children, its layout, its age."""
     if member.znode.stat and (number := member.znode.stat.num_children):
         return f"it has {count(number, 'child', 'children')}"
     if lock.member(member.node) is not None and may_last(report, lock, member):
-        return f"clients of {member.layout} hold by nodes without a session: one may be at work"
+        return f"clients of {member.layout} hold locks without a session: one may be at work"
     age = report.now - (member.ctime or report.now)
     patience = report.settings.thresholds.orphan
     if age <= patience:
@@ -66,7 +66,7 @@ def _in_use(report: Report, lock: Lock, member: Member) -> str | None:
 def may_last(report: Report, lock: Lock, member: Member) -> bool:
     """Whether clients may hold this lock by nodes without a session.
 
-    Those of semaphores never do, and no warning is about their leases.
+    Clients of semaphores never do, although no warning is about their leases.
     """
     return (
         lock.kind == "lease"
@@ -78,7 +78,7 @@ def may_last(report: Report, lock: Lock, member: Member) -> bool:
 def _lasts(layout: Layout | None) -> bool:
     """Whether clients of a layout hold locks by nodes without a session.
 
-    Those of kazoo do so on request only: a node that blocks others for long is an orphan (B1).
+    Clients of kazoo do so only on request: a node that blocks others for long is an orphan (B1).
     """
     return layout is not None and layout.persistent and layout.name != "kazoo-lock"
 
@@ -97,10 +97,10 @@ def ask_refusal(view: LockView, member: Member) -> str | None:
     if member.znode.data or (stat and stat.data_length):  # zktop may not be allowed to read it
         return "it is not revocable: Curator writes empty data into the nodes of revocable locks"
     path = absolute_path(view.lock.path, member.node)
-    return _deaf(view, member, path) or (None if is_exact(path) else ODD_NAME)
+    return _not_listening(view, member, path) or (None if is_exact(path) else ODD_NAME)
 
 
-def _deaf(view: LockView, member: Member, path: Text) -> str | None:
+def _not_listening(view: LockView, member: Member, path: Text) -> str | None:
     """Why a client may not notice a request; None if a table shows that it watches its node."""
     ensemble = view.watch_check.ensemble
     watched, table = ensemble.watched(member.owner), ensemble.watch_fact(member.owner)
@@ -114,7 +114,7 @@ def _deaf(view: LockView, member: Member, path: Text) -> str | None:
 
 
 def foreign_blockers(lock: Lock) -> Iterator[Member]:
-    """The children that are no contenders, and that block contenders or make them fail."""
+    """The children that are not contenders, but block contenders or make them fail."""
     yield from lock.obstacles
     for queue in only_mixed(lock.queues):
         yield from (one.child for one in queue.unreadable if lock.member(one.child.node) is None)

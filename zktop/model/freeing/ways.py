@@ -1,4 +1,4 @@
-"""One way to free a lock: its commands, what it ends, and what its victim will believe."""
+"""One way to free a lock: its commands, its effect, and what the losing client will believe."""
 
 from typing import Final, Literal
 
@@ -22,12 +22,12 @@ NEVER: Final = (
 )
 _GOES_ON: Final = (
     "its client learns that the session is over when it next reaches a server; until its code "
-    "checks that, it works on as if it held the lock"
+    "checks that, it goes on as if it held the lock"
 )
 
 
 class WayToFree(Struct, frozen=True, kw_only=True):
-    """One way; `option` is what `zktop free` takes to do it, `refusal` why it does not."""
+    """One way; `option` has the arguments that make zktop do it, `refusal` why it does not."""
 
     kind: WayKind
     what: str
@@ -49,7 +49,7 @@ class NodePlace(Struct, frozen=True):
 
 
 class SessionCost(Struct, frozen=True):
-    """The locks that a session has nodes in: they go with it."""
+    """The locks that a session has nodes in; these nodes go with the session."""
 
     holds: tuple[str, ...]
     waits: tuple[str, ...]
@@ -67,7 +67,7 @@ class SessionCost(Struct, frozen=True):
 
     @property
     def lost(self) -> str:
-        """What goes with the session: what it holds, and its places in queues."""
+        """Say which locks the end of the session releases, and which queues it leaves."""
         held = f"releases {several(self.holds)}" if self.holds else ""
         left = f"leaves the queue of {several(self.waits)}" if self.waits else ""
         return " and ".join(filter(None, (held, left))) or "releases nothing that zktop sees"
@@ -124,15 +124,15 @@ def delete_node(place: NodePlace, cli: ZkCli, freed: str, refusal: str | None) -
         commands=commands,
         needs=cli.needs if commands else None,
         effect=freed,
-        belief="no client is told. If the process that made the node still runs, it goes on as "
-        "if it held the lock.",
+        belief="no client is notified. If the process that made the node still runs, it goes on "
+        "as if it held the lock.",
         option=None if refusal else ("free", place.lock, "--node", place.node, "--yes"),
         refusal=refusal,
     )
 
 
 def freed_clients(waiting: int, first: str | None) -> str:
-    """The clients that can go on.
+    """Say how many clients wait behind a node, and which is first.
 
     >>> freed_clients(0, None), freed_clients(1, "bob"), freed_clients(3, "bob")
     ('No client waits for it.', '1 client waits behind it: bob.', \
