@@ -1,6 +1,6 @@
 """The histories of all locks. `LockHistories.after(changes)` returns the events of one look.
 
-It is the only mutable object of the history, used by one thread; what it returns is frozen.
+One thread uses it; what it returns is frozen.
 """
 
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ class LockHistories:
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
         self._world = World()
         self._earlier = NO_ENSEMBLE  # the server tables of the look before
-        self._unread: set[Text] = set()  # found, not read: a read will show whether they are new
+        self._unread: set[Text] = set()  # found but not read: a read will show if they are new
         self._from_zxid = 0
         self._began: Millis = 0
         self._now: Millis = 0
@@ -107,8 +107,8 @@ class LockHistories:
             return gone + self._appeared(LockChange.between(change.path, None, change.after), ctx)
         if change.before is None:
             return self._appeared(change, ctx)
-        if self._is_taken_back(change):
-            return self._taken_back(change, ctx)
+        if self._is_retracted(change):
+            return self._retracted(change, ctx)
         fold = self._vanished if change.after is None else self._log_of(change).fold
         return fold(change, ctx)
 
@@ -186,25 +186,25 @@ class LockHistories:
         path, lock, now_ms = change.path, change.before, ctx.now_ms
         log = self._log_of(change)
         events = log.fold(change, ctx)
-        if lock is None or lock.member(HERE) is None:  # else its root was a client's, who left
+        if lock is None or lock.member(HERE) is None:  # else the lock was a client's own node
             self._remember(path, lock, log.history(now_ms).generation + 1, now_ms)
         self._forget(path)
         return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
 
     def _remember(self, path: Text, lock: Lock | None, generation: int, now_ms: Millis) -> None:
         """Remember a root that vanished, in case it is created again."""
-        fallen = lock.size if lock else 0
-        is_full = lock is not None and bool(fallen or lock.family.members)
+        members = lock.size if lock else 0
+        is_full = lock is not None and bool(members or lock.family.members)
         self._vanished_roots[path] = RootHistory(
             generation,
             reaped_at=None if is_full else now_ms,
-            vanished_with=(now_ms, fallen) if fallen else None,
+            vanished_with=(now_ms, members) if members else None,
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
             del self._vanished_roots[next(iter(self._vanished_roots))]
 
-    def _is_taken_back(self, change: LockChange) -> bool:
-        """Whether a lock is not recognised any more, although its znode is still there."""
+    def _is_retracted(self, change: LockChange) -> bool:
+        """Whether a lock is no longer recognised, although its znode still exists."""
         before, after = change.before, change.after
         if before is None or before.unrecognised:
             return False
@@ -213,8 +213,8 @@ class LockHistories:
         known, now = before.family.stat, self._world.family(change.path).stat
         return known is not None and now is not None and known.czxid == now.czxid
 
-    def _taken_back(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
-        """Forget a lock: only members whose znodes are gone have left it."""
+    def _retracted(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
+        """Forget a lock; only the members whose znodes are gone count as having left it."""
         gone = {
             member.node
             for member in change.deleted
@@ -244,7 +244,7 @@ class LockHistories:
         return known
 
     def _begin(self, changes: list[LockChange], ensemble: Ensemble) -> None:
-        """Set the newest transaction of the first look: older znodes existed before."""
+        """Store the newest transaction of the first look: older znodes existed before."""
         if not self._from_zxid:
             seen = [change.after.seen_zxid for change in changes if change.after]
             self._from_zxid = max([ensemble.zxid, *seen])

@@ -1,4 +1,4 @@
-"""The attempts of each contender at one lock: how often it gave up, and after which wait."""
+"""The attempts of each contender at one lock: how often it gave up, and after how long."""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -66,9 +66,9 @@ class AttemptLog:
         return {identity: one for identity, one in self._known.items() if one.waits_ms}
 
     def gave_up(self, member: Member, waited_ms: int) -> None:
-        """A contender left the queue without the lock."""
+        """Record that a contender left the queue without the lock."""
         if not (member.label or member.owner):
-            return  # nothing tells it from others
+            return  # it cannot be told from others
         identity = identity_of(member)
         one = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
         self._known[identity] = Attempts(
@@ -81,7 +81,7 @@ class AttemptLog:
             del self._known[next(iter(self._known))]
 
     def acquired(self, member: Member) -> None:
-        """A contender got the lock; those that had queued before it were overtaken."""
+        """Record that a contender got the lock and overtook those that had queued before it."""
         winner = identity_of(member)
         for identity, one in self._known.items():
             if identity == winner:

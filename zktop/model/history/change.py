@@ -86,7 +86,7 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_rebuilt(self) -> bool:
-        """Whether the root was replaced by another znode."""
+        """Whether the lock's znode was replaced by another."""
         before, after = self.before and self.before.stat, self.after and self.after.stat
         return bool(before and after and before.czxid != after.czxid)
 
@@ -175,9 +175,9 @@ def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
 
 
 def _is_same(before: Member, after: Member) -> bool:
-    """Whether two members of one name may be one znode.
+    """Whether two members with the same name may be the same znode.
 
-    What was read is forgotten if the znode was deleted, or if an ACL hides it.
+    A member that was read becomes unread if its znode was deleted, or if an ACL hides it.
     """
     if before.czxid and not after.czxid:
         return after.znode.hidden
@@ -226,7 +226,7 @@ def count_waiting(lock: Lock | None) -> int:
 
 
 def count_blocked(lock: Lock | None) -> int:
-    """The number of waiters that the lock stops; candidates of an election usually go on."""
+    """The number of waiters that the lock stops; candidates usually keep working."""
     is_blocked = lock is not None and not lock.has_standbys
     return count_waiting(lock) if is_blocked else 0
 

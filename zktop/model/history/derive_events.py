@@ -43,7 +43,7 @@ from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
 MAX_FORMER_MEMBERS: Final = 32
-UNCLEAR: Final = Text("what kept it waiting left in the same look, so it may have held in between")
+UNCLEAR: Final = Text("what it waited for left in the same look, so it may have held the lock")
 
 
 class LockLog:
@@ -196,7 +196,7 @@ class LockLog:
     def _arrivals(
         self, change: LockChange, ctx: ChangeContext, since: dict[Text, Since]
     ) -> Iterator[Event]:
-        """Clients queued now, or at the gate of the semaphore since an earlier time."""
+        """Yield `queued` for new members; a lease has waited at the semaphore's gate instead."""
         now = _now(ctx)
         for member in change.created:
             if member.node not in since:

@@ -20,7 +20,7 @@ from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
 GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
 SEVERAL: Final = 2
-ENDED: Final = Text("its session was ended though it was active: by an administrator")
+ENDED: Final = Text("an administrator ended its session, which was active")
 
 
 class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):

@@ -21,7 +21,7 @@ class FreedLock(msgspec.Struct, frozen=True):
     lock: Text
     next: Text | None = None  # its label
     next_session: Session | None = None  # None: zktop had not read its node
-    after_ms: Millis | None = None  # from the expiry until then; None: nobody has got it yet
+    after_ms: Millis | None = None  # from the expiry until then; None: not acquired yet
 
 
 class ExpiredSession(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class ExpiredSession(msgspec.Struct, frozen=True):
 
 
 class ExpiryLedger:
-    """A fold over events that keeps the last 200 expired sessions, oldest first."""
+    """Keeps the last 200 expired sessions, oldest first."""
 
     def __init__(self) -> None:
         self._kept: deque[ExpiredSession] = deque(maxlen=MAX_KEPT)

@@ -34,7 +34,7 @@ class FirstLook(msgspec.Struct, frozen=True, gc=False):
 
 
 class RootHistory(msgspec.Struct, frozen=True, gc=False):
-    """Earlier znodes at the path of a lock's root."""
+    """Earlier znodes at the path of a lock."""
 
     generation: int = 0  # how often the root was replaced by another znode
     recreated_at: Millis | None = None

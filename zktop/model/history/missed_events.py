@@ -11,7 +11,7 @@ _PLAUSIBLE: Final = 1 << 30
 class RootCounters:
     """Counts creations and deletions that were missed, from the counters of a lock's root.
 
-    The root counts every creation and its children, so both numbers between two readings are
+    The root's Stat counts its creations and its children, so both numbers between two readings are
     exact. The counters are read with a listing, while members may be known earlier; members newer
     than the counters are counted as soon as the counters catch up.
     """

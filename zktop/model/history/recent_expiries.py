@@ -29,7 +29,7 @@ class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecentExpiries:
-    """A fold over events that remembers two minutes."""
+    """Keeps the nodes that expired in the last two minutes."""
 
     def __init__(self) -> None:
         self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_KEPT)

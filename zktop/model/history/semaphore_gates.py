@@ -16,14 +16,14 @@ from zktop.model.text import Text
 class SemaphoreGates:
     """A fold over the changes of one lock.
 
-    A lease that was not read yet is taken for that of the first at the gate, until it is read.
+    An unread lease is assumed to belong to the first node at the gate, until it is read.
     """
 
     __slots__ = ("_served", "_unsure")
 
     def __init__(self) -> None:
         self._served: set[Text] = set()  # nodes at the gate whose clients have a lease
-        self._unsure: dict[Text, Member] = {}  # lease that was not read -> node at the gate
+        self._unsure: dict[Text, Member] = {}  # unread lease -> node at the gate
 
     def after(self, change: LockChange) -> dict[Text, Member]:
         """Return the node at the gate of each new lease."""
@@ -55,7 +55,7 @@ class SemaphoreGates:
         return next((one for one in free if _may_belong(lease, one)), None)
 
     def _check(self, change: LockChange) -> None:
-        """Correct what was assumed of leases that have been read now."""
+        """Correct the assumptions about leases that have now been read."""
         for lease in change.read:
             place = self._unsure.pop(lease.node, None)
             if place is not None and not _may_belong(lease, place):
@@ -65,7 +65,7 @@ class SemaphoreGates:
 
 
 def _may_belong(lease: Member, place: Member) -> bool:
-    """Return whether one client may have made both; a node that was not read is anybody's."""
+    """Return whether one client may have made both; an unread node may be any client's."""
     if not (lease.czxid and place.czxid):
         return True
     return lease.owner == place.owner and place.czxid < lease.czxid

@@ -43,7 +43,7 @@ class _Record(msgspec.Struct, gc=False):
 
 
 class SessionHistories:
-    """A fold over connection tables; it describes the newest one."""
+    """The activity of all sessions, as connection tables have shown it until now."""
 
     def __init__(self) -> None:
         self.idle: PersistentMap[Session, Millis] = PersistentMap()  # only pings since this time
@@ -135,8 +135,8 @@ class SessionHistories:
     def longest_gap(self, session: Session) -> int | None:
         """The longest time without a packet within this hour and the one before.
 
-        A session does not outlive a silence of its timeout, so one that seems to was no silence:
-        its server paused, or a clock was set.
+        No session survives a silence as long as its timeout, so such a silence does not count: its
+        server paused, or a clock was set.
         """
         known = self._records.get(session)
         if known is None:
