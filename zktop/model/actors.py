@@ -2,8 +2,8 @@
 
 ZooKeeper shows sessions, not threads. If threads of one session wait for each other, the session
 seems to wait for itself, and a process with many sessions hides real deadlocks. So the config may
-define actors by a pattern over owner labels: `host:pid:tid` splits a session into threads, and a
-common `host` merges several sessions.
+define actors with a regular expression on owner labels: `host:pid:tid` splits a session into
+threads, and a common `host` merges several sessions.
 """
 
 import re
@@ -55,7 +55,7 @@ class Actors:
         return f"{UNOWNED}{lock.path}/{member.node}"
 
     def named(self, label: str | None) -> str | None:
-        """The name that the configured pattern finds in an owner label, if any."""
+        """Return what the configured pattern matches in an owner label, or None."""
         if self._pattern is None or label is None:
             return None
         found = self._pattern.search(label)

@@ -118,7 +118,7 @@ class SharedNames:
 
 
 def _by_label(members: Iterable[Member]) -> Mapping[Text, list[Session]]:
-    """The owners of these members by label; what many have in common is parsed once."""
+    """The owners of these members by label; data that many share is parsed once."""
     alike: defaultdict[tuple[Text | None, bytes | None, str], list[Session]] = defaultdict(list)
     for member in members:
         if owner := member.owner:

@@ -43,7 +43,7 @@ class DeadlockLog:
     """The present deadlocks, and the last MAX_ENDED that are over."""
 
     def __init__(self, departed: Departed, is_there: IsThere) -> None:
-        """Ask these how a request left its lock, if that is known, and whether it is there."""
+        """`departed` finds how a request left its lock; `is_there` whether it is still there."""
         self._departed, self._is_there = departed, is_there
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
@@ -60,7 +60,7 @@ class DeadlockLog:
     ) -> tuple[Deadlock, ...]:
         """Number the deadlocks of this look; record those that are over.
 
-        What happened in the changed locks may show how a deadlock ended a moment ago.
+        A change in one of its locks may show how a deadlock ended a moment ago.
         """
         before, self._found = self._found, {deadlock.id: deadlock for deadlock in found}
         numbered = tuple(
@@ -108,7 +108,7 @@ class DeadlockLog:
         return replace(ended, how=how) if is_known else ended
 
     def _how_ended(self, was: Deadlock) -> str:
-        """How a deadlock ended, in words: which actor left first, and how."""
+        """Say how a deadlock ended: which actor left first, and how."""
         left = [*_left(was, self._departed)]
         if left:
             return _how_left(min(left, key=lambda one: one.first.gone_at))

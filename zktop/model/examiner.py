@@ -1,4 +1,4 @@
-"""Makes the next report from a world: its locks, their history, who waits for whom, findings.
+"""Builds the next report from a world: its locks, their history, who waits for whom, findings.
 
 `Examiner.look` runs these steps in order. The cost of a step depends on the size of the change,
 because each part keeps its state from one look to the next.
@@ -54,7 +54,7 @@ class Examiner:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last look was not thorough and left examinations to the next one."""
+        """Whether the last look was not thorough and left work for the next one."""
         return self._findings.is_behind or self._waits.is_behind
 
     def look(
@@ -148,7 +148,7 @@ class Examiner:
         )
 
     def _owners_in(self, world: World) -> OwnerList:
-        """The user's list of owners; the same object until the file with more of them changes."""
+        """The user's list of owners; the same object until the owners file changes."""
         read = world.owners
         if read is not None and read is not self._owners_read:
             self._owners_read = read

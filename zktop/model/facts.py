@@ -4,8 +4,8 @@ Every fact was read at or after the transaction `zxid`, and arrived at the time 
 milliseconds of the wall clock. Facts about znodes are ordered by zxid; facts about one server are
 ordered by `at`, because a server's tables have no zxid of their own.
 
-Text enters the model here: facts about znodes, clients and watched paths clean theirs when they
-are made. `zk` cleans the rest, and what prints a recording cleans it once more.
+Text enters the model here: facts about znodes, clients and watched paths clean their text when
+they are created. `zk` cleans the rest, and code that prints a recording cleans it again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -57,7 +57,7 @@ class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
         `cversion` is twice the number of creations minus the number of children. The arithmetic is
         unsigned, because `cversion` turns negative half-way through the range. Doubling loses the
-        counter's top bit, so a wrapped counter looks like one that is not.
+        counter's top bit, so a wrapped counter looks like one that has not wrapped.
 
         >>> Stat(czxid=1, mzxid=1, ctime=0, cversion=17, num_children=3).next_sequence
         10
@@ -238,7 +238,7 @@ class Server(Fact, frozen=True, tag="server"):
     why: Text | None = None
     state: ServerState | None = None  # None: unknown, or not in an old recording
     since: Millis | None = None  # when it stopped serving
-    left: bool = False  # it is no member any more: what was known of it is outdated
+    left: bool = False  # it is no longer a member: the other fields are outdated
 
     @property
     def is_up(self) -> bool:

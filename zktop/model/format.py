@@ -78,7 +78,7 @@ def short(name: str) -> Text:
     >>> short("x" * 400 + "-lock-0000000041")[-20:]
     'xxxx-lock-0000000041'
     """
-    if len(name) > 2 * _END_LENGTH:  # any more of it takes time and is not shown
+    if len(name) > 2 * _END_LENGTH:  # more takes time and is not shown
         name = f"{name[:_END_LENGTH]}…{name[-_END_LENGTH:]}"
     text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name))
     return middle(text, MAX_NAME_LENGTH)

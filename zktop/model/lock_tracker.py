@@ -103,7 +103,7 @@ class LockTracker:
 
 
 def _watches_differ(before: World, after: World, server: Text) -> bool:
-    """Whether a server has a new watch table, or came or went; hidden tables are all alike."""
+    """Whether a server has a new watch table, or came or went; hidden tables do not differ."""
     was, now = before.tables.get(server), after.tables.get(server)
     if was is None or now is None:
         return True
@@ -117,7 +117,7 @@ def _examined(
 ) -> list[Text]:
     """Leave out new names of which nothing else is known yet.
 
-    Among a hundred thousand, it would take a second to find that none of them is a lock.
+    It would take a second to find that none of 100,000 such names is a lock.
     """
     return [
         name

@@ -45,7 +45,7 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
 
 
 def _without(locks: Iterable[Text], left: Counter[Text]) -> Iterator[Text]:
-    """The locks, each listed as many times less as nodes in it were deleted."""
+    """The locks, each listed once less for each node that left it."""
     for lock in locks:
         if left[lock] > 0:
             left[lock] -= 1

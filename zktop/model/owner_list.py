@@ -1,7 +1,7 @@
 """The user's list of owners: who is behind a session, an address, a host or a pattern of hosts.
 
-The config file has one, and a file that is read again when it changes may have another; the
-config's own entries come first. An entry is a name, or a name with more that is known.
+The config file has one, and an owners file that is reread when it changes may have another; the
+entries of the config come first. An entry is a name, or a name with other fields.
 """
 
 import re
@@ -13,7 +13,7 @@ import msgspec
 
 from zktop.model.text import Text, clean
 
-NAME = "name"  # the key of the name, in an entry with more than a name
+NAME = "name"  # the key of the name, in an entry with other fields
 
 OwnerEntry = str | dict[str, str]
 
@@ -24,19 +24,19 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
     entries: Mapping[str, OwnerEntry] = {}
 
     def has_entries_of(self, other: "OwnerList") -> bool:
-        """Whether two lists say the same; one that was not read again is not compared."""
+        """Whether two lists have equal entries; instantly true for the same object."""
         return self is other or self.entries == other.entries
 
     def key_of(self, session: str, client: str) -> str | None:
-        """Return the key that fits: session, address or host, else the first fitting pattern."""
+        """Return the matching key: session, address or host, else the first matching pattern."""
         if not self.entries:
             return None
         host = client.rpartition(":")[0]
         for key in (session, client, host):
             if key and key in self.entries:
                 return key
-        fitting = (key for key, pattern in self._patterns if client and pattern.fullmatch(host))
-        return next(fitting, None)
+        matching = (key for key, pattern in self._patterns if client and pattern.fullmatch(host))
+        return next(matching, None)
 
     def name(self, key: str) -> Text:
         """Return the name of an entry."""
@@ -48,7 +48,7 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
         return "*" not in key and self._uses[self.name(key)] == 1
 
     def details_of(self, session: str, client: str) -> Mapping[Text, Text]:
-        """Return all that is known of an owner: its name, then the rest in the user's order."""
+        """Return all fields of an owner: the name, then the rest in the user's order."""
         key = self.key_of(session, client)
         if key is None:
             return {}

@@ -28,7 +28,9 @@ def full_time(text: str) -> Millis | None:
 
 
 def moment_of(text: str, begin: Millis, here: Millis) -> Millis:
-    """Parse a full time, a time of day, an offset from the beginning (+), or back from here (-).
+    """Parse a full time, a time of day, or an offset.
+
+    An offset counts from the beginning (+), or back from the current moment (-).
 
     >>> moment_of("+90s", 5_000, 60_000), moment_of("-2", 5_000, 60_000)
     (95000, 58000)
@@ -66,6 +68,6 @@ def _of_day(text: str) -> Millis:
 
 
 def _nearest_day(of_day: Millis, here: Millis) -> Millis:
-    """The moment with this time of day that is nearest to here."""
+    """The moment with this time of day that is nearest to the current moment."""
     today = here - here % DAY_MS + of_day
     return min((today - DAY_MS, today, today + DAY_MS), key=lambda at: abs(at - here))

@@ -1,4 +1,4 @@
-"""The report: everything that screens and scripts show of one moment.
+"""The report: everything that screens and scripts show about one moment.
 
 It is one frozen value. Parts that only some readers need, such as the view of one lock or the
 sessions, are computed on demand from values that are fixed when the report is made.
@@ -128,7 +128,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         return {other.node: other for other in (*first, *nearest)}.values()
 
     def watcher(self, session: Session) -> Contender:
-        """Return everything known about a session that waits by a watch alone."""
+        """Return everything known about a session that waits only by a watch."""
         holders = self.lock.holders
         path = self.lock.path
         watched = tuple(Target(absolute_path(path, member.node), "exists") for member in holders)
@@ -206,7 +206,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     deadlocks: tuple[Deadlock, ...] = ()
     over: tuple[EndedDeadlock, ...] = ()  # the last that have ended, oldest first
     inversions: tuple[Inversion, ...] = ()  # lock orders that may lead to a deadlock
-    blockers: tuple[RootBlocker, ...] = ()  # the most blocking first
+    blockers: tuple[RootBlocker, ...] = ()  # those that block most first
     findings: tuple[Finding, ...] = ()
     blind: tuple[BlindSpot, ...] = ()
     events: tuple[Event, ...] = ()  # since the previous report

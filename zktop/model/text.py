@@ -81,7 +81,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
 
 def _shown(character: str) -> str:
     code = ord(character)
-    if code < 0x20:  # noqa: PLR2004  the C0 controls have pictures of their own
+    if code < 0x20:  # noqa: PLR2004  the C0 controls have their own pictures
         return chr(_CONTROL_PICTURES + code)
     if character == _DELETE:
         return _DELETE_PICTURE
