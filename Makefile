@@ -8,7 +8,7 @@ TOOLS   = $(VENV)/.tools
 PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # A process each: threads that a client leaves behind must not disturb what comes next.
-PURE   ?= zktop,tests/model,tests/config,tests/output,tests/test_recording.py,tests/test_house.py
+PURE   ?= zktop,tests/model,tests/config,tests/output,tests/txnlog,tests/test_recording.py,tests/test_house.py
 SUITES ?= tests/zk tests/terminal tests/ui tests/soak tests/faults,--ignore=$(IDLE) tests/clients \
           tests/cli,tests/app tests/whole tests/demo $(PURE) tests/readme tests/bench tests/sandbox
 IDLE   ?= tests/faults/minutes  # waits for minutes, beside the others

@@ -1,4 +1,4 @@
-"""What keeps the code easy to find one's way in: small folders, and names that mean one thing."""
+"""Checks that keep the code easy to navigate: small folders, and names that mean one thing."""
 
 import ast
 import re
@@ -64,3 +64,13 @@ def test_each_exception_from_a_check_has_its_reason() -> None:
     ]
 
     assert bare == []
+
+
+def test_every_folder_of_tests_is_in_the_makefile() -> None:
+    """A suite that nobody runs proves nothing."""
+    tests = PACKAGE.parent / "tests"
+    makefile = (PACKAGE.parent / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"tests/[a-z_./]+", makefile))
+    files = {file.relative_to(tests).parts[0] for file in tests.rglob("test_*.py")}
+
+    assert {name for name in files if f"tests/{name}" not in named} == set()

@@ -295,6 +295,21 @@ AnyFact = ZnodeFact | ServerFact | Link | Complete | OwnerNames
 SourceFact = AnyFact | NodeBatch  # what a source delivers
 
 
+def transactions_between(zxid: int, later: int) -> int:
+    """Return the number of transactions between two zxids; a lower bound if epochs differ.
+
+    Across epochs, only those of the later one are counted: a follower shows a zxid of the earlier
+    one until the first transaction of the later one.
+
+    >>> transactions_between(0x5_0000_0003, 0x5_0000_0010)
+    13
+    >>> transactions_between(0x5_0000_0BB8, 0x6_0000_0002)
+    2
+    """
+    first_of_epoch = later >> EPOCH_BITS << EPOCH_BITS
+    return later - max(zxid, first_of_epoch)
+
+
 def single_facts(facts: Iterable[SourceFact]) -> Iterator[AnyFact]:
     """Split batches into one fact per znode, as recordings store them."""
     for fact in facts:

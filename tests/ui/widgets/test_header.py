@@ -78,6 +78,13 @@ def test_it_shows_what_is_unknown() -> None:
     assert inks(drawn)["≥0"] == "unknown"
 
 
+def test_a_lag_across_an_election_is_a_lower_bound() -> None:
+    """How many transactions of the term before a server lacks is unknown."""
+    drawn = ensemble("prod", report_of(*three(TERM + 3000, TERM - 5, TERM + 3000)), 120)
+
+    assert "lag ≥3000" in text_of(drawn)
+
+
 @pytest.mark.parametrize("state", ["down", "no-answer", "no-quorum"])
 def test_a_server_that_is_down_is_counted_in_colour(state: ServerState) -> None:
     """On the narrowest terminal, too."""

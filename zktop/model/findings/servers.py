@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.model.facts import EPOCH_BITS, Server
+from zktop.model.facts import Server, transactions_between
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -162,25 +162,10 @@ def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     for other in figures:
         # Only servers that were asked before ours can prove that it is behind.
         reached = other.server_zxid if other.at <= ours.at and other is not ours else None
-        behind = 0 if reached is None else _transactions_between(ours.server_zxid, reached)
+        behind = 0 if reached is None else transactions_between(ours.server_zxid, reached)
         if behind > MIN_LAG_ZXIDS:
             yield _stale(ours, other, behind)
             return
-
-
-def _transactions_between(zxid: int, later: int) -> int:
-    """Return a lower bound of the number of transactions between two zxids.
-
-    Across epochs, only those of the later one are counted: a follower shows a zxid of the earlier
-    one until the first transaction of the later one.
-
-    >>> _transactions_between(0x5_0000_0003, 0x5_0000_0010)
-    13
-    >>> _transactions_between(0x5_0000_0BB8, 0x6_0000_0002)
-    2
-    """
-    first_of_epoch = later >> EPOCH_BITS << EPOCH_BITS
-    return later - max(zxid, first_of_epoch)
 
 
 def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:

@@ -19,7 +19,7 @@ from zktop.model.findings.finding import (
     Severity,
 )
 from zktop.model.format import count, several, short, span, waits
-from zktop.model.history.endings import GIVEN_UP_SHARE
+from zktop.model.history.endings import ALMOST_EXPIRED_SHARE, GIVEN_UP_SHARE, SILENT_SHARE
 from zktop.model.history.sessions import MAX_MOVES
 from zktop.model.locks.lock import absolute_path
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -29,9 +29,6 @@ MIN_TIMEOUT_TICKS = 2  # the servers' default
 LATER_TABLES_MS = 30_000
 MAX_NAMED = 5  # sessions named in one finding; the others are counted
 AT_ANY_MOMENT = "freed at any moment"  # the session is overdue
-# Shares of the session timeout.
-SILENT_SHARE = 1 / 2
-ALMOST_EXPIRED_SHARE = 0.9
 
 
 @Rule(

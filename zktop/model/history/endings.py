@@ -18,7 +18,10 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
-GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
+# Shares of a timeout that have passed without a packet:
+SILENT_SHARE: Final = 1 / 2
+GIVEN_UP_SHARE: Final = 2 / 3  # the client library has given up the connection
+ALMOST_EXPIRED_SHARE: Final = 0.9
 SEVERAL: Final = 2
 ENDED: Final = Text("an administrator ended its session, which was active")
 

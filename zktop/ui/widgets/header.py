@@ -23,6 +23,7 @@ from zktop.ui.screens import PAGES, page_named
 from zktop.ui.screens.common.format import large_count, with_spaces
 from zktop.ui.screens.common.server_state import (
     OUTAGES,
+    is_same_epoch,
     lag,
     newest_of,
     out_for,
@@ -336,11 +337,12 @@ def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 
 
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
-    """Return the largest lag; a lower bound if some are unknown."""
-    lags = [lag(server.server_zxid, newest) for server in servers]
-    known = [one for one in lags if one is not None]
-    at_least = "" if len(known) == len(lags) else "≥"
-    return f"{at_least}{max(known)}", "plain" if not at_least else "unknown"
+    """Return the largest lag; a lower bound if some are unknown or in another epoch."""
+    known = [server.server_zxid for server in servers if server.server_zxid is not None]
+    largest = max(lag(zxid, newest) or 0 for zxid in known)
+    if len(known) == len(servers) and all(is_same_epoch(zxid, newest) for zxid in known):
+        return str(largest), "plain"
+    return f"≥{largest}", "unknown"
 
 
 def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderPiece]:

@@ -23,7 +23,7 @@ def looks_like_a_member(name: str) -> bool:
     >>> looks_like_a_member("lock-0000000007"), looks_like_a_member("leases")
     (True, False)
     """
-    if len(name) >= _MIN_DIGITS and name[-_MIN_DIGITS:].isdigit():
+    if len(name) >= _MIN_DIGITS and name[-_MIN_DIGITS:].isdecimal():
         return True
     return len(name) >= 32 and re.search(_UUID, name) is not None  # noqa: PLR2004  length of a uuid
 

@@ -343,7 +343,12 @@ def test_a_session_in_no_table_has_no_connection() -> None:
 
 @pytest.mark.parametrize(
     ("silent", "timeout", "ink"),
-    [(0, 30_000, "good"), (16_000, 30_000, "warning"), (21_000, 30_000, "critical")],
+    [
+        (0, 30_000, "good"),
+        (16_000, 30_000, "warning"),
+        (21_000, 30_000, "warning"),
+        (28_000, 30_000, "critical"),
+    ],
 )
 def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> None:
     """The bar is longer, too."""

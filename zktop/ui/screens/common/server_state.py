@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from zktop.model.facts import EPOCH_BITS, Millis, Server, ServerState
+from zktop.model.facts import EPOCH_BITS, Millis, Server, ServerState, transactions_between
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
 
@@ -15,13 +15,16 @@ OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
 
 
 def lag(zxid: int | None, newest: int) -> int | None:
-    """Return how many transactions a server is behind; None if it is in another epoch.
+    """Return how many transactions a server is behind; at least, if it is in another epoch.
 
     >>> lag(0x5A00000003, 0x5A00000010), lag(0x5900000003, 0x5A00000010), lag(None, 0)
-    (13, None, None)
+    (13, 16, None)
     """
-    is_same_term = zxid is not None and zxid >> EPOCH_BITS == newest >> EPOCH_BITS
-    return newest - zxid if is_same_term and zxid is not None else None
+    return None if zxid is None else transactions_between(zxid, newest)
+
+
+def is_same_epoch(zxid: int, other: int) -> bool:
+    return zxid >> EPOCH_BITS == other >> EPOCH_BITS
 
 
 def newest_of(servers: Iterable[Server]) -> int:

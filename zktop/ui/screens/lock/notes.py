@@ -44,8 +44,8 @@ def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
     for finding in detail.findings[:MAX_FINDINGS]:
         mark = line(("  ●    ", ink_of(finding)))
         yield from hanging_lines(mark, finding.sentence, width - 2)
-    hidden = len(detail.findings) - MAX_FINDINGS
-    if hidden > 0:
+    hidden = sum(max(0, len(kind) - MAX_FINDINGS) for kind in (detail.rings, detail.findings))
+    if hidden:
         yield line((f"  and {count(hidden, 'more finding')}: screen 3 lists them", "dim"))
 
 

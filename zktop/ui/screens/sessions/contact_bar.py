@@ -2,6 +2,7 @@
 
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
+from zktop.model.history.endings import ALMOST_EXPIRED_SHARE, GIVEN_UP_SHARE, SILENT_SHARE
 from zktop.model.world.tables_of_all_servers import ExpiryWindow
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import RecentContacts
@@ -9,7 +10,6 @@ from zktop.ui.screens.common.format import time_s
 from zktop.ui.styled_text import UNKNOWN, Line, line
 
 BAR_CELLS = 12
-LIBRARY_GIVES_UP = 2 / 3  # of the timeout; then the client looks for another server
 MINUTES_FROM_S = 100  # longer times are written in minutes
 
 
@@ -24,16 +24,16 @@ def silence_bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
         return UNKNOWN
     share = silent_ms / timeout_ms
     filled = min(BAR_CELLS, max(round(share * BAR_CELLS), 1 if silent_ms else 0))
-    mark = int(LIBRARY_GIVES_UP * BAR_CELLS)
+    mark = int(GIVEN_UP_SHARE * BAR_CELLS)
     rest = "".join("┊" if at == mark else "─" for at in range(filled, BAR_CELLS))
     return line(("━" * filled, ink_of_silence(share)), (rest, "dim"))
 
 
 def ink_of_silence(share: float) -> Ink:
     """Return the ink for the share of the timeout that has passed in silence."""
-    if share >= LIBRARY_GIVES_UP:
+    if share > ALMOST_EXPIRED_SHARE:
         return "critical"
-    return "warning" if share >= 1 / 2 else "good"
+    return "warning" if share > SILENT_SHARE else "good"
 
 
 def time_left(span: ExpiryWindow | None) -> str:
@@ -94,7 +94,7 @@ def contact_strip(
     named = [" "] * width
     _name(named, past, "now")
     if visible:
-        mark = past + (max(visible) + round(timeout_ms * LIBRARY_GIVES_UP) - now) // column
+        mark = past + (max(visible) + round(timeout_ms * GIVEN_UP_SHARE) - now) // column
         _mark(cells, named, mark, "2/3")
     if expires_in is not None:
         _mark(cells, named, past + expires_in.high // column, "expires")

@@ -8,13 +8,13 @@ from typing import Final
 
 from zktop.model.facts import Connection, Session
 from zktop.model.format import count, several
+from zktop.model.history.endings import SILENT_SHARE
 from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
-from zktop.ui.screens.sessions.risks import HALF
 from zktop.ui.screens.sessions.rows import SessionRow
 
 MAX_LOCKS: Final = 6  # listed one by one
@@ -62,7 +62,7 @@ def _connections(ensemble: Ensemble, host: str) -> Iterator[Connection]:
 def is_silent(presence: Connection) -> bool:
     """True if the session was silent for half its timeout when its table was read."""
     quiet, timeout = presence.quiet_ms, presence.timeout_ms
-    return quiet is not None and bool(timeout) and quiet >= HALF * (timeout or 0)
+    return quiet is not None and bool(timeout) and quiet > SILENT_SHARE * (timeout or 0)
 
 
 def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text | None, str]]:

@@ -7,6 +7,7 @@ import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
+from zktop.model.history.endings import GIVEN_UP_SHARE, SILENT_SHARE
 from zktop.model.report import Report
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.screens.sessions.directory import SessionDirectory
@@ -14,7 +15,6 @@ from zktop.ui.screens.sessions.directory import SessionDirectory
 RiskLevel = Literal["HIGH", "MED", "LOW", ""]
 RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")
 CHECKED_AT_ONCE: Final = 1_000  # sessions; some 3 ms
-HALF, TWO_THIRDS = 1 / 2, 2 / 3  # of a timeout
 
 
 class SessionRisk(msgspec.Struct, frozen=True):
@@ -115,14 +115,19 @@ def _risk_of(cases: list[Finding]) -> SessionRisk:
 
 
 def _silent_sessions(ensemble: Ensemble) -> Iterator[tuple[Session, SessionRisk]]:
-    """Find the sessions that were silent for half their timeout when their table was read."""
+    """Find the sessions that were silent for over half their timeout when their table was read."""
     for tables in ensemble.tables:
         for session, row in (tables.connections or {}).items():
             quiet, timeout = row.quiet_ms, row.timeout_ms
-            if quiet is None or not timeout or quiet < HALF * timeout or session == ensemble.own:
+            if (
+                quiet is None
+                or not timeout
+                or quiet <= SILENT_SHARE * timeout
+                or session == ensemble.own
+            ):
                 continue
             presence = ensemble.presence(session)
             if presence is not None and presence.server == tables.server:
-                level: RiskLevel = "HIGH" if quiet >= TWO_THIRDS * timeout else "MED"
+                level: RiskLevel = "HIGH" if quiet > GIVEN_UP_SHARE * timeout else "MED"
                 note = f"silent {quiet / 1000:.0f}s of {timeout / 1000:.0f}s"
                 yield session, SessionRisk(level, note)

@@ -13,7 +13,14 @@ from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables, Ta
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.screens.common.format import per_second, sort_value
-from zktop.ui.screens.common.server_state import OUTAGES, lag, newest_of, out_for, outage
+from zktop.ui.screens.common.server_state import (
+    OUTAGES,
+    is_same_epoch,
+    lag,
+    newest_of,
+    out_for,
+    outage,
+)
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, line
 from zktop.ui.widgets.table import Column
 
@@ -34,7 +41,7 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
 
     tables: ServerTables
     figures: Server
-    lag: int | None  # transactions behind the newest server; None: unknown, or another epoch
+    newest: int  # the highest zxid of all servers
     rates: tuple[float, float] | None  # packets received and sent per second
     out_ms: int | None  # how long it has been down
     missing: tuple[tuple[TableKind, Text], ...]  # tables that zktop cannot read, and why
@@ -42,6 +49,11 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
     @property
     def name(self) -> Text:
         return self.tables.server
+
+    @property
+    def lag(self) -> int | None:
+        """Return how many transactions it is behind; at least, if it is in another epoch."""
+        return lag(self.figures.server_zxid, self.newest)
 
 
 def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
@@ -60,7 +72,7 @@ def _row(tables: ServerTables, newest: int, rates: PacketRates, report: Report) 
     return ServerRow(
         tables=tables,
         figures=figures,
-        lag=lag(figures.server_zxid, newest),
+        newest=newest,
         rates=rates.total(tables.server),
         out_ms=out_for(figures, report.now),
         missing=blind,
@@ -69,6 +81,13 @@ def _row(tables: ServerTables, newest: int, rates: PacketRates, report: Report) 
 
 def _is_follower(row: ServerRow) -> bool:
     return row.figures.mode not in ("leader", "standalone")
+
+
+def _lag(row: ServerRow) -> Line:
+    zxid = row.figures.server_zxid
+    if zxid is None or is_same_epoch(zxid, row.newest):
+        return _or_unknown(row.lag)
+    return line((f"≥{row.lag}", "unknown"))
 
 
 def _or_unknown(value: object, ink: Ink = "plain") -> Line:
@@ -127,7 +146,7 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("MODE", 14, _mode, lambda row: row.figures.mode or "",
            title="Role",
            about="LEADER, follower, observer or standalone; or for how long the server is down."),
-    Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: sort_value(row.lag),
+    Column("LAG", 5, _lag, lambda row: sort_value(row.lag),
            at_right=True, rank=3, descending=True,
            title="Lag", about="How many transactions the server is behind the newest one."),
     Column("CONNS", 6, lambda row: _or_unknown(row.figures.connections),
