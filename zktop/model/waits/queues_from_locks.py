@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
 from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.semaphore_queue import LeasePool
@@ -70,13 +71,19 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
     found: dict[str, tuple[LockQueue | None, tuple[Member, ...]]] = {}
     for number, queue in enumerate(lock.queues):
         source = _waited_in(lock, queue)
-        members = tuple(source.members)
-        if _kind(lock, source) == "single":
-            members = (*source.holders, *source.waiters)
-        elif lock.obstacles:
-            members = (*lock.obstacles, *members)
-        found[queue_name(lock.path, number)] = source, members
+        found[queue_name(lock.path, number)] = source, _members(lock, source)
     return found
+
+
+def _members(lock: Lock, source: LockQueue) -> tuple[Member, ...]:
+    """The members of one wait queue, with those first that go before all others."""
+    if _kind(lock, source) == "single":
+        return (*source.holders, *source.waiters)
+    if lock.kind == "election" and isinstance(source, MixedQueue):  # who leads goes on
+        return (*source.holders, *lock.obstacles, *source.waiters)
+    if lock.obstacles:
+        return (*lock.obstacles, *source.members)
+    return tuple(source.members)
 
 
 def _waited_in(lock: Lock, queue: LockQueue) -> LockQueue:
@@ -91,9 +98,16 @@ def _kind(lock: Lock, source: LockQueue) -> QueueKind:
     is_gate = lock.kind == "lease" and isinstance(source, RankedQueue)
     if lock.kind in ("single", "lease") and not is_gate:
         return "single"
-    if isinstance(source, RankedQueue) and source.regular:
+    if isinstance(source, RankedQueue) and source.regular and not _passes_readers(source):
         return KINDS[source.rule]
     return "conflict"
+
+
+def _passes_readers(queue: RankedQueue) -> bool:
+    """Whether readers do not wait for some members that are no readers: those of zktools."""
+    if queue.rule != "read-write" or "write" not in queue.layout.modes.values():
+        return False
+    return any(m.mode == "exclusive" and not queue.bars_readers(m) for m in queue.members)
 
 
 def _wait_queue(
@@ -208,7 +222,7 @@ def _late_holders(lock: Lock) -> Sequence[Member]:
     if lock.kind == "semaphore":  # there may be more leases out than the configuration says
         room = max(lock.leases - len(lock.obstacles), 0) if lock.leases else None
         return () if room is None else lock.holders[room:]
-    if lock.kind in ("single", "lease"):
+    if lock.kind in ("single", "lease", "election"):
         return [holder for source in lock.queues for holder in source.holders[1:]]
     return ()
 

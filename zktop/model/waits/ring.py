@@ -261,7 +261,7 @@ def coexistence(
     """Compare the members (queue, request) with the newest listings of their locks.
 
     Up to `complete_to`, no change is missing: that is as good as a listing of everything. If it is
-    not proven and nothing is to be listed again, a zxid is unknown or a waiter has no node.
+    not proven and nothing is to be listed again, the zxid of a listing or of a znode is unknown.
     """
     members = list(members)
     newest = max(request.czxid for _, request in members)

@@ -171,7 +171,7 @@ def _waiters(queue: WaitQueue) -> Sequence[WaitRequest]:
 
 
 def _age(lock: str, wait: WaitRequest) -> Age:
-    return wait.czxid or maxsize, lock, wait.node  # without a znode: not known to be old
+    return wait.czxid or maxsize, lock, wait.node  # its znode was not read: not known to be old
 
 
 def _note_main_waits(
