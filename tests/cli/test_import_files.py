@@ -90,6 +90,39 @@ def test_the_holder_of_a_single_node_has_held_it_since_its_creation(
     assert (holder["since"], holder["since_is"]) == (holder["created"], "seen")
 
 
+def semaphore() -> LogWriter:
+    """Ann has a lease of Curator's semaphore, Bob asks for one, and Ann's next thread queues."""
+    uuid, pool = "_c_00000000-0000-0000-0000-{:012d}", "/app/pool"
+    gates, leases = (
+        [
+            f"{pool}/{part}/{uuid.format(place + 10 * number)}-{kind}-{number:010d}"
+            for number in (0, 1, 2)
+        ]
+        for place, (part, kind) in enumerate((("locks", "lock"), ("leases", "lease")))
+    )
+    log = LogWriter().opened(ANN).opened(BOB)
+    for path in ("/app", pool, f"{pool}/locks"):
+        log.add(ANN, 1, create(path, 1, ephemeral=False))
+    log.add(ANN, 1, create(gates[0], 1, b"ann")).add(
+        ANN, 1, create(f"{pool}/leases", 2, ephemeral=False)
+    )
+    log.add(ANN, 1, create(leases[0], 1, b"ann")).add(ANN, 2, delete(gates[0]))
+    log.add(BOB, 1, create(gates[1], 2, b"bob")).add(BOB, 1, create(leases[1], 2, b"bob"))
+    return log.add(ANN, 1, create(gates[2], 3, b"ann"))
+
+
+def test_a_semaphore_is_one_lock(zktop: Zktop, tmp_path: Path) -> None:
+    """Its leases and the queue for them are folders of their own, neither of which is a lock."""
+    (tmp_path / "log.1").write_bytes(semaphore().bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    (lock,) = json.loads(zktop("snapshot", "--from", "a.zktop")[1])["locks"]
+
+    assert (lock["path"], lock["kind"]) == ("/app/pool", "semaphore")
+    assert [one["owner"] for one in lock["holders"]] == ["ann"]
+    assert [one["owner"] for one in lock["waiters"]] == ["bob", "ann"]
+
+
 def test_events_say_which_session_removed_a_node(zktop: Zktop, tmp_path: Path) -> None:
     """A node deleted by another session, and one that went with a closed session."""
     log = LogWriter(7).add(BOB, 2, delete(f"{LOCK}/lock-0000000000"), 5)

@@ -21,6 +21,7 @@ from zktop.model.facts import (
     Stat,
     Watches,
 )
+from zktop.model.locks.shapes import is_part_by_name
 from zktop.model.text import Text
 from zktop.txnlog.transactions import CLOSE_SESSION, OPEN_SESSION, Transaction
 from zktop.txnlog.znode_tree import Effect, StoredZnode, ZnodeTree
@@ -164,10 +165,19 @@ class LockFacts:
             return
         if node.session:
             yield self._single_node(path, node, zxid, at)
-        else:
-            if node.data:
-                yield self._single_node(path, node, zxid, at)
-            yield from self._list(path, node, zxid, at)
+            return
+        path, node = self._whole(path, node)
+        if node.data:
+            yield self._single_node(path, node, zxid, at)
+        yield from self._list(path, node, zxid, at)
+
+    def _whole(self, path: str, node: StoredZnode) -> tuple[str, StoredZnode]:
+        """The lock that a folder seems to be a part of, such as a semaphore, or the folder."""
+        above, _, name = path.rpartition("/")
+        parent = self._tree.nodes.get(above)
+        if parent is None or above in self._folders or not self._is_inside(above):
+            return path, node
+        return (above, parent) if is_part_by_name(name, parent.children or ()) else (path, node)
 
     def _single_node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> AnyFact:
         node.mark |= _REPORTED

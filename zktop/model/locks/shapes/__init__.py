@@ -3,6 +3,7 @@
 `LAYOUTS` are all built-in layouts, recognised by names or by shape.
 """
 
+from collections.abc import Container
 from typing import Final
 
 from zktop.model.facts import split
@@ -71,6 +72,18 @@ def _may_have_shape(family: Family) -> bool:
 def with_part(name: str) -> tuple[LockShape, ...]:
     """Return the shapes that have a part of this name."""
     return _WITH_NUMBERED_PARTS if name.isdecimal() else _WITH_PART.get(name, ())
+
+
+def is_part_by_name(name: str, siblings: Container[str]) -> bool:
+    """Return whether a folder seems to be a part of the lock above it.
+
+    `locks` is also a common name of a folder of locks, so it needs another part beside it.
+
+    >>> is_part_by_name("leases", ()), is_part_by_name("locks", ()), is_part_by_name("7", ())
+    (True, False, False)
+    """
+    parts = {part for shape in _WITH_PART.get(name, ()) for part in shape.parts}
+    return name in parts and (name != "locks" or any(p in siblings for p in parts - {name}))
 
 
 def may_be_part(name: str) -> bool:
