@@ -80,7 +80,7 @@ def _by_votes(layout: Layout, members: Sequence[Member], configured: int | None)
 def _by_group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
     """Twitter's group is a lock if predecessors are watched; candidates watch the children."""
     waiters = list(pairwise(members[:_MAX_EXAMINED]))
-    seen = [watching(after.owner, before.node) for before, after in waiters]
+    seen = [watching(after, before.node) for before, after in waiters]
     if not seen or None in seen or any(seen):
         return Leases(asks_watches=bool(seen))
     election = msgspec.structs.replace(layout, watch="children", kind="election")
@@ -90,9 +90,8 @@ def _by_group(layout: Layout, members: Sequence[Member], watching: WatchLookup) 
 def _by_watches(members: Sequence[Member], watching: WatchLookup) -> Leases:
     """In Curator's old semaphore, a waiter watches the node `leases` places before it."""
     for place in range(1, min(len(members), _MAX_EXAMINED)):
-        owner = members[place].owner
         for back in range(1, place + 1):
-            sees = watching(owner, members[place - back].node)
+            sees = watching(members[place], members[place - back].node)
             if sees is None:
                 return Leases(asks_watches=True)
             if sees and back > 1:

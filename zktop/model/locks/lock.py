@@ -16,7 +16,7 @@ from zktop.model.world.children_of_znode import Family, Znode
 
 MemberState = Literal["holds", "waits", "standby", "pending"]
 
-WatchLookup = Callable[[Session, Text], bool | None]  # None: unknown
+WatchLookup = Callable[["Member", Text], bool | None]  # whether its client watches; None: unknown
 
 FOREIGN: Final = ""  # the layout of a child that is not a contender
 

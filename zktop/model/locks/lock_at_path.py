@@ -4,11 +4,11 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Millis, Session, join
+from zktop.model.facts import Millis, join
 from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.client_order import sorts_by_id
-from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.lock import Lock, Member, NotALock
 from zktop.model.locks.members import is_promoting, known_members
 from zktop.model.locks.open_folder import (
     FolderOpener,
@@ -151,8 +151,9 @@ class _LockBuilder:
             known=self._known,
         )
 
-    def _is_watching(self, session: Session, node: Text) -> bool | None:
-        return is_watching(self._site.world, session, join(self._site.path, node))
+    def _is_watching(self, member: Member, node: Text) -> bool | None:
+        path = join(self._site.path, node)
+        return is_watching(self._site.world, member.owner, path, member.czxid)
 
     def _kind(self, made: Queues) -> LockKind:
         layout = made.leases.layout or self._recognised.layouts[0]

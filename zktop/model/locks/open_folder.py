@@ -23,9 +23,13 @@ from zktop.model.world.world import World
 _MAX_WATCHES = 4_000  # of one session; searching more of them takes too long
 
 
-def is_watching(world: World, session: Session, path: str) -> bool | None:
-    """Return whether a session watches a path; None if it is unknown."""
-    tables = [table.watches.rows if table.watches else None for table in world.tables.values()]
+def is_watching(world: World, session: Session, path: str, since: int) -> bool | None:
+    """Return whether a session watches a path; None if no table of this zxid or later shows it.
+
+    In an older table, its watches may be those of an earlier try.
+    """
+    known = (table.watches for table in world.tables.values())
+    tables = [one.rows if one and one.zxid >= since else None for one in known]
     found = [rows[session] for rows in tables if rows and session in rows]
     if any(len(paths) > _MAX_WATCHES for paths in found):
         return None

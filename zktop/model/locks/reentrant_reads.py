@@ -35,7 +35,7 @@ def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry
     later = [m for m in members if m.mode == "read" and m.sequence != writer.sequence]
     own = [m for m in later if m.owner and m.owner == writer.owner]
     is_revocable = _is_revocable(writer)
-    reentrant = [m for m in own if is_revocable or not watching(m.owner, writer.node)]
+    reentrant = [m for m in own if is_revocable or not watching(m, writer.node)]
     warnings = ["probable-reentrant-read"] if reentrant else []
     if _is_downgrade(members, writer, watching):
         warnings.append("possible-lost-downgrade")
@@ -76,4 +76,4 @@ def _is_downgrade(members: Sequence[Member], writer: Member, watching: WatchLook
     after = next((m for m in members if m.sequence != writer.sequence), None)
     if after is None or after.mode != "read" or not after.owner or after.owner == writer.owner:
         return False
-    return not watching(after.owner, writer.node)
+    return not watching(after, writer.node)
