@@ -34,8 +34,8 @@ class WaitRequest(Struct, frozen=True, gc=False):
     `node` is unique in its queue. A request whose znode was not read has czxid 0; clients that
     only watch a znode have none. An `exempt` one is granted at once, wherever it is, and still
     blocks those behind it (a re-entrant read, a lease known to be taken); no writer among readers
-    may be exempt. `releases=False`: no client will ever remove it; each such request has a pseudo actor.
-    `session` is the owner, if the configuration merges or splits sessions into other actors.
+    may be exempt. `releases=False`: no client will ever remove it; each such request has a pseudo
+    actor. `session` is the owner, if the configuration merges or splits sessions into other actors.
     """
 
     node: str
