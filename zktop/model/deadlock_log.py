@@ -89,7 +89,7 @@ class DeadlockLog:
         before, self._inversions = self._inversions, {}
         for inversion in inversions:
             made = replace(inversion, deadlocked_at=self._happened_at(inversion))
-            self._inversions[inversion.id] = _same(made, before.get(inversion.id))
+            self._inversions[inversion.id] = _reused(made, before.get(inversion.id))
         return tuple(self._inversions.values())
 
     def _with_number(self, deadlock: Deadlock) -> Deadlock:
@@ -97,7 +97,7 @@ class DeadlockLog:
         if known is None:
             self._count += 1
         made = replace(deadlock, number=known.number if known else self._count)
-        return _same(made, known)
+        return _reused(made, known)
 
     def _with_ending(self, ended: EndedDeadlock, now: Millis) -> EndedDeadlock:
         """Update how it ended while more of its nodes may disappear."""
@@ -123,7 +123,7 @@ class DeadlockLog:
         )
 
 
-def _same(made: Reported, before: Reported | None) -> Reported:
+def _reused(made: Reported, before: Reported | None) -> Reported:
     """The object of the previous look if it is equal, so that reports share one object."""
     return before if before == made else made
 

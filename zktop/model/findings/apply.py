@@ -136,7 +136,7 @@ def _apply(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examination:
 
 
 def _due_for_tables(ctx: LockContext) -> Millis | None:
-    """When to look again because a table is older than the lock: it may lack its waiters."""
+    """When to look again because a table is older than the lock, so it may lack waiters."""
     changed, settle = ctx.lock.at, ctx.thresholds.settle
     if ctx.now_ms - changed > NEWER_TABLE_WAIT_MS:
         return None

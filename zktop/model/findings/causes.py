@@ -178,12 +178,12 @@ def listings(
     yield from _in_steps(found.values(), index.file)
     causes: dict[str, str] = {}
     yield from _in_steps(found.values(), lambda one: index.note_cause(one, ahead, causes))
-    alike = _Alike(causes, before.groups.keys())
-    yield from _in_steps(found.values(), alike.sort)
-    alike.close()
-    yield from _in_steps(alike.effects, alike.sort_effect)
-    alike.close()
-    yield alike.listing()
+    grouping = _Grouping(causes, before.groups.keys())
+    yield from _in_steps(found.values(), grouping.sort)
+    grouping.close()
+    yield from _in_steps(grouping.effects, grouping.sort_effect)
+    grouping.close()
+    yield grouping.listing()
 
 
 def _cached(ahead: WaitsAhead) -> WaitsAhead:
@@ -303,7 +303,7 @@ def _root(effect: str, causes: Mapping[str, str]) -> str | None:
     return None if at == effect else at
 
 
-class _Alike:
+class _Grouping:
     """Groups findings by rule, parent and cause, and shows each large group as one finding."""
 
     def __init__(self, causes: Mapping[str, str], grouped: Container[str]) -> None:

@@ -109,7 +109,7 @@ def convoy(ctx: LockContext) -> Iterator[RuleResult]:
         return
     if past.busy is None or past.waiters_a_minute_ago is None:
         known_at = past.first_look.at + MINUTE_MS if past.first_look else ctx.now_ms + MINUTE_MS
-        if ctx.now_ms < known_at:  # later, it is merely a lock that does not change
+        if ctx.now_ms < known_at:  # after that, the lock just does not change
             yield MissingInput("the lock has not been watched for a minute yet", "history")
             yield LookAgainAt(known_at)
     elif past.busy >= BUSY_SHARE and queue >= past.waiters_a_minute_ago and _moves(ctx):
@@ -180,7 +180,7 @@ def _starving_readers(ctx: LockContext) -> int:
 
 
 def _former_readers(ctx: LockContext) -> list[FormerMember]:
-    """The readers that left, without those of present holders: they may have been re-entrant."""
+    """The readers that left, except those of present holders, which may have been re-entrant."""
     present = {holder.owner for holder in ctx.holders}
     left = ctx.past.former_members
     return [gone for gone in left if gone.mode == "read" and gone.session not in present]

@@ -123,7 +123,7 @@ class SessionContext(_Context, frozen=True, eq=False):
         return sum(
             _number_behind(queue, self.session)
             for lock in locks
-            if not lock.has_standbys  # candidates stand by
+            if not lock.has_standbys  # candidates do not wait
             for queue in lock.queues
         )
 

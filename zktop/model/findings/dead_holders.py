@@ -21,7 +21,7 @@ from zktop.model.text import Text
 
 LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
 MIN_NEWER_LEASES = 2
-MAX_WATCHES = 1_000  # of a session: of more, it is unclear which one it waits for
+MAX_WATCHES = 1_000  # of a session; with more, it is unclear which one it waits for
 LONG_FACTOR, VERY_LONG_FACTOR = 10, 20  # times the 99th percentile
 NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
 TOO_MANY_WATCHES = MissingInput(
@@ -197,7 +197,7 @@ def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
             sentence=f"{out} leases of {ctx.name} are out, but it has only {size}.",
             confidence="C3",
             evidence=(
-                (True, f"{out} lease nodes, not counting one that is still being asked for"),
+                (True, f"{out} lease nodes, not counting one that is still being requested"),
                 (None, "the number was not lowered just now"),
             ),
             advice="Compare the number of leases that each participant was started with.",

@@ -116,7 +116,7 @@ def semaphore_deadlock(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 @Rule("D4", "self-upgrade", "critical", "whole", code="DED", rank=4, blocks="forever")
 def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """An actor that reads wants to write the same lock: it waits for itself."""
+    """A reader also requests to write the same lock: it waits for itself."""
     return _matches("D4", "Release the read lock before requesting the write lock.", ctx)
 
 

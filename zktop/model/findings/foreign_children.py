@@ -65,7 +65,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _without_holder(ctx: LockContext) -> list[LockQueue]:
-    """The queues that have waiters but no holder; each may be a lock of its own."""
+    """The queues that have waiters but no holder; each may be a separate lock."""
     if ctx.holders and not ctx.are_several_locks:
         return []
     return [queue for queue in ctx.lock.queues if queue.waiters and not queue.holders]

@@ -250,7 +250,7 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
     if ctx.lock.kind == "single" or not ctx.waiters:
         return
     if any(isinstance(queue, SingleNodeQueue) for queue in ctx.lock.queues):
-        return  # observers of such a node cannot be told from contenders
+        return  # observers of such a node look like contenders
     if any(member.znode.hidden for member in ctx.members):
         yield MissingInput("an ACL hides the sessions of some members", "names")
         return
@@ -272,7 +272,7 @@ def _watchers_without_place(ctx: LockContext) -> dict[Session, dict[Text, Member
 
 
 def _owners_of_foreign(ctx: LockContext) -> Iterator[Session]:
-    """The sessions that own children which are not contenders."""
+    """The sessions that own children that are not contenders."""
     for name in ctx.lock.foreign:
         child = ctx.lock.family.members.get(name)
         if child is not None and child.stat is not None:

@@ -161,7 +161,7 @@ def _recently(
 
 @Rule("R8", "root-missing", "warning", "whole")
 def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """A root that was asked for does not exist, so zktop sees no locks there."""
+    """A requested root does not exist, so zktop sees no locks there."""
     for root in missing_roots(ctx.world, ctx.shared.settings):
         path = short(root.base)
         where = "" if root.root == root.base else f" (root {short(root.root)})"
@@ -228,7 +228,7 @@ def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | 
 
 
 JUTE_MAXBUFFER: Final = 1 << 20  # in bytes, of Java clients from 3.6 on; older ones took 4 MB
-LARGE_SHARE: Final = 0.5  # of it
+LARGE_SHARE: Final = 0.5  # of JUTE_MAXBUFFER
 SOON_MS: Final = 30 * DAY_MS
 MOST_MS: Final = 3_650 * DAY_MS  # no date later than this is shown
 CURES: Final = {  # by the prefix of a layout's name

@@ -21,7 +21,7 @@ LONGEST_PAUSE_MS: Final = 60_000
 LONGEST_SAME_MS: Final = 300_000  # longest pause for findings whose wording stays the same
 PAUSE_PER_FINDING_MS: Final = 20  # added to each pause: at most fifty are examined per second
 PLACES_PER_AGE: Final = 100  # for each 100 places, a young finding may rest for its age again
-PAUSE_PER_PLACE_MS: Final = 1  # or, if longer, for each place, as many take long to examine
+PAUSE_PER_PLACE_MS: Final = 1  # or per place, if that is longer
 
 
 class DueTimes:

@@ -235,7 +235,7 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     if jump > MIN_SKEW_MS:
         yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
     elif ahead > MIN_SKEW_MS:
-        yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
+        yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node has a future time")
 
 
 def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:

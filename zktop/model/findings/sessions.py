@@ -242,7 +242,7 @@ def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:
 def sessions_and_rows(
     ensemble: Ensemble, owners: Iterable[Session]
 ) -> Iterator[tuple[Session, Connection | None]]:
-    """All connections in tables, and owners of nodes without one; nothing without tables."""
+    """Yield all connections, and node owners without one; nothing if there are no tables."""
     tables = [server.connections for server in ensemble.tables if server.connections is not None]
     for rows in tables:
         yield from rows.items()

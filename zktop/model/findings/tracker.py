@@ -66,7 +66,7 @@ from zktop.model.world.world import World
 
 MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
 MARKED_PER_LOOK: Final = 5_000  # subjects that new tables may affect: about 8 ms
-WORK_PER_FINDING: Final = 2  # takes as long as examining this many subjects without one
+WORK_PER_FINDING: Final = 2  # costs as much as examining this many subjects without findings
 PLACES_PER_WORK: Final = 10  # places that take as long as a lock with five members
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
@@ -234,7 +234,7 @@ class FindingTracker:
         self._affected = chain(self._affected, _with_locks(changed, look.locks_of))
         self._unchecked = sessions_and_rows(look.ensemble, look.locks_of.keys())
         self._is_marking = True
-        # With thousands of findings, this pause exceeds the longest rest, so they are due sooner.
+        # With many thousands, this pause exceeds the longest rest, so they are due sooner anyway.
         is_sooner = len(self._found) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS
         for subject in self._from_tables if is_sooner else self._from_tables.keys() & self._fresh:
             self._due.set_within(subject, look.now + self._pause_ms(subject))

@@ -71,7 +71,7 @@ def _overlap(ctx: LockContext, write: Member, read: Member, following: Member) -
         evidence=(
             (True, f"{owner} owns a write lock and a later read lock"),
             (True, f"{other} queued for writing between the two"),
-            (None, "the client is a Curator from before 5.5.0"),
+            (None, "the client uses a Curator older than 5.5.0"),
         ),
         advice=_ADVICE.format(owner),
     )
@@ -87,7 +87,7 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
         confidence="C2",
         evidence=(
             (True, f"{owner} watches nothing, as if it had the lock"),
-            (None, "the client is a Curator from before 5.5.0"),
+            (None, "the client uses a Curator older than 5.5.0"),
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice=_ADVICE.format(owner),
@@ -185,7 +185,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
     return RuleMatch(
         about=ctx.about(*believing, key=("may-sort-by-name",)),
         sentence=f"{names} must wait in {ctx.name} by number, but is first by name: "
-        "a client that sorts names would believe that it owns it.",
+        "a client that sorts names would believe that it owns the lock.",
         confidence="C1",
         evidence=(
             (True, "it watches nothing here that a table shows, as if it did not wait"),

@@ -341,7 +341,7 @@ def _described(ctx: LockContext, member: Member, target: Member) -> str:
         return "the first writer, as Curator's readers watch it"
     if writers and other == writers[-1]:
         return "the nearest writer, as kazoo's readers watch it"
-    return f"{place - other} places before it, as no known library does"
+    return f"{place - other} places before it, which no known library watches"
 
 
 @Rule(

@@ -68,7 +68,7 @@ class AttemptLog:
     def gave_up(self, member: Member, waited_ms: int) -> None:
         """Record that a contender left the queue without the lock."""
         if not (member.label or member.owner):
-            return  # it cannot be told from others
+            return  # it cannot be distinguished from others
         identity = identity_of(member)
         one = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
         self._known[identity] = Attempts(

@@ -82,7 +82,7 @@ class ExpiryLedger:
     def _acquired(self, first: Mapping[Text, Event]) -> None:
         """Note who got the freed locks, from the first acquisition of each lock."""
         for place, one in enumerate(self._kept):
-            freed = tuple(_given(freed, first.get(freed.lock), one.at) for freed in one.freed)
+            freed = tuple(_with_next(freed, first.get(freed.lock), one.at) for freed in one.freed)
             if freed != one.freed:
                 self._kept[place] = replace(one, freed=freed)
 
@@ -91,7 +91,7 @@ class ExpiryLedger:
         self._free = frozenset(one.lock for one in freed if one.after_ms is None)
 
 
-def _given(freed: FreedLock, event: Event | None, since: Millis) -> FreedLock:
+def _with_next(freed: FreedLock, event: Event | None, since: Millis) -> FreedLock:
     if event is None or freed.after_ms is not None:
         return freed
     return FreedLock(freed.lock, event.owner, event.session, max(0, event.at - since))
