@@ -2,8 +2,8 @@
 
 Numbers follow the order of detection, so a replay gives the same numbers. A deadlock that is over
 keeps its last verdict. How it ended may become clear a moment later, because a session's nodes
-disappear one after another. Only a transaction log tells a client that closed its session from one
-that left all its locks.
+disappear one after another. Only a transaction log distinguishes a client that closed its session
+from one that left all its locks.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,7 @@
 """The locks in which each session has nodes: one index for rules, screens and scripts.
 
-It is a persistent map, so that each report can keep the index of its own time. A lock in which a
-session has several nodes is listed once per node.
+It is a persistent map, so that each report can keep its own version. A lock in which a session has
+several nodes is listed once per node.
 """
 
 from collections import Counter, defaultdict

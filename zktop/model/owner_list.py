@@ -44,7 +44,7 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
         return clean(entry if isinstance(entry, str) else entry.get(NAME, "")) or clean(key)
 
     def is_only(self, key: str) -> bool:
-        """Whether no other entry has this name, and the entry is no pattern."""
+        """Whether no other entry has this name, and the entry is not a pattern."""
         return "*" not in key and self._uses[self.name(key)] == 1
 
     def details_of(self, session: str, client: str) -> Mapping[Text, Text]:

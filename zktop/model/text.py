@@ -15,7 +15,7 @@ else:
     Text = str  # calling a NewType takes ten times as long, and there are many names
 
 MAX_LABEL_LENGTH = 256  # a znode's data may be a megabyte; a label fits in a line
-MAX_TYPED_LENGTH = 40  # longer names are not searched for typing errors
+MAX_TYPED_LENGTH = 40  # longer names are cut before the search for typos
 
 _CONTROL_PICTURES = 0x2400
 _DELETE, _DELETE_PICTURE = "\x7f", "\u2421"

@@ -29,7 +29,7 @@ class Deed(Struct, frozen=True):
 
     @property
     def paths(self) -> tuple[Text, ...]:
-        """The nodes."""
+        """The paths of the nodes."""
         return tuple(path for path, _ in self.targets)
 
 

@@ -275,7 +275,7 @@ class _Planner:
 
     @property
     def _has_jmx(self) -> bool:
-        """Only ZooKeeper's own servers, in Java, have JMX beans."""
+        """Whether all servers are ZooKeeper's own, in Java: only these have JMX beans."""
         return all(
             server.flavour in (None, "zookeeper") for server in self._report.ensemble.servers
         )
