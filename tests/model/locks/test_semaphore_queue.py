@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from model.builders import NOW, kazoo_name, session, world
 from model.findings.cases import At, facts
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
+    ANN_AT_GATE,
     ANN_CURATOR_LEASE,
     ANN_LEASE,
     CURATOR_GATE,
@@ -41,6 +43,20 @@ def test_kazoo_leases_stand_in_order_of_arrival() -> None:
     assert isinstance(made, Lock)
     assert made.layout == "kazoo-semaphore"
     assert [member.node for member in made.holders] == [one.name for one in taken]
+
+
+def test_a_kazoo_semaphore_whose_permits_all_belong_to_foreign_children_is_a_lock() -> None:
+    """Kazoo counts every child of the pool, so the client at the gate waits for ever."""
+    note = created(join(POOL, "note"), "", 60)
+    note = msgspec.structs.replace(note, stat=Stat(60, 60, NOW))
+    pool = [*folder(GATE), *folder(POOL, "note", data=b"1"), note]
+    made = lock_at(Text(POOL), world(*pool, created(ANN_AT_GATE, "ann", 100)), Settings(), 0)
+
+    assert isinstance(made, Lock)
+    assert made.layout == "kazoo-semaphore"
+    assert not made.holders
+    assert [member.owner for member in made.waiters] == [session("ann")]
+    assert [child.node for child in made.obstacles] == ["note"]
 
 
 def test_the_only_lease_of_a_semaphore_is_held() -> None:

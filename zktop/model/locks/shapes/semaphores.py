@@ -111,10 +111,13 @@ CURATOR_SEMAPHORE: Final = LockShape(
 
 
 def _is_kazoo_semaphore(site: LockSite) -> bool:
-    if site.beside(QUEUE_OF_SEMAPHORE) is None:
+    gate, names = site.beside(QUEUE_OF_SEMAPHORE), site.family.members
+    if gate is None:
         return False
-    names = site.family.members
-    return not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names)
+    if not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names):
+        return True
+    # Foreign children may have taken all permits; then only the gate shows clients.
+    return any(parse_name(KAZOO_LOCK, name) for name in gate.members)
 
 
 def _kazoo_semaphore(context: ShapeContext) -> Queues:
