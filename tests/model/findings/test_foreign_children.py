@@ -2,9 +2,10 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, session, world
+from model.builders import NOW, ZK1, session, world
 from model.findings.cases import (
     PATH,
+    ZXID,
     At,
     all_rules,
     ctx,
@@ -28,7 +29,7 @@ from model.semaphores import (
     folder,
 )
 
-from zktop.model.facts import Stat, join
+from zktop.model.facts import Denied, Expiry, Stat, join
 from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.context import LockContext
 from zktop.model.locks.lock import Lock
@@ -111,6 +112,40 @@ def test_b10_fires_for_an_ephemeral_child() -> None:
 
     assert any("it belongs to cron" in one.text for one in finding.evidence)
     assert finding.advice.startswith("End the session")
+
+
+HIDDEN = Denied(path=join(PATH, FIRST.name), what="read", zxid=2 * ZXID, at=NOW)
+
+
+def test_b10_does_not_know_the_owner_of_a_child_that_an_acl_hides() -> None:
+    """Unknown is not no: it may go with its session."""
+    finding = only("B10", ctx(FIRST, ALICE, BOB, more_facts=[HIDDEN]))
+
+    assert (finding.severity, finding.confidence) == ("critical", "C2")
+    assert finding.evidence[0].supports is None
+    assert "its ACL hides that" in finding.evidence[0].text
+    assert finding.advice.startswith(f"Find out who owns {PATH}/00-config")
+
+
+def test_b10_knows_the_owner_of_a_hidden_child_from_a_dump() -> None:
+    """Any server's dump lists it."""
+    owners = {session("cron"): (join(PATH, FIRST.name),)}
+    dump = Expiry(server=ZK1, expires_in_ms={}, ephemerals=owners, tick_ms=2000, zxid=1, at=NOW)
+    finding = only("B10", ctx(FIRST, ALICE, more_facts=[HIDDEN], tables=[dump]))
+
+    assert finding.confidence == "C4"
+    assert "and goes with its session" in finding.evidence[0].text
+    assert finding.advice.startswith("End the session")
+
+
+def test_b11_does_not_advise_to_delete_a_child_that_an_acl_hides() -> None:
+    """It may belong to a session."""
+    stray = At("config", "", czxid=50)
+    hidden = msgspec.structs.replace(HIDDEN, path=join(PATH, stray.name))
+
+    finding = only("B11", ctx(stray, gopher("a", 1), more_facts=[hidden]))
+
+    assert finding.advice.startswith(f"Find out who owns {PATH}/config")
 
 
 def test_b10_names_whose_form_the_child_has() -> None:

@@ -5,6 +5,7 @@ from itertools import combinations
 
 from msgspec.structs import replace
 
+from zktop.model.facts import Session
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
@@ -52,14 +53,14 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         f"or after the next release, until {_it_is(paths)} deleted.",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
-            *((True, owner_facts(ctx, child)) for child in obstacles[:3]),
+            *(owner_facts(ctx, child) for child in obstacles[:3]),
             (True, f"clients that use {ctx.lock.layout} count it{_counted_as(ctx)}"),
             (
                 None,
                 "its creator does not delete it soon; a TTL node is deleted when its TTL expires",
             ),
         ),
-        advice=_advice(obstacles, paths, ctx.path),
+        advice=_advice(ctx, obstacles, paths),
         severity="critical" if is_free else "warning",
     )
 
@@ -99,6 +100,8 @@ def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     """C4 for Curator, in all versions; for others, the version is assumed or shown by a watch."""
     if _take_permits(ctx) and ctx.lock.leases_are != "known":
         return "C2"  # the waiting client itself shows the number of leases
+    if any(_owner(ctx, child) is None for child in ctx.lock.obstacles):
+        return "C2"  # it may go with its session
     if is_free and all(name.startswith("curator") for name in _layout_names(ctx)):
         return "C4"
     proofs = (p for queue in only_mixed(ctx.lock.queues) for p in queue.proofs.values())
@@ -109,26 +112,41 @@ def _layout_names(ctx: LockContext) -> list[str]:
     return ctx.lock.layout.removeprefix("mixed:").split("+")
 
 
-def owner_facts(ctx: LockContext, child: Member) -> str:
+def _owner(ctx: LockContext, child: Member) -> Session | None:
+    """The session that owns a child, 0 if there is none; None if an ACL hides that."""
+    if child.znode.hidden:
+        return ctx.ensemble.owner_of(ctx.path_of(child.node))
+    return child.owner
+
+
+def owner_facts(ctx: LockContext, child: Member) -> Reason:
     """What is known about the owner of a foreign child."""
-    name = short(child.znode.name)
-    if child.owner:
-        owner = ctx.name_of(child)
-        return f"{name} is not a contender; it belongs to {owner} and goes with its session"
+    name, owner = short(child.znode.name), _owner(ctx, child)
+    if owner is None:
+        return None, f"a session owns {name} or not: its ACL hides that, and no dump lists it"
+    if owner:
+        named = ctx.shared.name_of(owner, child.label)
+        return True, f"{name} is not a contender; it belongs to {named} and goes with its session"
     fitting = [
         layout for layout in sort_by_layout([child.znode]).layouts.values() if not layout.guessed
     ]
     written = f"it is named like a contender of {fitting[0].name}" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
-    return f"no session owns {name}: {made}{f'; {written}' if written else ''}"
+    return True, f"no session owns {name}: {made}{f'; {written}' if written else ''}"
 
 
-def _advice(obstacles: tuple[Member, ...], paths: list[Text], lock: Text) -> str:
-    if all(child.owner for child in obstacles):
+def _advice(ctx: LockContext, obstacles: tuple[Member, ...], paths: list[Text]) -> str:
+    owners = [_owner(ctx, child) for child in obstacles]
+    if all(owners):
         return "End the session that made it, and keep other nodes out of the paths of locks."
     names = several(paths)
+    if None in owners:
+        return (
+            f"Find out who owns {names} (zktop may not read it: see --auth), and keep other nodes "
+            "out of the paths of locks."
+        )
     return (
-        f"Ask who made {names}; then delete it (`{free_command(lock)}` prints how), and keep "
+        f"Ask who made {names}; then delete it (`{free_command(ctx.path)}` prints how), and keep "
         "other nodes out of the paths of locks."
     )
 
@@ -182,12 +200,14 @@ def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> Rule
     is_foreign = child.layout == FOREIGN
     reasons: tuple[Reason, ...] = (
         (True, f"clients that use {queue.layout.name} cannot read {short(child.znode.name)}"),
-        (True, owner_facts(ctx, child))
+        owner_facts(ctx, child)
         if is_foreign
         else (True, f"it is a contender of another library: {child.layout}"),
         (None, f"assumed version: {_assumed_versions(queue)}"),
     )
-    stop = f"Delete {path}" if is_foreign and not child.owner else "Use one library for each lock"
+    stop = "Use one library for each lock"
+    if is_foreign and not (owner := _owner(ctx, child)):
+        stop = f"Delete {path}" if owner == 0 else f"Find out who owns {path}"
     return RuleMatch(
         about=ctx.about(*failed, *will_fail, key=("broken-by-foreign", path)),
         sentence=f"{ctx.name}: {what}.",
