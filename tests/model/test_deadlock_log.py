@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session, world
+from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Denied, Gone, join
+from zktop.model.facts import AnyFact, Children, Denied, Gone, join
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -182,6 +183,19 @@ def test_how_a_deadlock_ended_in_a_lock_that_became_unreadable_is_unknown() -> N
     *_, after = looked((*RING, *ALL), (denied, gone("/x", BOB_X, 900)))
 
     assert after.over[0].how.startswith("unknown, ")
+
+
+def test_a_client_that_works_while_it_waits_was_not_deadlocked() -> None:
+    """Ann created and deleted a node in a third lock: she has another thread."""
+    ring = (*lock("/x", "ann", "bob", at=BEGIN), *lock("/y", "bob", "ann", at=BEGIN))
+    came = lock("/z", "ann", czxid=2_000, at=BEGIN)
+    went = (replace(came[0], names=(), zxid=2_100),)
+    again = tuple(replace(one, zxid=2_200) for one in ring if isinstance(one, Children))
+    *_, live, after = looked((*ring, *ALL), came, went, again, every_ms=1)
+
+    assert live.deadlocks
+    assert after.over[0].how == "no longer proven, as ann took or released a lock while waiting"
+    assert [one.deadlocked_at for one in after.inversions] == [None]
 
 
 def test_deadlocks_have_numbers_of_their_own() -> None:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
+from zktop.model.format import several
 from zktop.model.history.events import FormerMember
 from zktop.model.session_ids import session_text
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
@@ -29,6 +30,7 @@ LEFT_TOGETHER: Final = "its nodes left with many others, or with their locks"
 Reported = TypeVar("Reported", Deadlock, Inversion)
 Departed = Callable[[DeadlockPlace], FormerMember | None]
 IsThere = Callable[[DeadlockPlace], bool]
+HasThreads = Callable[[str], bool]  # whether the actor took or released a lock while it waited
 
 
 class EndedDeadlock(msgspec.Struct, frozen=True):
@@ -37,14 +39,15 @@ class EndedDeadlock(msgspec.Struct, frozen=True):
     deadlock: Deadlock
     at: Millis
     how: str
+    is_refuted: bool = False  # its actors were not blocked
 
 
 class DeadlockLog:
     """The present deadlocks, and the last MAX_ENDED that are over."""
 
-    def __init__(self, departed: Departed, is_there: IsThere) -> None:
+    def __init__(self, departed: Departed, is_there: IsThere, has_threads: HasThreads) -> None:
         """`departed` finds how a request left its lock; `is_there` whether it is still there."""
-        self._departed, self._is_there = departed, is_there
+        self._departed, self._is_there, self._has_threads = departed, is_there, has_threads
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
         self._found: dict[str, Deadlock] = {}  # as found, without their numbers
@@ -72,8 +75,7 @@ class DeadlockLog:
         self._alive = alive
         if gone:
             threaded = {deadlock.id for deadlock in hints}
-            ends = (_why_refuted(o) if o.id in threaded else self._how_ended(o) for o in gone)
-            ended = (EndedDeadlock(one, now, how) for one, how in zip(gone, ends, strict=True))
+            ended = (self._ended(one, now, is_hint=one.id in threaded) for one in gone)
             self.over = (*self.over, *ended)[-MAX_ENDED:]
         if any(ended.at < now <= ended.at + CLEAR_AFTER_MS for ended in self.over):
             self.over = tuple(
@@ -99,9 +101,22 @@ class DeadlockLog:
         made = replace(deadlock, number=known.number if known else self._count)
         return _reused(made, known)
 
+    def _ended(self, was: Deadlock, now: Millis, *, is_hint: bool) -> EndedDeadlock:
+        if is_hint:
+            return EndedDeadlock(was, now, _why_hint(was), is_refuted=True)
+        how = self._how_ended(was)
+        if how == RULES_CHANGED and (busy := self._busy(was)):
+            return EndedDeadlock(was, now, _why_refuted(busy), is_refuted=True)
+        return EndedDeadlock(was, now, how)
+
+    def _busy(self, deadlock: Deadlock) -> tuple[str, ...]:
+        """The names of its actors that took or released a lock while they waited."""
+        busy = (step.name for step in deadlock.steps if self._has_threads(step.actor))
+        return tuple(dict.fromkeys(busy))
+
     def _with_ending(self, ended: EndedDeadlock, now: Millis) -> EndedDeadlock:
         """Update how it ended while more of its nodes may disappear."""
-        if now - ended.at > CLEAR_AFTER_MS:
+        if ended.is_refuted or now - ended.at > CLEAR_AFTER_MS:
             return ended
         how = self._how_ended(ended.deadlock)
         is_known = how not in (ended.how, RULES_CHANGED, LEFT_TOGETHER)
@@ -117,10 +132,13 @@ class DeadlockLog:
 
     def _happened_at(self, inversion: Inversion) -> Millis | None:
         locks = {turn.lock for turn in inversion.turns}
-        known = (*self._alive.values(), *(ended.deadlock for ended in reversed(self.over)))
-        return next(
-            (deadlock.since_ms for deadlock in known if locks <= set(deadlock.locks)), None
+        alive = (one for one in self._alive.values() if locks <= set(one.locks))
+        over = (ended.deadlock for ended in reversed(self.over) if not ended.is_refuted)
+        known = (
+            *(one for one in alive if not self._busy(one)),
+            *(one for one in over if locks <= set(one.locks)),
         )
+        return next((one.since_ms for one in known), None)
 
 
 def _reused(made: Reported, before: Reported | None) -> Reported:
@@ -177,6 +195,10 @@ def _how_one_left(
     return f"{name} released {place.lock} while it waited, so it was not blocked"
 
 
-def _why_refuted(was: Deadlock) -> str:
+def _why_refuted(busy: tuple[str, ...]) -> str:
+    return f"no longer proven, as {several(busy)} took or released a lock while waiting"
+
+
+def _why_hint(was: Deadlock) -> str:
     names = ", ".join(dict.fromkeys(step.name for step in was.steps))
     return f"no longer proven, as one of {names} has several threads"

@@ -44,7 +44,9 @@ class Examiner:
         self._shared_names = SharedNames()
         self._waits = DeadlockDetector(self.settings)
         self._deadlock_log = DeadlockLog(
-            partial(_former_member, self._histories), partial(_is_there, self._tracker)
+            partial(_former_member, self._histories),
+            partial(_is_there, self._tracker),
+            self._waits.is_concurrent,
         )
         self._findings = FindingTracker(self.settings, self._histories)
         self._ensemble = NO_ENSEMBLE

@@ -149,6 +149,10 @@ class DeadlockDetector:
         """Whether the last look left work to the next ones: to judge cores or to rank blockers."""
         return self._ranking is not None or self._cores.is_behind
 
+    def is_concurrent(self, actor: str) -> bool:
+        """Whether the actor was seen to be more than one thread."""
+        return self._concurrency.is_concurrent(actor)
+
     def change(self, change: LockChange) -> None:
         """Update the graph with one changed lock."""
         self._is_unranked = self._is_untested = True
