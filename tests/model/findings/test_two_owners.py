@@ -22,6 +22,7 @@ from model.findings.cases import (
 
 from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
+from zktop.model.format import short
 
 
 def random_names(*letters: str) -> list[At]:
@@ -88,6 +89,35 @@ def test_s2_fires_for_two_libraries_in_one_lock() -> None:
 def test_s2_is_quiet_for_one_library() -> None:
     """A queue of one layout has one owner."""
     assert not found("S2", ctx(k("alice", 0), k("bob", 1)))
+
+
+def test_s2_is_quiet_about_a_node_without_a_session() -> None:
+    """No client of kazoo holds anything here: the node is left over."""
+    case = ctx(At(k("old", 0).name, ""), curator("alice", 1), curator("bob", 2))
+
+    assert not found("S2", case)
+    assert "mutual-exclusion-broken" not in case.lock.warnings
+
+
+def test_s2_names_a_watch_of_one_owner_on_the_other() -> None:
+    """A cache watches all nodes; a waiter with other name patterns, the one before it."""
+    cache = k("cache", 2)
+    table = watching({"cache": [GO, cache]})
+    finding = only("S2", ctx(GO, cache, k("eve", 3), tables=[table]))
+
+    assert [(one.supports, one.text) for one in finding.evidence][-1] == (
+        False,
+        f"cache watches {short(GO.name)}: it waits for it, or is a cache",
+    )
+
+
+def test_one_client_that_writes_and_reads_breaks_no_lock_of_two_libraries() -> None:
+    """Alice has the lock alone; Go waits for both of her nodes."""
+    both = curator("alice", 5, "WRIT"), curator("alice", 5, "READ")
+    case = ctx(*both, At("_c_" + "a" * 32 + "-lock-0000000006", "gopher"))
+
+    assert "mixed-families" in case.lock.warnings
+    assert "mutual-exclusion-broken" not in case.lock.warnings
 
 
 def test_s2_fires_for_one_number_given_twice() -> None:

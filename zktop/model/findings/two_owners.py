@@ -6,6 +6,7 @@ of them gets the lock while the owner still reads.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import islice, permutations
 from operator import attrgetter
 
 from zktop.model.facts import Session
@@ -13,6 +14,7 @@ from zktop.model.findings.context import RECENT_MS, LockContext, MemberWatches
 from zktop.model.findings.finding import (
     FindingSubject,
     LookAgainAt,
+    Reason,
     Rule,
     RuleMatch,
     RuleResult,
@@ -25,9 +27,10 @@ from zktop.model.findings.wakeups import (
     may_read,
     neighbour_by_name,
 )
-from zktop.model.format import clock, count, several
+from zktop.model.format import clock, count, several, short
 from zktop.model.history.events import FormerMember
 from zktop.model.locks.lock import Member
+from zktop.model.locks.queue_warnings import has_client
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
@@ -218,7 +221,8 @@ def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     if len(ctx.lock.queues) > 1:
         if ctx.are_several_locks:
             return
-        heads = [queue.holders[0] for queue in ctx.lock.queues if queue.holders]
+        owned = (filter(has_client, queue.holders) for queue in ctx.lock.queues)
+        heads = [head for holders in owned for head in islice(holders, 1)]
         if _conflict(heads):
             yield _dual(ctx, heads)
         return
@@ -263,12 +267,24 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
         evidence=(
             (True, "each of them is first by the rule of its own library"),
             (None, "the clients are not configured to see each other's nodes"),
-            (True, "no watch shows that one of them waits for another")
-            if is_seen
-            else (None, "no watch table shows whether one of them waits for another"),
+            _watch_between(ctx, heads)
+            or (
+                (True, "no watch shows that one of them waits for another")
+                if is_seen
+                else (None, "no watch table shows whether one of them waits for another")
+            ),
         ),
         advice="Use one library for each lock, or configure the name patterns of both.",
     )
+
+
+def _watch_between(ctx: LockContext, heads: list[Member]) -> Reason | None:
+    """A watch of one owner on the node of another, as a client that waits for it sets."""
+    for one, other in permutations(heads, 2):
+        if ctx.path_of(other.node) in (ctx.ensemble.watched(one.owner) or ()):
+            node = short(other.znode.name)
+            return False, f"{ctx.name_of(one)} watches {node}: it waits for it, or is a cache"
+    return None
 
 
 @Rule(

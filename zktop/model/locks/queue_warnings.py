@@ -144,6 +144,11 @@ def _is_inverted(before: Member | None, after: Member | None) -> bool:
     return 0 < after.czxid < before.czxid
 
 
+def has_client(holder: Member) -> bool:
+    """Return whether a holder may have a client: a persistent node without a session has none."""
+    return bool(holder.owner) or holder.releases
+
+
 def _is_broken(rule: str, holders: Sequence[Member]) -> bool:
     """Return whether some holders exclude one another."""
     if len(holders) < 2 or rule == "first-n":  # noqa: PLR2004  a single holder is fine

@@ -20,7 +20,7 @@ from zktop.model.locks.lock import LockQueue, Member, WatchLookup
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, members_of
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import QueueOptions, RankedQueue, rule_of
-from zktop.model.locks.queue_warnings import count_oddities
+from zktop.model.locks.queue_warnings import count_oddities, has_client
 from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
 from zktop.model.locks.row_ranges import RowRangeQueue
 from zktop.model.text import Text
@@ -126,8 +126,9 @@ def mixed_queues(
         for layout in layouts
     ]
     queues = _queues(groups_of_members, opened)
-    holders = [holder for queue in queues.queues for holder in queue.holders]
-    broken = len(holders) > 1 and any(holder.mode != "read" for holder in holders)
+    holders = [one for queue in queues.queues for one in queue.holders if has_client(one)]
+    owners = {holder.owner or holder.node for holder in holders}
+    broken = len(owners) > 1 and any(holder.mode != "read" for holder in holders)
     warnings = ("mixed-families", "mutual-exclusion-broken")[: 1 + broken]
     return msgspec.structs.replace(queues, warnings=warnings)
 
