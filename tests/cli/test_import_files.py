@@ -236,6 +236,19 @@ def test_a_quiet_time_is_shown_as_it_was_before_the_next_change(
     assert [one.owner for view in report.views for one in view.lock.holders] == [ANN]
 
 
+def test_a_record_in_a_million_years_is_read_in_few_looks(zktop: Zktop, tmp_path: Path) -> None:
+    """A wrong clock or damage must not decide how long an import takes."""
+    log = story()
+    log.later(1_000_000 * 365 * 86_400_000)
+    log.add(ANN, 1, create("/locks/late", 2))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+
+    with gzip.open(tmp_path / "a.zktop") as lines:
+        assert sum(b'"look"' in line for line in lines) < 300
+
+
 def test_a_window_beyond_the_files_ends_with_them(zktop: Zktop, version_2: Path) -> None:
     """The release may be in the next log: nobody has held the lock for years."""
     (version_2 / "log.1").write_bytes(deadlock().bytes())

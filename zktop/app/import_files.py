@@ -15,6 +15,7 @@ import msgspec
 from zktop.app.garbage_collection import no_collections
 from zktop.app.record_file import header_of
 from zktop.model.facts import (
+    DAY_MS,
     HOUR_MS,
     MINUTE_MS,
     AnyFact,
@@ -49,7 +50,12 @@ from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
 LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
 MAX_LOOKS: Final = 200  # saved while little changes
-REST_MS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000)  # looks after a change
+# When to look after a change: soon, then every minute, then every hour of a week.
+REST_MS: Final[tuple[Millis, ...]] = (
+    *(1_000, 2_000, 5_000, 10_000, 20_000, 30_000),
+    *range(MINUTE_MS, HOUR_MS, MINUTE_MS),
+    *range(HOUR_MS, 7 * DAY_MS + 1, HOUR_MS),
+)
 BLOCK_LINES: Final = 2_000
 STATE_SHARE: Final = 4  # lines between two states, as a multiple of the lines of a state
 
@@ -130,7 +136,7 @@ class _ImportWriter:
         They go on to the end of a window only if the files do: a release may be in the next log.
         """
         self._look(self._at, is_thorough=True)
-        soon = self._at + REST_MS[-1] + 1
+        soon = self._at + MINUTE_MS + 1
         within = soon if self._plan.until is None else min(soon, self._plan.until)
         self._rest_until(max(within, summary.known_until or 0))
         self._lines.append(summary)
@@ -274,14 +280,13 @@ def audited_owners(
 def rest_ms(number: int) -> Millis:
     """Return how long after a change to look for the nth time.
 
-    >>> [rest_ms(number) // 1000 for number in (0, 6, 7, 66, 67, 68)]
-    [1, 60, 120, 3660, 7260, 10860]
+    After a week, this doubles each time: a damaged record may have a time in a million years.
+
+    >>> [rest_ms(number) / HOUR_MS for number in (64, 65, 66, 232, 233, 234)]
+    [0.9833333333333333, 1.0, 2.0, 168.0, 336.0, 672.0]
     """
-    if number < len(REST_MS):
-        return REST_MS[number]
-    minutes = number - len(REST_MS) + 2
-    hours = max(0, minutes - HOUR_MS // MINUTE_MS - 1)
-    return (minutes - hours) * MINUTE_MS + hours * HOUR_MS
+    doublings = max(0, number + 1 - len(REST_MS))
+    return REST_MS[number - doublings] << doublings
 
 
 class LockPlaces:
