@@ -20,10 +20,11 @@ NO_PARAGRAPH = "\b"  # click: the next lines keep their line breaks
 CONNECTION = [each.flag for each in OPTIONS]  # in the order of `--help`
 EXIT_CODES = {
     "0": "no problem",
-    "1": "check: findings that count (--fail-on, --min-confidence)",
+    "1": "check: findings that count (--fail-on, --min-confidence); free: refused, or asked but "
+    "not released in 10 s; contend: not acquired, or the work failed",
     "2": "invalid usage or config",
     "3": "no connection, or connection lost and not restored in time",
-    "4": "no root matched anything",
+    "4": "check, snapshot, free, layouts: no lock, or no layout with this name",
     "130": "interrupted",
 }
 VARIABLES = {

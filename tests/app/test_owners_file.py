@@ -52,6 +52,8 @@ def test_a_replaced_file_is_read_again(tmp_path: Path) -> None:
         ('{"10.0.0.1": {"pod": "a"}}', "10.0.0.1: the key name is missing"),
         ("10.0.0.1: 7\n", "10.0.0.1: expected text, got a number (put it in quotes)"),
         ("10.0.0.1: [", "is not valid YAML"),
+        ("", "is empty; for no names write {}"),
+        ("\n", "is empty; for no names write {}"),
     ],
 )
 def test_a_broken_file_keeps_the_last_list(tmp_path: Path, text: str | None, note: str) -> None:

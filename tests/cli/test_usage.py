@@ -97,6 +97,27 @@ WRONG = [
         "nope.yaml: cannot be read: No such file or directory",
     ),
     (
+        ["demo", "--hosts", "zk1:2181"],
+        2,
+        (
+            "This demo writes to zk1:2181, and without a terminal it cannot ask: give --text to "
+            "allow that. Without --hosts it has a server of its own."
+        ),
+    ),
+    (
+        ["free", "/locks/a", "--read-only"],
+        2,
+        'The option "--read-only" goes before the command: `zktop --read-only free`.',
+    ),
+    (
+        ["contend", "kazoo-lock", "/app/lock"],
+        2,
+        (
+            "demo clients write only below /zktop-demo, and /app/lock is not below it; choose "
+            "another path, or give --anywhere"
+        ),
+    ),
+    (
         ["events", "--from", "incident.zktop", "--duration", "60"],
         2,
         "--duration does not go with --from: use --at. See `zktop events --help`.",

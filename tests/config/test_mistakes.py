@@ -133,6 +133,13 @@ MISTAKES = [
             "missing ), unterminated subpattern at position 0"
         ),
     ),
+    (  # a position would count characters of the expanded macro
+        "layouts: [{ name: ours, pattern: 'a{SEQ}(' }]",
+        (
+            "1: layouts[0].pattern: is not a regular expression: "
+            "missing ), unterminated subpattern"
+        ),
+    ),
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', modes: { r: read } }]",
         "1: layouts[0].pattern: needs a group (?P<mode>...), because modes are given",

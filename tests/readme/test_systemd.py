@@ -18,6 +18,12 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_a_stopped_unit_has_not_failed(unit: Path) -> None:
+    """The commands end with 130 when systemd stops them."""
+    assert "SuccessExitStatus=130" in unit.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_unit_starts_a_command_with_options_that_it_has(words: list[str]) -> None:
     """Each word is understood; nothing runs."""

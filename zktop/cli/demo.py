@@ -1,7 +1,8 @@
 """`zktop demo`: start a sandbox server, play a scene on it, and show the deadlock that forms.
 
 On a terminal this opens the UI. With --text, or without a terminal, it prints text: it plays the
-scene, keeps the final state for a while, cleans up and starts again.
+scene, keeps the final state for a while, cleans up and starts again. On the user's ensemble it
+prints text only with --text, because it cannot ask for permission.
 """
 
 import contextlib
@@ -60,20 +61,22 @@ _SAMPLE_EVERY_S = 1.0
 def command(overrides: Overrides, name: str, duration: Millis | None, *, text: bool) -> int:
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
-    With --hosts, demo clients write to that ensemble, but only below the demo root; the UI asks
-    before it starts them. The hosts of the config file are not used.
+    With --hosts or --cluster, demo clients write to that ensemble, and only below the demo root,
+    unless you lead them to another lock; the UI asks before it starts them, --text does not. The
+    hosts of the config file are not used.
     """
     scene_named(name)  # only to check it: raises UsageError before a server is started
     effective = effective_config(overrides)
     with contextlib.ExitStack() as stack:
         sandbox = None  # the address of the server that zktop starts for the demo
+        has_ui = not text and bool(sys.stdout) and sys.stdout.isatty()
         if _names_ensemble(effective):
-            _check_permission(effective)
+            _check_permission(effective, is_allowed=has_ui or text)
         else:
             sandbox = stack.enter_context(sandbox_process())
             narrate(f"a sandbox server for this demo is on {sandbox}; it saves nothing")
         config = _config_for_scenes(effective.config, sandbox)
-        if text or not sys.stdout or not sys.stdout.isatty():
+        if not has_ui:
             with sigterm_as_ctrl_c():
                 _print_demo(config, name, sandbox, duration)
             return 0
@@ -134,14 +137,21 @@ def _print(report: Report, hosts: str, narration: list[str]) -> None:
     flush()
 
 
-def _check_permission(effective: EffectiveConfig) -> None:
-    """Refuse to play on the user's ensemble if the settings forbid it."""
+def _check_permission(effective: EffectiveConfig, *, is_allowed: bool) -> None:
+    """Refuse to play on the user's ensemble if the settings forbid it, or if nothing allows it.
+
+    The UI asks before it writes, and --text allows it; output to a file or a pipe does neither.
+    """
+    hosts, why = effective.config.hosts, ""
     if effective.config.demo.allow == "never":
+        why = f"A demo writes to {hosts}, and demo.allow is never"
+        why += f" ({effective.origin('demo.allow')})."
+    elif not is_allowed:
+        why = f"This demo writes to {hosts}, and without a terminal it cannot ask:"
+        why += " give --text to allow that."
+    if why:
         named_by = effective.origin("hosts").option or "--cluster"
-        raise UsageError(
-            f"A demo writes to {effective.config.hosts}, and demo.allow is never "
-            f"({effective.origin('demo.allow')}). Without {named_by} it has a server of its own."
-        )
+        raise UsageError(f"{why} Without {named_by} it has a server of its own.")
 
 
 def _config_for_scenes(config: Config, sandbox: str | None) -> Config:

@@ -172,6 +172,12 @@ def _open_ui(overrides: Overrides) -> int:
 
 def _usage_sentence(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "zktop"
+    if isinstance(error, click.NoSuchOption) and error.option_name == READ_ONLY.flag:
+        name = command.removeprefix("zktop ")
+        return (
+            f"The option {quoted(READ_ONLY.flag)} goes before the command: "
+            f"`zktop {READ_ONLY.flag} {name}`."
+        )
     if isinstance(error, click.NoSuchOption):
         meant = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         sentence = f"There is no option {quoted(error.option_name)}.{meant}"

@@ -202,6 +202,7 @@ def _exports() -> ModuleType:
         from zktop.app import metrics_exports  # noqa: PLC0415  see above
     except ImportError as error:
         raise UsageError(
-            "zktop metrics needs the package prometheus-client: pip install prometheus-client."
+            "zktop metrics needs the package prometheus-client: "
+            "`pipx inject zktop prometheus-client`, or pip install it where zktop is."
         ) from error
     return metrics_exports

@@ -64,7 +64,10 @@ def _pattern_error(pattern: str) -> str | None:
         with warnings.catch_warnings(action="ignore"):  # about syntax that may change
             compiled_pattern(pattern)  # only to check it
     except (re.error, ValueError, OverflowError, RecursionError) as error:
-        return f"is not a regular expression: {error}"
+        what: object = error
+        if isinstance(error, re.error) and any(macro in pattern for macro in MACROS):
+            what = error.msg  # its position would count characters of the expanded macros
+        return f"is not a regular expression: {what}"
     return None
 
 

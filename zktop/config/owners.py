@@ -26,6 +26,9 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
     """
     try:
         data = expanded(file).read_bytes()
+        if not data.strip():  # as a failed command leaves it; it must not replace a list
+            what = "is empty; for no names write {}"
+            raise ConfigError([ConfigMistake(ValueOrigin(file), "", what)])
         owners = _json.decode(data)
     except msgspec.DecodeError as error:
         from zktop.config.parse_yaml import MAX_FILE_BYTES  # noqa: PLC0415  as in `file_tree`

@@ -37,5 +37,5 @@ def check_path(path: str, order: ContenderOrder) -> None:
     if not order.anywhere and not path.startswith(order.root.rstrip("/") + "/"):
         raise UsageError(
             f"demo clients write only below {order.root}, and {path} is not below it; "
-            "choose another path, or allow writing anywhere"
+            "choose another path, or give --anywhere"
         )

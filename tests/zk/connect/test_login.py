@@ -8,8 +8,8 @@ from zktop.errors import UsageError
 from zktop.zk import Access, Plan, Source, parse_hosts
 
 LACKING = [
-    ("DIGEST-MD5", ["puresasl"], "pip install pure-sasl"),
-    ("GSSAPI", ["kerberos", "winkerberos"], "pip install kerberos"),
+    ("DIGEST-MD5", ["puresasl"], "`pipx inject zktop pure-sasl`, or pip install it"),
+    ("GSSAPI", ["kerberos", "winkerberos"], "`pipx inject zktop kerberos`, or pip install it"),
 ]
 
 

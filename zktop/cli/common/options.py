@@ -91,7 +91,10 @@ SASL = ConfigOption(
 )
 THEME = ConfigOption("--theme", "ui.theme", "NAME", "Theme of the UI; T shows all of them.")
 READ_ONLY = ConfigFlag(
-    "--read-only", "demo.allow", "Start no demo clients: the UI cannot write.", "never"
+    "--read-only",
+    "demo.allow",
+    "Start no demo clients, and refuse `free --yes`: zktop cannot write.",
+    "never",
 )
 
 INTROSPECT = ConfigOption(
@@ -306,10 +309,11 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
 DURATION = QuantityParam("time", duration)  # like 30, 500ms or 5m; in milliseconds
 SIZE = QuantityParam("size", size)  # like 500M or 2G; in bytes
 REPLAY_TIME = ReplayTimeParam()
+_FORMS = "2026-01-31T12:00:00Z, 12:00:30 or, from the beginning, +90s"
 
 
 def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--since` and `--until`; the command takes both as `window`."""
+    """Add `--since` and `--until`, with a date; the command takes both as `window`."""
 
     @functools.wraps(command)
     def with_window(*, since: ReplayTime | None, until: ReplayTime | None, **values: Any) -> Any:
@@ -320,7 +324,11 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
         refuse_reversed(*window)
         return command(window=window, **values)
 
-    return SINCE(UNTIL(with_window))
+    for option, what in (("--until", "End"), ("--since", "Begin")):
+        about = f"{what} at this time, like 2026-01-31T12:00:00Z."
+        add = click.option(option, type=REPLAY_TIME, metavar="TIME", help=about)
+        with_window = add(with_window)
+    return with_window
 
 
 def refuse_reversed(since: Millis | None, until: Millis | None) -> None:
@@ -329,8 +337,12 @@ def refuse_reversed(since: Millis | None, until: Millis | None) -> None:
         raise click.UsageError("--until is before --since.")
 
 
-SINCE = click.option("--since", type=REPLAY_TIME, metavar="TIME", help="Begin at this time.")
-UNTIL = click.option("--until", type=REPLAY_TIME, metavar="TIME", help="End at this time.")
+SINCE = click.option(
+    "--since", type=REPLAY_TIME, metavar="TIME", help=f"Begin at this time: {_FORMS}."
+)
+UNTIL = click.option(
+    "--until", type=REPLAY_TIME, metavar="TIME", help="End at this time, given as for --since."
+)
 FROM = click.option(
     "--from",
     "file",
@@ -342,7 +354,7 @@ AT = click.option(
     "--at",
     metavar="TIME",
     type=REPLAY_TIME,
-    help="The state at this time: 2026-01-31T12:00:00Z, 12:00:30 or, from the beginning, +90s.",
+    help=f"Read it up to this time: {_FORMS}.",
 )
 
 

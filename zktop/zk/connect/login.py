@@ -19,11 +19,11 @@ _KERBEROS = ("kerberos", "winkerberos")
 def check_login(sasl: Mapping[str, str]) -> None:
     """Raise a UsageError that names the package if one is missing."""
     if not _is_installed("puresasl"):
-        raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
+        raise UsageError(f"SASL needs the package pure-sasl: {_installed('pure-sasl')}.")
     if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_installed, _KERBEROS)):
         raise UsageError(
             "SASL with GSSAPI needs a ticket (kinit), and the package kerberos: "
-            "pip install kerberos."
+            f"{_installed('kerberos')}."
         )
 
 
@@ -41,6 +41,11 @@ def kerberos_words(cause: BaseException | None) -> str | None:
     pairs = (one if isinstance(one, tuple) else (one,) for one in cause.args)
     words = [one for pair in pairs for one in pair if isinstance(one, str)]
     return words[-1] if words else None
+
+
+def _installed(package: str) -> str:
+    """Return how to install a package."""
+    return f"`pipx inject zktop {package}`, or pip install it where zktop is"
 
 
 def _is_installed(package: str) -> bool:
