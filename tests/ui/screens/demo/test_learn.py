@@ -260,6 +260,15 @@ async def test_a_count_stays_with_its_part() -> None:
     assert "▶ part 2: The herd, avoided" in text
 
 
+async def test_the_clients_of_all_locks_of_the_scene_are_counted() -> None:
+    """A client that holds one lock and waits for another one is in both figures."""
+    facts = (*lock(f"{FOLDER}/orders", "ann"), *lock(f"{FOLDER}/stock", "bob", "ann", "cid"))
+    text = await shown(stage(), news=tuple(frames((NOW, facts))))
+
+    assert "2 clients hold locks, 2 wait." in text
+    assert "hold the lock" not in text
+
+
 async def test_findings_about_other_locks_are_not_shown_with_a_scene() -> None:
     """A deadlock elsewhere is on screen 3, not in this lesson."""
     progress = SceneProgress(AB_BA, "/zktop-demo/ab-ba", 1, is_moving=True)

@@ -26,7 +26,7 @@ def counters(
         *_asleep(states),
         *_departures(count.departures),
     ]
-    return sentences or [sentence for lock in locks[:1] for sentence in _sharing(lock)]
+    return sentences or [*_sharing(locks)]
 
 
 def locks_below(report: Report | None, folder: str) -> list[LockView]:
@@ -89,9 +89,17 @@ def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
     return f"{what} woke {spell(woken, 'client')}, {went_on or 'none'} could go on."
 
 
-def _sharing(view: LockView) -> Iterator[str]:
-    holding, waiting = len(view.lock.holders), len(list(view.waiters))
-    if not holding + waiting:
+def _sharing(locks: Sequence[LockView]) -> Iterator[str]:
+    """Count the clients that hold the locks of a scene, and those that wait for them."""
+    queues = [([*view.holders], [*view.waiters]) for view in locks]
+    used = [queue for queue in queues if any(queue)]
+    if not used:
         return
-    subject = spell(holding, "client holds the lock", "clients share the lock")
+    holding, waiting = (
+        len({one.name for some in column for one in some}) for column in zip(*used, strict=True)
+    )
+    if len(used) > 1:
+        subject = spell(holding, "client holds a lock", "clients hold locks")
+    else:
+        subject = spell(holding, "client holds the lock", "clients share the lock")
     yield f"{subject}, {waiting or 'none'} {'waits' if waiting == 1 else 'wait'}."
