@@ -17,7 +17,7 @@ JOBS   ?= 3  # suites at a time, the longest first; they wait far more than they
 .PHONY: demo test older kerberos check bench soak pictures man clean
 
 demo: $(READY)  ## a moving deadlock, nothing else installed
-	@$(BIN)/zktop demo
+	@env -u ZKTOP_HOSTS $(BIN)/zktop demo
 
 test: $(TOOLS)  ## everything; says what it could not run
 	@tests/get-zookeeper || echo "no real ZooKeeper could be had; what needs one is left out" >&2
@@ -60,8 +60,9 @@ pictures: $(READY)  ## the pictures in docs/, drawn by the code
 	@$(BIN)/zktop report --from docs/incident.zktop -o docs/incident.html
 	@tests/get-chromium && $(BIN)/python tests/browser.py docs/incident.html docs/report.png 960 1180
 
-man: $(READY)  ## the man page in docs/, from the help of all commands
+man: $(READY)  ## the man page in docs/, from the help of all commands, and the list of findings
 	@$(BIN)/python docs/man_page.py
+	@$(BIN)/python docs/findings_page.py
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

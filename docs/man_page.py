@@ -14,6 +14,7 @@ import click
 
 from zktop.cli.common.options import OPTIONS
 from zktop.cli.main import zktop
+from zktop.model.findings.catalogue import RULES
 
 PAGE = Path(__file__).parent / "man" / "zktop.1"
 NO_PARAGRAPH = "\b"  # click: the next lines keep their line breaks
@@ -60,6 +61,9 @@ def _lines(context: click.Context) -> Iterator[str]:
     shared = set(_records(context))
     for command in _subcommands(context):
         yield from _command(command, shared)
+    yield ".SH FINDINGS"
+    yield _roff("What --fail-on takes, and what check, JSON and metrics name:")
+    yield from _list([(f"{rule.id}, {rule.name}", rule.means) for rule in RULES])
     for title, entries in (
         ("EXIT STATUS", EXIT_CODES),
         ("ENVIRONMENT", VARIABLES),

@@ -89,6 +89,8 @@ def test_a_missing_library_is_named(zktop: Zktop, monkeypatch: pytest.MonkeyPatc
     assert zktop("metrics") == (
         2,
         "",
-        "zktop metrics needs the package prometheus-client: `pipx inject zktop prometheus-client`, "
-        "or pip install it where zktop is.\n",
+        (
+            "zktop metrics needs the package prometheus-client: "
+            "`pipx inject zktop prometheus-client`, or pip install it where zktop is.\n"
+        ),
     )

@@ -135,10 +135,7 @@ MISTAKES = [
     ),
     (  # a position would count characters of the expanded macro
         "layouts: [{ name: ours, pattern: 'a{SEQ}(' }]",
-        (
-            "1: layouts[0].pattern: is not a regular expression: "
-            "missing ), unterminated subpattern"
-        ),
+        ("1: layouts[0].pattern: is not a regular expression: missing ), unterminated subpattern"),
     ),
     (
         "layouts: [{ name: ours, pattern: 'a{SEQ}', modes: { r: read } }]",

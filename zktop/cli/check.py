@@ -73,7 +73,7 @@ def _errors_as_unknown(*, is_nagios: bool) -> Iterator[None]:
 
 @click.command("check", cls=NagiosPlugin, epilog=_EXAMPLES)
 @click.option(
-    "--fail-on", metavar="RULE,...", help="Rules that count; default: all critical ones."
+    "--fail-on", metavar="RULE,...", help="Findings that count; default: all critical ones."
 )
 @click.option(
     "--min-confidence",
@@ -170,6 +170,10 @@ def _rule_id(word: str) -> str:
     wanted = word.strip().casefold()
     if wanted not in known | names | former:
         meant = nearest(wanted, [*known, *names])
-        hint = f" Did you mean {meant}?" if meant else " The help (?) of the UI lists the rules."
+        hint = (
+            f" Did you mean {meant}?"
+            if meant
+            else " `man zktop` lists the rules, and so does ? in the UI."
+        )
         raise click.UsageError(f"--fail-on: there is no rule {quoted(word.strip())}.{hint}")
     return (known | names | former)[wanted]
