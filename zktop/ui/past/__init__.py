@@ -1,1 +1,1 @@
-"""The past in the UI: reports and events of the last hour, and moving through them."""
+"""The past in the UI: reports and events of the last hours, and moving through them."""
