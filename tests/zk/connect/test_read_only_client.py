@@ -8,6 +8,7 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss
 from kazoo.protocol import serialization
+from kazoo.protocol.connection import ConnectionHandler
 from servers import RunningServer
 from waiting import eventually
 from zk.bad_servers import listener
@@ -145,9 +146,17 @@ def test_a_server_without_a_leader_costs_the_connection() -> None:
 
 
 def test_another_kazoo_is_refused_at_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client checks at start that kazoo has the private parts that it uses."""
+    """The client checks at start that kazoo has the private methods that it uses."""
     requests.check_kazoo()
     monkeypatch.setattr(KazooClient, "_call", lambda _self, _request: None)
 
     with pytest.raises(ZktopError, match=r"KazooClient\._call.*install kazoo 2.11"):
+        requests.check_kazoo()
+
+
+def test_a_kazoo_without_a_private_attribute_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a socket of its connections, the server that zktop reads from is unknown."""
+    monkeypatch.setattr(ConnectionHandler, "__init__", lambda _self: None)
+
+    with pytest.raises(ZktopError, match=r"ConnectionHandler\._socket.*install kazoo 2.11"):
         requests.check_kazoo()

@@ -1,4 +1,4 @@
-"""The requests that zktop sends, and every private name of kazoo that it uses.
+"""The requests that zktop sends, and a check of the private names of kazoo that zktop uses.
 
 kazoo has no persistent watches and no batched reads, and it registers a callback for each one-shot
 watch. These request classes add both and need no callbacks. An answer stays bytes until the
@@ -46,18 +46,25 @@ _PRIVATE_METHODS = {
         "_read_watch_event": ["self", "buffer", "offset"],
     },
 }
+_PRIVATE_ATTRIBUTES = {KazooClient: "_connection", ConnectionHandler: "_socket"}
 
 
 def check_kazoo() -> None:
-    """Refuse a kazoo that lacks a private name that this module uses."""
+    """Refuse a kazoo that lacks a private name that zktop uses."""
     for owner, methods in _PRIVATE_METHODS.items():
         for name, expected in methods.items():
             code = getattr(getattr(owner, name, None), "__code__", None)
             if code is None or [*code.co_varnames[: code.co_argcount]] != expected:
-                raise ZktopError(
-                    f"kazoo {kazoo_version} has no {owner.__name__}.{name}({', '.join(expected)}) "
-                    "that zktop relies on: install kazoo 2.11."
-                )
+                raise _unfit(f"{owner.__name__}.{name}({', '.join(expected)})")
+    for owner, name in _PRIVATE_ATTRIBUTES.items():
+        if name not in owner.__init__.__code__.co_names:
+            raise _unfit(f"{owner.__name__}.{name}")
+
+
+def _unfit(missing: str) -> ZktopError:
+    return ZktopError(
+        f"kazoo {kazoo_version} has no {missing} that zktop relies on: install kazoo 2.11."
+    )
 
 
 class _PathRequest(msgspec.Struct, frozen=True, gc=False):
