@@ -176,6 +176,16 @@ def test_a_watch_from_before_the_node_is_left_over() -> None:
     assert nodes(past.now.holders) == [ONE[0], again[0]]
 
 
+def test_a_watch_left_by_an_earlier_try_hides_no_proof() -> None:
+    """Kazoo gives up and keeps its watch; its next try waits for the newer one of Curator."""
+    again = (contender("kazoo", 6)[0], KAZOO_TWO[1])
+    other = contender("go", 5)  # it keeps the folder mixed
+    past = Past().come(ONE, KAZOO_TWO, THREE, other).seen({KAZOO_TWO[1]: [ONE[0]]})
+    past.go(KAZOO_TWO[0]).come(again).seen({KAZOO_TWO[1]: [ONE[0], other[0]]})
+
+    assert nodes(past.now.holders) == [ONE[0]]
+
+
 @pytest.mark.parametrize("has_been_seen", [True, False])
 def test_a_watch_is_surer_if_it_is_surely_new(*, has_been_seen: bool) -> None:
     """Its session was seen without it, before the node came."""

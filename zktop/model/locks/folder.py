@@ -45,6 +45,13 @@ class SessionWatches(msgspec.Struct, frozen=True, gc=False):
 NO_WATCHES: Final[Mapping[Text, int]] = {}
 
 
+class WaitTry(msgspec.Struct, frozen=True, gc=False):
+    """The nodes that a waiter of a session watched."""
+
+    session: Session
+    targets: frozenset[Text]
+
+
 class FolderMemory(msgspec.Struct, frozen=True):
     """The state of the folder at the previous look."""
 
@@ -53,6 +60,16 @@ class FolderMemory(msgspec.Struct, frozen=True):
     stranded: Mapping[Text, str] = {}  # node -> layout
     proofs: Mapping[Text, ViewProof] = {}
     watched: Mapping[Session, SessionWatches] = {}
+    tries: Mapping[Text, WaitTry] = {}  # by waiter
+    left: Mapping[Session, frozenset[Text]] = {}  # nodes that earlier members may still watch
+
+    def left_watches(self, now: frozenset[Text]) -> dict[Session, frozenset[Text]]:
+        """Return the present nodes that members watched whose nodes are gone, by session."""
+        left = dict(self.left)
+        for node, one in self.tries.items():
+            if node not in now:
+                left[one.session] = left.get(one.session, frozenset()) | one.targets
+        return {session: nodes & now for session, nodes in left.items() if nodes & now}
 
     def has_stranded(self, member: Member) -> bool:
         """Return whether the member's client had failed by the previous look."""
@@ -79,6 +96,11 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def names(self) -> frozenset[Text]:
         return frozenset(child.node for child in self.children)
+
+    @cached_property
+    def left_watches(self) -> Mapping[Session, frozenset[Text]]:
+        """The children that earlier members of a session watched: it may watch them still."""
+        return self.memory.left_watches(self.names)
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
         seen = self.watched.get(session)

@@ -282,8 +282,8 @@ class MixedQueue(QueueDefaults):
     def _proof(self, member: Member, views: Sequence[ClientView]) -> ViewProof | None:
         """Find the view that explains the watches of a session if the assumed one does not.
 
-        The session must watch nothing else here: caches watch every child, and watches left
-        from earlier prove nothing about a wait.
+        The session must watch nothing else here, except for what its other members and its
+        earlier tries explain: caches watch every child, and old watches prove nothing.
         """
         seen = self.folder.watched.get(member.owner)
         if seen is None or not seen.children:
@@ -297,6 +297,7 @@ class MixedQueue(QueueDefaults):
                 continue
             proving = (self._possible_targets(member, view) - usual) & seen.children.keys()
             others = self._targets_of_others(member, (first, view))
+            others |= self.folder.left_watches.get(member.owner, frozenset())
             if len(proving) == 1 and seen.children.keys() - others == proving:
                 return seen.proof(view, next(iter(proving)), member)
         return None

@@ -12,7 +12,14 @@ import msgspec
 from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
-from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
+from zktop.model.locks.folder import (
+    NO_MEMORY,
+    Folder,
+    FolderMemory,
+    SessionWatches,
+    WaitTry,
+    children_of,
+)
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.semaphore_queue import LeasePool
@@ -134,7 +141,17 @@ def memory_of(before: Lock | None) -> FolderMemory:
         },
         proofs={node: proof for queue in queues for node, proof in queue.proofs.items()},
         watched=queues[0].folder.watched,
+        tries=dict(_tries(queues)),
+        left=queues[0].folder.left_watches,
     )
+
+
+def _tries(queues: Sequence[MixedQueue]) -> Iterator[tuple[Text, WaitTry]]:
+    """Yield the waiters whose watches can prove a view, with the nodes that they watch."""
+    for queue in queues:
+        for member in queue.waiters if len(queue.folder.views(queue.layout)) > 1 else ():
+            targets = frozenset(target.path for target in queue.expected(member))
+            yield member.node, WaitTry(member.owner, targets)
 
 
 def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
