@@ -108,7 +108,7 @@ def test_the_last_notes_are_never_left_out(tmp_path: Path) -> None:
         log.add(ANN, 99)
     replay = played([written(tmp_path, log_1=log.bytes())])[2]
 
-    assert "which zktop does not know" in replay.notes[0]
+    assert replay.notes[0] == "200 transactions have type 99, which zktop does not know."
     assert "digests differ" in replay.notes[-1]
 
 
@@ -189,7 +189,7 @@ def test_ghosts_of_a_lost_leader_are_left_out(tmp_path: Path) -> None:
     zxids, _, replay = played([leader, follower])
 
     assert zxids == [*((1 << 32) + n for n in (1, 2, 3)), E2 + 1, E2 + 2]
-    assert replay.notes == ["In epoch 1, 2 transactions were never committed: left out."]
+    assert replay.notes[1:] == ["In epoch 1, 2 transactions were never committed: left out."]
 
 
 def test_repeated_records_are_read_once(tmp_path: Path) -> None:

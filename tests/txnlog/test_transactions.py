@@ -75,7 +75,7 @@ def test_an_unknown_type_has_no_effect() -> None:
     """It is decoded as unknown."""
     one = decode(body(99, b"whatever"))
 
-    assert (one.is_known, one.operations) == (False, ())
+    assert (one.unknown, one.operations) == (99, ())
 
 
 @given(st.sampled_from([1, 2, 5, 7, 14, 15, 19, 21, -10, -11, -1]), st.binary(max_size=120))

@@ -13,7 +13,7 @@ import msgspec
 
 from zktop.model.facts import Session
 from zktop.txnlog.audit_lines import AuditedChange, AuditedClient, AuditLine, audit_lines
-from zktop.txnlog.compressed import GzipReader, SnappyReader
+from zktop.txnlog.compressed import is_damaged
 from zktop.txnlog.data_files import DataFile, open_unpacked
 from zktop.txnlog.transactions import Create, Delete, Operation, SetAcl, SetData, Transaction
 
@@ -60,7 +60,7 @@ class AuditLog:
     def _lines(self, file: DataFile) -> Iterator[AuditLine]:
         with open_unpacked(file) as stream:
             yield from audit_lines(stream)
-            if isinstance(stream, GzipReader | SnappyReader) and stream.is_damaged:
+            if is_damaged(stream):
                 self.notes.append(f"{file.name} is damaged: its last lines are missing.")
 
 

@@ -101,6 +101,11 @@ class SnappyReader:
         return b"".join(parts)
 
 
+def is_damaged(stream: ByteStream) -> bool:
+    """Whether a compressed stream ended early; other streams do not show it."""
+    return isinstance(stream, GzipReader | SnappyReader) and stream.is_damaged
+
+
 def unpack_snappy(block: bytes) -> bytes:
     """Unpack one raw snappy block; raise ValueError or IndexError if it is not one.
 

@@ -19,7 +19,13 @@ import msgspec
 from zktop.errors import DataFileError
 from zktop.txnlog import log_records, snapshot_file
 from zktop.txnlog.audit_lines import is_audit_log
-from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, GzipReader, SnappyReader
+from zktop.txnlog.compressed import (
+    GZIP_MAGIC,
+    SNAPPY_MAGIC,
+    GzipReader,
+    SnappyReader,
+    is_damaged,
+)
 from zktop.txnlog.log_records import ByteStream
 
 _NAME: Final = re.compile(r"(log|snapshot)\.([0-9a-f]{1,16})(?:\.gz|\.snappy)?")
@@ -171,8 +177,8 @@ def _kind_of(path: Path) -> FileKind:
         raise _unreadable(str(path), error) from error
     if kind is not None:
         return kind
-    is_damaged = isinstance(unpacked, GzipReader | SnappyReader) and unpacked.is_damaged
-    what = f"begins with {begin.hex(' ')}" if begin else "is damaged" if is_damaged else "is empty"
+    nothing = "is damaged" if is_damaged(unpacked) else "is empty"
+    what = f"begins with {begin.hex(' ')}" if begin else nothing
     raise DataFileError(
         f"{path} is not a transaction log or snapshot of ZooKeeper 3.1 or later, an audit log, "
         f"or a tar of them: it {what}."

@@ -83,7 +83,8 @@ class LockFacts:
         self._folders: dict[str, _Folder] = {}
         self._single: dict[str, StoredZnode] = {}  # reported by themselves
         self._timeouts_ms: dict[Session, int] = {}  # of the sessions alive
-        self._last_heard: dict[Session, Millis] = {}
+        self._last_heard: dict[Session, Millis] = {}  # by the clock of one leader
+        self._last: Transaction | None = None
         self._has_new_sessions = True
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
@@ -105,8 +106,7 @@ class LockFacts:
     ) -> list[AnyFact]:
         """Return the facts of one transaction; `touched` then has the folders that it changed."""
         self.touched = touched = set[str]()
-        if transaction.cxid:
-            self._last_heard[transaction.session] = transaction.at
+        self._note_contact(transaction)
         if transaction.kind in (OPEN_SESSION, CLOSE_SESSION):
             self._note_session(transaction.session)
         elif not effects:
@@ -276,6 +276,14 @@ class LockFacts:
         return None, "ended" if is_young else "expired"
 
     # Values
+
+    def _note_contact(self, transaction: Transaction) -> None:
+        """Note when a session was heard of; forget all when another clock begins."""
+        last, self._last = self._last, transaction
+        if last and (last.zxid >> 32 != transaction.zxid >> 32 or transaction.at < last.at):
+            self._last_heard.clear()
+        if transaction.cxid:
+            self._last_heard[transaction.session] = transaction.at
 
     def _note_session(self, session: Session) -> None:
         """Note a session that has begun or ended."""

@@ -13,10 +13,13 @@ import msgspec
 
 from zktop.errors import DataFileError
 from zktop.model.facts import Millis
-from zktop.model.format import count
+from zktop.model.format import iso
+from zktop.txnlog.compressed import is_damaged
 from zktop.txnlog.data_files import DataFile, open_unpacked
+from zktop.txnlog.leader_clock import LeaderClock
 from zktop.txnlog.log_records import HEADER_BYTES, Damage, LogRecords
 from zktop.txnlog.merged_records import Hole, MergedRecords, Record, ServerLogs, hole_between
+from zktop.txnlog.replay_notes import ReplayNotes
 from zktop.txnlog.snapshot_file import SnapshotFile
 from zktop.txnlog.transactions import (
     Transaction,
@@ -29,7 +32,12 @@ from zktop.txnlog.znode_tree import Effect, ZnodeTree
 
 _COUNTER: Final = 0xFFFF_FFFF
 _FIRST_EPOCHS: Final = (0, 1)  # of a server alone, and of an ensemble
-MAX_NOTES: Final = 20  # of damage; five times as many in all
+SNAPSHOT: Final = "missing snapshot"
+UNCERTAIN: Final = "may not have been committed: the files of other members would show it."
+WRONG_CHARSET: Final = (
+    " A path there is not ASCII: the servers' Java probably does not use UTF-8 (file.encoding), "
+    "which is no damage."
+)
 MAX_READ_BYTES: Final = 2 * 0xFFFFF  # of a record; a server's default: twice jute.maxbuffer
 
 
@@ -65,18 +73,18 @@ class LogReplay:
     """The transactions in a set of files. Iterate over `steps` once; then read the totals."""
 
     def __init__(self, files: Sequence[DataFile]) -> None:
-        self.notes: list[str] = []
+        self._notes = ReplayNotes()
+        self._clock = LeaderClock(self._notes)
         self.transactions = self.with_digest = self.proven = 0
         self.first: tuple[int, Millis] | None = None
         self.last: tuple[int, Millis] | None = None
         self.known_until: Millis = 0  # the replay misses nothing up to this time
-        self._damage = 0
-        self._wrong_from: int | None = None  # the first transaction whose digest differs
+        self._wrong_from: Transaction | None = None  # the first one whose digest differs
         self._tree = ZnodeTree()
         self._exact_from = 0  # the tree is exact after this transaction
         self._hole: Hole | None = None  # before the next restart
         self._logs = self._first_records([file for file in files if file.kind == "log"])
-        snapshots = [file for file in files if file.kind == "snapshot"]
+        snapshots = [self._with_zxid(file) for file in files if file.kind == "snapshot"]
         self._snapshots = sorted(snapshots, key=lambda file: file.zxid or 0)
         self.members = _members_of(files)
 
@@ -95,8 +103,8 @@ class LogReplay:
         merged = MergedRecords(self._members(before))
         for zxid, body in merged:
             transaction = self._decoded(body)
-            hole = hole_between(before, zxid) if zxid != before + 1 else None
-            now = max(at, transaction.at)
+            hole = self._hole_between(before, zxid) if zxid != before + 1 else None
+            now = self._clock.time_of(transaction)
             if until is not None and now > until:
                 self.known_until = until if hole is None else self.known_until
                 break
@@ -107,22 +115,30 @@ class LogReplay:
                 has_begun = True
                 yield self._restart(zxid - 1 if self._hole else before, now)
             effects = self._apply(transaction)
-            before, at = zxid, now
             if has_begun:
-                self._count(zxid, at)
-                yield ReplayStep(transaction, effects, at)
+                self._count(zxid, before, now)
+                yield ReplayStep(transaction, effects, now)
             else:
                 on_skipped(transaction)
+            before, at = zxid, now
         if not has_begun:
             yield self._restart(before, at or _newest_time(self._tree))
         self._conclude(merged)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is missing or doubtful, in sentences; complete after all steps."""
+        return self._notes.sentences
 
     def _restart(self, zxid: int, at: Millis) -> Restart:
         hole, self._hole = self._hole, None
         self.last = self.last or (zxid, at)
         return Restart(self._tree, zxid, at, hole)
 
-    def _count(self, zxid: int, at: Millis) -> None:
+    def _count(self, zxid: int, before: int, at: Millis) -> None:
+        if self.transactions and zxid >> 32 != before >> 32 and zxid & _COUNTER == 1:
+            begin = f"Epoch {zxid >> 32} begins with {zxid:#x} at {iso(at)}: a new leader."
+            self._notes.add(begin, "epoch")
         self.transactions += 1
         self.first = self.first or (zxid, at)
         self.last = zxid, at
@@ -137,7 +153,7 @@ class LogReplay:
             if transaction.digest == self._tree.digest:
                 self.proven += 1
             elif self._wrong_from is None:
-                self._wrong_from = transaction.zxid
+                self._wrong_from = transaction
         return effects
 
     # Where to start
@@ -145,44 +161,72 @@ class LogReplay:
     def _start(self, since: Millis | None) -> int:
         """Load the first tree; return the last transaction that it certainly contains."""
         first = min((log.zxid for log in self._logs), default=None)
-        for file in self._snapshots_to_try(first, since):
+        if first is None:
+            return self._start_with_snapshot()
+        is_whole = first & _COUNTER == 1 and first >> 32 in _FIRST_EPOCHS
+        early = [log.zxid for log in self._logs if since is not None and log.at <= since]
+        limit = max(early, default=first - 1)
+        joined = self._snapshots_before_logs(first)
+        near = [file for file in joined if (file.zxid or 0) <= limit]
+        for file in near[::-1]:
             if self._load(file):
                 return file.zxid or 0
-        if first is None:
-            raise DataFileError("No usable snapshot and no transaction was found in these files.")
-        is_whole = first & _COUNTER == 1 and first >> 32 in _FIRST_EPOCHS
         if not is_whole:
-            self._note(f"No usable snapshot: what existed before {first:#x} is unknown.")
+            late = [file for file in joined if (file.zxid or 0) > limit]
+            gap = [file for file in self._snapshots if file not in joined]
+            for file in [*late, *gap[::-1]]:
+                if self._load(file):
+                    self._note_late_begin(since)
+                    return file.zxid or 0
+            unknown = f"No usable snapshot: what existed before {first:#x} is unknown."
+            self._notes.add(unknown, SNAPSHOT)
         self._tree = ZnodeTree(is_guessed=not is_whole)
         return 0 if is_whole else first - 1
 
-    def _snapshots_to_try(self, first: int | None, since: Millis | None) -> list[DataFile]:
-        """The snapshots to start from, the best one first.
+    def _start_with_snapshot(self) -> int:
+        """Load the newest good snapshot, where there are no transactions."""
+        for file in reversed(self._snapshots):
+            if self._load(file):
+                return file.zxid or 0
+        nothing = "No usable snapshot and no transaction was found in these files."
+        raise DataFileError(" ".join((nothing, *self.notes)))
 
-        The logs continue the `joined` ones without a gap. With `since`, the newest of these that
-        is not too late comes first, otherwise the oldest. The last resort is a gap.
+    def _snapshots_before_logs(self, first: int) -> list[DataFile]:
+        """The snapshots that the logs continue without a gap, as far as the names show it."""
+        joined = [file for file in self._snapshots if (file.zxid or 0) >= first - 1]
+        if first & _COUNTER == 1:
+            earlier = [file for file in self._snapshots if (file.zxid or 0) < first - 1]
+            return [*earlier[-1:], *joined]
+        return joined
+
+    def _note_late_begin(self, since: Millis | None) -> None:
+        """Note that the first tree is newer than the begin of the window."""
+        newest = _newest_time(self._tree)
+        if since is not None and newest > since:
+            late = f"No usable snapshot is as old as the window: it begins at {iso(newest)}."
+            self._notes.add(late, SNAPSHOT)
+
+    def _hole_between(self, after: int, before: int) -> Hole | None:
+        """Return the hole between two records.
+
+        Only snapshots show how many transactions an epoch had after the last one in the logs.
         """
-        if first is None:
-            return self._snapshots[::-1]
-        begins_epoch = first & _COUNTER == 1
-        joined = [
-            file for file in self._snapshots if begins_epoch or (file.zxid or 0) >= first - 1
-        ]
-        before = [file for file in self._snapshots if file not in joined]
-        if since is not None:
-            early = [log.zxid for log in self._logs if log.at <= since]
-            limit = max(early, default=first)
-            near = [file for file in joined if (file.zxid or 0) <= limit]
-            return [*near[::-1], *[file for file in joined if file not in near], *before[::-1]]
-        return [*joined, *before[::-1]]
+        hole = hole_between(after, before)
+        if hole is None and any(_shows_more(file, after, before) for file in self._snapshots):
+            return Hole(after, before, None)
+        return hole
 
     def _resume_after(self, hole: Hole) -> None:
         """Continue with the newest good snapshot in the hole, or with the tree from before it."""
-        self._note(str(hole))
+        self._notes.add(str(hole), "hole")
+        if hole.missing is None and self._is_alone:
+            last = f"The last transactions before {hole.before:#x} {UNCERTAIN}"
+            self._notes.add(last, "hole between epochs")
         self._hole, self._exact_from = hole, 0
         inside = [file for file in self._snapshots if hole.after < (file.zxid or 0) < hole.before]
         if not any(map(self._load, reversed(inside))):
-            self._note(f"No snapshot shows what changed before {hole.before:#x}.")
+            unseen = f"No snapshot shows what changed before {hole.before:#x}."
+            self._notes.add(unseen, "hole without a snapshot")
 
     def _load(self, file: DataFile) -> bool:
         """Load a snapshot, unless it is damaged."""
@@ -190,7 +234,7 @@ class LogReplay:
             with open_unpacked(file) as stream:
                 tree, digest, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))
         except DataFileError as error:
-            self._note(f"{error} It is not used.")
+            self._notes.add(f"{error} It is not used.", "unusable file")
             return False
         self._tree = tree
         self._exact_from = max(newest, file.zxid or 0, digest.zxid if digest else 0)
@@ -202,15 +246,34 @@ class LogReplay:
         found = []
         for file in files:
             try:
-                first = _first_record(file)
+                first, damage = _first_record(file)
             except DataFileError as error:
                 if len(files) == 1:
                     raise
-                self._note(f"{error} It is not used.")
+                self._notes.add(f"{error} It is not used.", "unusable file")
                 continue
             if first is not None:
                 found.append(_Log(file, first[0], head_of(first[1])[1]))
+            for one in damage if first is None else ():
+                self._on_damage(one)
         return sorted(found, key=lambda log: (log.zxid, log.file.name))
+
+    def _with_zxid(self, file: DataFile) -> DataFile:
+        """Take the last transaction of a snapshot from its content if its name does not show it.
+
+        From 3.9 on, an administrator can write one under any name.
+        """
+        if file.zxid is not None:
+            return file
+        try:
+            with open_unpacked(file) as stream:
+                content = SnapshotFile(stream, file.name)
+                newest = max((max(z.mzxid, z.pzxid) for z in content.znodes()), default=0)
+                digest = content.finish()
+        except DataFileError:
+            return file  # to be reported when it is loaded
+        zxid = content.last_zxid or (digest.zxid if digest else newest)
+        return msgspec.structs.replace(file, zxid=zxid)
 
     def _members(self, after: int) -> list[ServerLogs]:
         """The logs of each server, without those that end before the transaction after `after`."""
@@ -235,53 +298,83 @@ class LogReplay:
             transaction = decode(body)
         except TransactionError as error:
             transaction = without_operations(body)
-            self._note(f"{error}: it was skipped.")
+            self._notes.add(f"{error}: it was skipped.", "unreadable transaction")
         if len(body) > MAX_READ_BYTES:
-            self._note(
+            self._notes.add(
                 f"Transaction {transaction.zxid:#x} has {len(body):,} bytes. By default, servers "
                 f"read at most {MAX_READ_BYTES:,}: a server that has to read it does not start. "
-                "Set jute.maxbuffer higher first."
+                "Set jute.maxbuffer higher first.",
+                "transaction of such a size",
             )
-        if not transaction.is_known:
-            self._note(
-                f"Transaction {transaction.zxid:#x} has type {transaction.kind}, "
-                "which zktop does not know."
-            )
+        if transaction.unknown is not None:
+            self._notes.count_unknown(transaction.unknown)
         return transaction
 
     # Notes
 
-    def _on_damage(self, damage: Damage) -> None:
-        self._damage += 1
-        if self._damage <= MAX_NOTES:
-            self._note(str(damage))
+    @property
+    def _is_alone(self) -> bool:
+        return len({log.file.member for log in self._logs}) == 1
 
-    def _note(self, sentence: str) -> None:
-        if len(self.notes) < 5 * MAX_NOTES:
-            self.notes.append(sentence)
+    def _on_damage(self, damage: Damage) -> None:
+        self._notes.add(str(damage), "damaged place")
 
     def _conclude(self, merged: MergedRecords) -> None:
+        self._notes.conclude()
+        if self.last and self.last[0] >> 32 and self._is_alone and merged.is_at_end:
+            self.notes.append(f"The last transactions {UNCERTAIN}")
         for epoch, number in sorted(merged.ghosts.items()):
             what = "transaction was" if number == 1 else "transactions were"
             self.notes.append(f"In epoch {epoch}, {number} {what} never committed: left out.")
-        if self._damage > MAX_NOTES:
-            more = count(self._damage - MAX_NOTES, "more damaged place")
-            self.notes.append(f"Skipped {more}.")
-        if self._wrong_from is not None:
+        wrong = self._wrong_from
+        if wrong is not None:
+            why = WRONG_CHARSET if self._has_foreign_letters(wrong) else ""
             self.notes.append(
-                f"From {self._wrong_from:#x} on, the servers' digests differ from the replay's: "
-                f"{self.proven} of {self.with_digest} transactions are proven."
+                f"From {wrong.zxid:#x} on, the servers' digests differ from the replay's: "
+                f"{self.proven} of {self.with_digest} transactions are proven.{why}"
             )
 
+    def _has_foreign_letters(self, wrong: Transaction) -> bool:
+        """Whether paths that are not ASCII can explain why digests differ from here on."""
+        paths = [getattr(one, "path", "") for one in wrong.operations]
+        if not all(map(str.isascii, paths)):
+            return True
+        return not self.proven and not all(map(str.isascii, self._tree.nodes))
 
-def _first_record(file: DataFile) -> Record | None:
-    """Return the first record of a log; None if a server has only just created the file."""
+
+def _first_record(file: DataFile) -> tuple[Record | None, Sequence[Damage]]:
+    """Return the first record of a log, and the damage before it.
+
+    There is neither if a server has only just created the file.
+    """
     with open_unpacked(file) as stream:
         is_blank = not stream.read(HEADER_BYTES).strip(b"\0")
     if is_blank and file.zxid is not None:
-        return None
+        return None, ()
     with open_unpacked(file) as stream:
-        return next(iter(LogRecords(stream, file.name)), None)
+        records = LogRecords(stream, file.name)
+        first = next(iter(records), None)
+        if first is None and is_damaged(stream):
+            records.note_torn_end()
+        return first, records.damage
+
+
+def _shows_more(file: DataFile, after: int, before: int) -> bool:
+    """Whether a snapshot has transactions after the first record and before the second one."""
+    last = file.zxid or 0
+    if not after < last < before:
+        return False
+    if last & _COUNTER:
+        return True
+    try:  # made before the first transaction of an epoch
+        with open_unpacked(file) as stream:
+            return any(
+                after < zxid <= last
+                for node in SnapshotFile(stream, file.name).znodes()
+                for zxid in (node.mzxid, node.pzxid)
+            )
+    except DataFileError:
+        return False
 
 
 def _newest_time(tree: ZnodeTree) -> Millis:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from zktop.errors import DataFileError
-from zktop.txnlog.compressed import GzipReader, SnappyReader
+from zktop.txnlog.compressed import is_damaged
 from zktop.txnlog.data_files import DataFile, open_unpacked
 from zktop.txnlog.log_records import Damage, LogRecords
 from zktop.txnlog.transactions import head_of
@@ -39,7 +39,7 @@ class Hole(msgspec.Struct, frozen=True):
 
 
 def hole_between(after: int, before: int) -> Hole | None:
-    """Return the hole between two records that follow each other.
+    """Return the hole between two records, as far as their zxids show one.
 
     >>> hole_between(0x100000004, 0x100000007).missing, hole_between(0x100000004, 0x200000001)
     (2, None)
@@ -104,7 +104,7 @@ class ServerLogs:
                     if record[0] > last:
                         last = record[0]
                         yield record
-                if isinstance(stream, GzipReader | SnappyReader) and stream.is_damaged:
+                if is_damaged(stream):
                     records.note_torn_end()
                 self._is_sure = self._is_sure and len(records.damage) == seen
                 for damage in records.damage:
@@ -112,17 +112,25 @@ class ServerLogs:
 
 
 class MergedRecords:
-    """The records of all members. After iteration, `ghosts` counts those never committed."""
+    """The records of all members. After iteration, `ghosts` counts those never committed.
+
+    `is_at_end` is True once all were read.
+    """
 
     def __init__(self, members: Sequence[ServerLogs]) -> None:
         self.ghosts: dict[int, int] = defaultdict(int)  # by epoch
+        self.is_at_end = False
         self._members = members
 
     def __iter__(self) -> Iterator[Record]:
         """Yield each committed record once, in the order of zxids."""
         if len(self._members) == 1:
             yield from self._members[0].rest()
-            return
+        else:
+            yield from self._joined()
+        self.is_at_end = True
+
+    def _joined(self) -> Iterator[Record]:
         while heads := [member for member in self._members if member.head is not None]:
             zxid = min(member.head[0] for member in heads if member.head)
             having = [member for member in heads if member.head and member.head[0] == zxid]

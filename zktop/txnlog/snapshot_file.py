@@ -58,6 +58,7 @@ class SnapshotFile:
         """Read the sessions; raise DataFileError if this is not a snapshot."""
         self._stream, self._name = stream, name
         self._block, self._base, self._at = b"", 0, 0
+        self.last_zxid: int | None = None  # the last transaction in it; known after `finish`
         self._sum, self._summed = 1, 0  # checksum of the block's bytes before this position
         begin = self._take(4)
         if begin != MAGIC:
@@ -102,6 +103,9 @@ class SnapshotFile:
             self._check_seal()
             if version == _DIGEST_VERSION and zxid:
                 digest = TreeDigest(zxid, value)
+            if self._fill(_LONG.size + _SEAL_BYTES):  # from 3.9 on
+                (self.last_zxid,) = _LONG.unpack(self._take(_LONG.size))
+                self._check_seal()
         return digest
 
     def _check_seal(self) -> None:

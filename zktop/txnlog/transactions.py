@@ -83,28 +83,28 @@ class Transaction(msgspec.Struct, frozen=True, gc=False):
     kind: int
     operations: tuple[Operation, ...]
     digest: int | None = None  # of the whole tree afterwards
-    is_known: bool = True  # False: a type that this zktop does not know
+    unknown: int | None = None  # a type in it that this zktop does not know
 
 
 def decode(body: bytes) -> Transaction:
     """Decode one record; raise TransactionError if its body cannot be read."""
     session, cxid, zxid, at, kind = _HEADER.unpack_from(body)
-    read = _READERS.get(kind)
+    read, unknown = _READERS.get(kind), None
     try:
         if read is not None:
             operation, end = read(body, _HEADER_BYTES)
             operations: tuple[Operation, ...] = (operation,)
         elif kind == MULTI:
-            operations, end = _multi(body)
+            operations, end, unknown = _multi(body)
         else:
-            is_known = kind in _WITHOUT_EFFECT
-            return Transaction(zxid, at, session, cxid, kind, (), None, is_known)
+            unknown = None if kind in _WITHOUT_EFFECT else kind
+            return Transaction(zxid, at, session, cxid, kind, (), None, unknown)
         digest = None
         if len(body) - end == _DIGEST.size:
             version, digest = _DIGEST.unpack_from(body, end)
             if version != _DIGEST_VERSION:
                 digest = None
-        return Transaction(zxid, at, session, cxid, kind, operations, digest)
+        return Transaction(zxid, at, session, cxid, kind, operations, digest, unknown)
     except (error, IndexError) as wrong:
         raise TransactionError(f"transaction {zxid:#x} of type {kind} cannot be read") from wrong
 
@@ -225,10 +225,13 @@ _READERS: Final[Mapping[int, _Reader]] = {
 _WITHOUT_EFFECT: Final = (ERROR, 13)  # a refused request, and the check of a version
 
 
-def _multi(body: bytes) -> tuple[tuple[Operation, ...], int]:
-    """Return the operations of a multi, and where it ends: no operation if one was refused."""
+def _multi(body: bytes) -> tuple[tuple[Operation, ...], int, int | None]:
+    """Return the operations of a multi, where it ends, and an unknown type in it.
+
+    There is no operation if one was refused.
+    """
     (count,) = _INT(body, _HEADER_BYTES)
-    at, operations, has_failed = _HEADER_BYTES + 4, [], False
+    at, operations, has_failed, unknown = _HEADER_BYTES + 4, [], False, None
     for _ in range(count):
         kind, length = _TWO_INTS(body, at)
         at += 8
@@ -236,10 +239,13 @@ def _multi(body: bytes) -> tuple[tuple[Operation, ...], int]:
         if end > len(body):
             raise IndexError
         has_failed = has_failed or kind == ERROR
-        if kind in _READERS and not has_failed:
-            operations.append(_READERS[kind](body[at:end], 0)[0])
+        read = _READERS.get(kind)
+        if read is None:
+            unknown = unknown if kind in _WITHOUT_EFFECT else kind
+        elif not has_failed:
+            operations.append(read(body[at:end], 0)[0])
         at = end
-    return () if has_failed else tuple(operations), at
+    return () if has_failed else tuple(operations), at, unknown
 
 
 def head_of(body: bytes) -> tuple[int, int]:

@@ -1,0 +1,45 @@
+"""Times of transactions that never go back, although the clocks of leaders may.
+
+Each transaction has the time of the leader that prepared it. A new leader's clock may be behind
+the old one's, and any clock may be set back.
+"""
+
+from typing import Final
+
+from zktop.model.facts import Millis
+from zktop.model.format import iso, spoken
+from zktop.txnlog.replay_notes import ReplayNotes
+from zktop.txnlog.transactions import Transaction
+
+STEP_MS: Final = 1_000  # a clock that is less behind soon catches up
+
+
+class LeaderClock:
+    """A fold over transactions."""
+
+    def __init__(self, notes: ReplayNotes) -> None:
+        self._notes = notes
+        self._now: Millis = 0
+        self._written_at: Millis | None = None  # the last transaction, by its leader's clock
+
+    def time_of(self, transaction: Transaction) -> Millis:
+        """Return the time of the next transaction.
+
+        If the clock is behind by a second or more, time continues from where it was, as fast as
+        that clock, so that later durations stay exact.
+        """
+        written, before = transaction.at, self._written_at
+        self._written_at = written
+        passed = 0 if before is None else written - before
+        if self._now - written < STEP_MS:
+            self._now = max(self._now, written)
+        else:
+            self._now += max(0, passed)
+            if passed <= -STEP_MS:
+                self._notes.add(
+                    f"At {transaction.zxid:#x} the leader's clock went back by "
+                    f"{spoken(-passed / 1000)}: from there on, times continue from "
+                    f"{iso(self._now)}.",
+                    "step of the clock",
+                )
+        return self._now
