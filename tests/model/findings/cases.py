@@ -27,7 +27,7 @@ from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
 from zktop.model.history.duration_samples import Durations
 from zktop.model.history.events import FormerMember, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
-from zktop.model.history.sessions import SessionHistories
+from zktop.model.history.session_activity import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings

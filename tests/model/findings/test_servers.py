@@ -25,7 +25,7 @@ from zktop.model.findings.context import EnsembleContext
 from zktop.model.history.endings import ENDED
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.history.recent_expiries import KEPT_MS, MAX_KEPT, ExpiredPlace, RecentExpiries
-from zktop.model.history.sessions import SessionHistories
+from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
 
 UP = tuple(replace(figures(one), state="up") for one in (ZK1, ZK2))

@@ -4,7 +4,7 @@ from model.builders import ZK1, connections, own, row, session, world
 
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.history.expiry_ledger import MAX_KEPT, ExpiredSession, ExpiryLedger, FreedLock
-from zktop.model.history.sessions import SessionHistories
+from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
 

@@ -13,7 +13,7 @@ from zk.observed import Observation, names, observing, picture
 from zktop.model.facts import Denied, Gone, Link, Node
 from zktop.model.session_ids import session_id
 from zktop.model.settings import Root, Settings
-from zktop.model.world.roots import missing_roots
+from zktop.model.world.missing_roots import missing_roots
 from zktop.zk.connect import connection
 
 Way = dict[str, object]  # the part of a plan that selects the kind of watches

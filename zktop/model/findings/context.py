@@ -15,7 +15,7 @@ from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold
 from zktop.model.history.recent_expiries import ExpiredPlace
-from zktop.model.history.sessions import SessionHistories
+from zktop.model.history.session_activity import SessionHistories
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path

@@ -20,7 +20,7 @@ from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
-from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
+from zktop.model.world.missing_roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_one_server import ServerTables
 
 SHOWN_MS = 600_000  # how long a change of the root is shown ...

@@ -20,7 +20,7 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import count, several, short, span, waits
 from zktop.model.history.endings import ALMOST_EXPIRED_SHARE, GIVEN_UP_SHARE, SILENT_SHARE
-from zktop.model.history.sessions import MAX_MOVES
+from zktop.model.history.session_activity import MAX_MOVES
 from zktop.model.locks.lock import absolute_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import Presence, ServerTables

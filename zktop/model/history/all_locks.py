@@ -25,7 +25,7 @@ from zktop.model.history.lock_history import (
     first_look_of,
 )
 from zktop.model.history.recent_expiries import RecentExpiries
-from zktop.model.history.sessions import SessionHistories
+from zktop.model.history.session_activity import SessionHistories
 from zktop.model.locks.lock import Lock, absolute_path
 from zktop.model.locks.queue import HERE
 from zktop.model.text import Text

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis, Session
 from zktop.model.history.events import Event
-from zktop.model.history.sessions import SessionHistories
+from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
 
 MAX_KEPT: Final = 200

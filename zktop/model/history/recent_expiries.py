@@ -9,7 +9,7 @@ import msgspec
 from zktop.model.facts import Millis, Session
 from zktop.model.history.endings import ENDED
 from zktop.model.history.events import Event
-from zktop.model.history.sessions import SessionHistories
+from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
 
 WITHIN_MS: Final = 15_000  # sessions of one dead host expire up to a third of a timeout apart

@@ -11,7 +11,7 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.history.all_locks import CONNECTED_STATES
 from zktop.model.report import Report
 from zktop.model.waits.confidence import Confidence
-from zktop.model.world.roots import denied_roots
+from zktop.model.world.missing_roots import denied_roots
 from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables
 from zktop.output.metrics.lock_folders import empty_folders
 from zktop.output.metrics.lock_totals import (

@@ -2,7 +2,7 @@
 
 from zktop.model.format import count, several
 from zktop.model.report import Report
-from zktop.model.world.roots import named_roots
+from zktop.model.world.missing_roots import named_roots
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, line, wrapped
 from zktop.ui.view_state import ViewState

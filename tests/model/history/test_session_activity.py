@@ -4,7 +4,7 @@ import pytest
 from model.builders import NOW, ZK1, ZK2, connections, row, session, world
 
 from zktop.model.facts import Connection, Text
-from zktop.model.history.sessions import (
+from zktop.model.history.session_activity import (
     FRESH_MS,
     HOUR_MS,
     SPARE_RECORDS,
