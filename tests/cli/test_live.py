@@ -328,6 +328,46 @@ def test_a_root_that_an_acl_hides_is_named(
     )
 
 
+@pytest.fixture
+def hidden_lock(server: RunningServer, root: str) -> Iterator[str]:
+    """A lock that zktop may not list, with a contender in it."""
+    client = KazooClient(server.address, auth_data=[("digest", "keeper:secret")])
+    client.start()
+    acl = [make_digest_acl("keeper", "secret", all=True)]
+    client.ensure_path(root)
+    client.create(f"{root}/hidden", acl=acl)
+    client.create(f"{root}/hidden/lock-", ephemeral=True, sequence=True)
+    yield f"{root}/hidden"
+    client.stop()
+    client.close()
+
+
+def test_check_names_locks_that_an_acl_hides(
+    zktop: Zktop, server: RunningServer, root: str, hidden_lock: str, workers: Hire
+) -> None:
+    """Its verdict covers the other locks only, so it is UNKNOWN, for Nagios, too."""
+    workers(server.address, "alice").acquire(f"{root}/a")
+    where = ("--hosts", server.address, "--root", f"{root}/*")
+
+    text, nagios = zktop("check", *where), zktop("check", *where, "--format", "nagios")
+
+    hidden = f"warning: R4 hidden-by-acl (C4): The ACL of {hidden_lock} does not let zktop"
+    assert text[0] == 0
+    assert text[1].startswith(f"UNKNOWN: 2 locks, 0 deadlocks\n{hidden}")
+    assert nagios[0] == 3
+    assert nagios[1].startswith("ZKTOP UNKNOWN - 2 locks, 0 deadlocks | ")
+
+
+def test_check_has_nothing_to_look_at_if_it_can_list_no_lock(
+    zktop: Zktop, server: RunningServer, hidden_lock: str
+) -> None:
+    """As if there were none, but with the reason."""
+    code, out, err = zktop("check", "--hosts", server.address, "--root", hidden_lock)
+
+    assert (code, out) == (4, "")
+    assert err.startswith(f"The ACL of {hidden_lock} does not let zktop list its children.")
+
+
 @pytest.mark.parametrize("command", ["snapshot", "check"])
 def test_a_missing_chroot_is_reported(zktop: Zktop, server: RunningServer, command: str) -> None:
     """It is often a typing mistake in --hosts."""

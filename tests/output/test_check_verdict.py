@@ -21,3 +21,17 @@ def test_a_finding_that_was_confirmed_before_counts_at_once() -> None:
 
     assert judge.has_settled(report)
     assert [finding.rule for finding in judge.verdict(report).findings] == ["D7"]
+
+
+def test_notes_of_the_run_are_lines_and_a_cut_short_reading_is_unknown() -> None:
+    """Nagios shows only the standard output and the exit code."""
+    judge, examiner = VerdictBuilder(FailCriteria(), SETTLE), Examiner()
+    report = examiner.look(World().after(*facts("L x: A B C")), LATER)
+    judge.look(report)
+
+    verdict = judge.verdict(report)._replace(notes=("reading timed out",), is_cut_short=True)
+    first, *rest = verdict.nagios()
+
+    assert judge.verdict(report).level == "OK"
+    assert first.startswith("ZKTOP UNKNOWN - 1 lock, 0 deadlocks | ")
+    assert "note: reading timed out" in rest

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from zktop.app.live_run import LiveRun
+from zktop.app.live_run import TIMED_OUT, LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
 from zktop.cli.common.output import drop_output, flush, put
@@ -102,7 +102,8 @@ def command(
     """Exit with 1 if there is a deadlock or another serious finding.
 
     On an ensemble, zktop waits until it has seen every finding twice, with the config's `settle`
-    in between. A recording is judged at its end, or at --at.
+    in between. A recording is judged at its end, or at --at. If nothing is found, but an ACL hides
+    locks or the reading timed out, the first line begins with UNKNOWN instead of OK.
     """
     criteria = _criteria(fail_on, min_confidence)
     if file is not None:
@@ -147,12 +148,15 @@ def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdic
                 break
         last = run.look()
         builder.look(last)
-        print_notes(run)
-    return _verdict(builder, last, run)
+    verdict = _verdict(builder, last, run)
+    return verdict._replace(notes=run.notes, is_cut_short=TIMED_OUT in run.notes)
 
 
 def _verdict(builder: VerdictBuilder, report: Report, source: LiveRun | Replay) -> CheckVerdict:
-    if not report.paths:
+    """Return the verdict of the last report; raise NothingToLookAtError if no lock is readable."""
+    if all(part.lock.error is not None for part in report.parts.values()):
+        if isinstance(source, LiveRun):
+            print_notes(source)
         raise NothingToLookAtError(why_no_locks(report, source))
     return builder.verdict(report)
 

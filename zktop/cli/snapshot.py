@@ -56,7 +56,7 @@ def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | 
 def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
     """Return a sentence: where no lock was found, or why none could be read."""
     reasons = [
-        str(finding.sentence) for finding in report.findings if finding.rule in ("R8", "R9")
+        str(finding.sentence) for finding in report.findings if finding.rule in ("R4", "R8", "R9")
     ]
     if reasons:
         return " ".join(reasons)

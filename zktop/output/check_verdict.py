@@ -15,7 +15,8 @@ from zktop.output.text import blind_lines
 GRACE_MS: Final[Millis] = 5_000  # wait this long for the second tables of a slow server
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 CRITICAL: Final = frozenset(rule.id for rule in RULES if rule.severity == "critical")
-OUTAGES: Final = frozenset({"P13", "P14", "P15", "R8", "R9"})
+OUTAGES: Final = frozenset({"P13", "P14", "P15", "R4", "R8", "R9"})
+HIDDEN: Final = frozenset({"R4", "R9"})  # locks that an ACL hides were not judged
 Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
@@ -92,9 +93,7 @@ class VerdictBuilder:
             len(report.paths),
             len(deadlocks),
             report.blind,
-            tuple(
-                finding for finding in found if finding.rule in OUTAGES and finding.id not in shown
-            ),
+            tuple(finding for finding in found if _is_outage(finding) and finding.id not in shown),
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
@@ -119,12 +118,15 @@ class CheckVerdict(NamedTuple):
     deadlocks: int
     blind: tuple[BlindSpot, ...]
     outages: tuple[Finding, ...] = ()  # do not count, but explain missing data
+    notes: tuple[str, ...] = ()  # about data that was read late or incompletely
+    is_cut_short: bool = False  # the reading timed out
 
     @property
     def level(self) -> Level:
-        """The result in one word."""
+        """The result in one word; UNKNOWN if nothing was found but something was not read."""
         if not self.findings:
-            return "OK"
+            is_hidden = any(finding.rule in HIDDEN for finding in self.outages)
+            return "UNKNOWN" if self.is_cut_short or is_hidden else "OK"
         is_critical = any(finding.severity == "critical" for finding in self.findings)
         return "CRITICAL" if is_critical else "WARNING"
 
@@ -134,25 +136,31 @@ class CheckVerdict(NamedTuple):
         return f"{count(self.locks, 'lock')}, {count(self.deadlocks, 'deadlock')}"
 
     def lines(self) -> Iterator[str]:
-        """Yield a line for each finding and for each reason why rules could not be checked."""
+        """Yield a line for each finding, and for each reason why something was not checked."""
         for finding in self.findings:
             yield _line(finding)
         if not self.findings:
-            yield f"OK: {self.summary}"
+            yield f"{self.level}: {self.summary}"
         for finding in self.brief:
             yield f"not confirmed yet: {_line(finding)}"
         for finding in self.below:
             yield f"not counted: {_line(finding)}"
         for finding in self.outages:
             yield f"{finding.severity}: {_line(finding)}"
+        yield from (f"note: {note}" for note in self.notes)
         yield from blind_lines(self.blind)
 
     def nagios(self) -> Iterator[str]:
         """Yield the lines of a Nagios plug-in, in which a bar separates text from figures."""
         figures = f"locks={self.locks} deadlocks={self.deadlocks} findings={len(self.findings)}"
         first, *rest = [line.replace("|", "/") for line in self.lines()]
-        yield f"ZKTOP {self.level} - {first.removeprefix('OK: ')} | {figures}"
+        yield f"ZKTOP {self.level} - {first.removeprefix(f'{self.level}: ')} | {figures}"
         yield from rest
+
+
+def _is_outage(finding: Finding) -> bool:
+    is_detail = finding.rule == "R4" and finding.severity == "info"  # the lock itself is listed
+    return finding.rule in OUTAGES and not is_detail
 
 
 def _line(finding: Finding) -> str:
