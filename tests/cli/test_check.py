@@ -17,8 +17,9 @@ from output.stories import (
     tables,
 )
 
-from zktop.model.facts import AnyFact
-from zktop.model.settings import Settings
+from zktop.model.facts import AnyFact, Children, Stat
+from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
 
 Run = Callable[..., tuple[int, str, str]]
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -248,6 +249,23 @@ def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None
 
     assert (code, out) == (4, "")
     assert err.startswith("No lock was found below /app.")
+
+
+def test_a_folder_of_locks_is_no_free_lock(zktop: Run, tmp_path: Path) -> None:
+    """OK would be wrong above a deadlock: the message has the pattern to use."""
+    names = tuple(map(Text, "xy"))
+    folder = Children(path=Text("/locks"), names=names, stat=Stat(9, 9, 0), zxid=200, at=LATER)
+    folders = (Settings(roots=(Root("/locks"), *more)) for more in ((), (Root("/locks/**"),)))
+    moments = (LATER, [*facts(AB_BA), folder]), (LATER + SETTLE, [])
+    alone, beside = (
+        zktop("check", "--from", str(recorded(tmp_path / "a.zktop", *moments, judged_by=asked)))
+        for asked in folders
+    )
+
+    says = "/locks: it is a folder of locks, not a lock: use --root '/locks/**'."
+    assert alone == (4, "", f"{says}\n")
+    assert beside[0] == 1
+    assert f"note: {says}" in beside[1].splitlines()
 
 
 def test_rules_without_data_are_listed(zktop: Run, tmp_path: Path) -> None:

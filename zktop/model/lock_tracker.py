@@ -12,6 +12,7 @@ from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.candidates import affected_locks, may_be_lock, unnumbered_names
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.locks.recognise import CONTAINER, PART, UNKNOWN
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
@@ -145,10 +146,27 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
         seen_zxid=family.listed_at,
         at=family.arrived_at,
         foreign=found.foreign,
-        error=found.error,
+        error=found.error or (_why_no_lock(found, root.path) if family.members else None),
         unrecognised=True,
         family=family,
     )
+
+
+def _why_no_lock(found: NotALock, root: str) -> str:
+    """Say what is at a named path that has children but is no lock; an empty one may become one.
+
+    >>> _why_no_lock(NotALock(Text("/q"), "not-a-lock:queue"), "/q")
+    'it is not a lock: its children look like those of a queue'
+    """
+    below = f"--root '{root.rstrip('/')}/**'"
+    if found.kind == CONTAINER:
+        return f"it is a folder of locks, not a lock: use {below}"
+    if found.kind == PART:
+        return "it is a part of another lock"
+    if found.kind == UNKNOWN:
+        return f"zktop recognises no lock in its children; if it is a folder of locks, use {below}"
+    kind = found.kind.removeprefix("not-a-lock:")
+    return f"it is not a lock: its children look like those of a {kind}"
 
 
 def _is_alike(one: Lock, other: Lock) -> bool:
@@ -161,4 +179,4 @@ def _is_alike(one: Lock, other: Lock) -> bool:
 
 def _had_children(before: Lock) -> bool:
     """Whether the members of a lock that is recognised late may be older than this look."""
-    return before.error is None and bool(before.family.members)
+    return bool(before.family.members) and not before.family.denied

@@ -90,10 +90,11 @@ class VerdictBuilder:
             tuple(finding for finding in counting if finding.cause not in ids),
             tuple(brief),
             tuple(finding for finding in found if finding.id in deadlocks - shown),
-            len(report.paths),
+            sum(not part.lock.is_no_lock for part in report.parts.values()),
             len(deadlocks),
             report.blind,
             tuple(finding for finding in found if _is_outage(finding) and finding.id not in shown),
+            other=tuple(what_is_no_lock(report)),
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
@@ -118,6 +119,7 @@ class CheckVerdict(NamedTuple):
     deadlocks: int
     blind: tuple[BlindSpot, ...]
     outages: tuple[Finding, ...] = ()  # do not count, but explain missing data
+    other: tuple[str, ...] = ()  # named roots that are no locks, and what they are
     notes: tuple[str, ...] = ()  # about data that was read late or incompletely
     is_cut_short: bool = False  # the reading timed out
 
@@ -147,7 +149,7 @@ class CheckVerdict(NamedTuple):
             yield f"not counted: {_line(finding)}"
         for finding in self.outages:
             yield f"{finding.severity}: {_line(finding)}"
-        yield from (f"note: {note}" for note in self.notes)
+        yield from (f"note: {note}" for note in (*self.other, *self.notes))
         yield from blind_lines(self.blind)
 
     def nagios(self) -> Iterator[str]:
@@ -161,6 +163,14 @@ class CheckVerdict(NamedTuple):
 def _is_outage(finding: Finding) -> bool:
     is_detail = finding.rule == "R4" and finding.severity == "info"  # the lock itself is listed
     return finding.rule in OUTAGES and not is_detail
+
+
+def what_is_no_lock(report: Report) -> Iterator[str]:
+    """Yield a sentence about each named root that has children, but none of a lock."""
+    for path in report.paths:
+        lock = report.parts[path].lock
+        if lock.is_no_lock:
+            yield f"{path}: {lock.error}."
 
 
 def _line(finding: Finding) -> str:

@@ -238,6 +238,27 @@ def test_a_registry_that_the_user_named_becomes_a_lock_with_the_first_watch() ->
     assert report.events == ()
 
 
+@pytest.mark.parametrize(
+    ("path", "names", "owner", "says"),
+    [
+        (WORKERS, numbered("host-", 3), ANN, "its children look like those of a registry"),
+        ("/q", numbered("entry-100-", 2), 0, "its children look like those of a queue"),
+        ("/locks", ["a", "b"], 0, "if it is a folder of locks, use --root '/locks/**'"),
+    ],
+)
+def test_a_named_path_that_is_no_lock_is_not_shown_as_free(
+    path: str, names: list[str], owner: int, says: str
+) -> None:
+    """What it is stands in its `error`; no ACL is blamed for it."""
+    settings = Settings(roots=(Root(path=path),))
+    report = report_of(listed(path, names, [owner] * len(names)), settings=settings)
+
+    lock = report.parts[Text(path)].lock
+    assert lock.is_no_lock
+    assert says in (lock.error or "")
+    assert report.findings == ()
+
+
 @pytest.mark.parametrize("path", ["/locks", "/app/queue"])
 def test_a_path_that_the_user_named_goes_on_being_no_lock(path: str) -> None:
     """Folders that come there are no foreign children of a lock."""

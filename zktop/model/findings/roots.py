@@ -71,18 +71,19 @@ def container_removed(ctx: LockContext) -> Iterator[RuleResult]:
 def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     """An ACL hides the lock or some of its members from zktop."""
     hidden = [member for member in ctx.members if member.znode.hidden]
-    if ctx.lock.error is None and not hidden:
+    is_denied = ctx.lock.error is not None and not ctx.lock.is_no_lock
+    if not is_denied and not hidden:
         return
     yield RuleMatch(
         about=ctx.about(*hidden, key=("acl",)),
         sentence=f"The ACL of {ctx.name} does not let zktop list its children."
-        if ctx.lock.error is not None
+        if is_denied
         else f"{count(len(hidden), 'member')} of {ctx.name} cannot be read: zktop knows an owner "
         "only if a server's dump lists it.",
         confidence="C4",
         evidence=((True, "the server refused: no READ permission"),),
         advice="Give zktop an identity that may read the locks (--auth).",
-        severity="warning" if ctx.lock.error is not None else "info",
+        severity="warning" if is_denied else "info",
     )
 
 

@@ -185,6 +185,11 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     dependencies: tuple[Dependency, ...] = ()  # the facts outside `family` that it depends on
 
     @property
+    def is_no_lock(self) -> bool:
+        """Whether the user named a path that has children, but none of a lock; `error` says it."""
+        return self.unrecognised and self.error is not None and not self.family.denied
+
+    @property
     def holders(self) -> Sequence[Member]:
         """The members that own the lock, in queue order."""
         return self._in_order([queue.holders for queue in self.queues])

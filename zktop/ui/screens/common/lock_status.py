@@ -35,6 +35,7 @@ WORDS: Final = {
     "QUE": ("JAM", "its queue does not shrink"),
     "STV": ("STARVES", "a client starves"),
     "NEW": ("RECREATED", "deleted and created again"),
+    "NOL": ("NO LOCK", "a named root that is no lock"),
     "LCK": ("DENIED", "not readable: denied by an ACL"),
 }
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
@@ -68,6 +69,9 @@ def state_cell(status: LockStatus) -> Line:
 OK: Final = LockStatus("ok", "good", words="ok")
 FREE: Final = LockStatus("free", "dim", words="free")
 LOCKED: Final = LockStatus("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
+
+
+NO_LOCK: Final = LockStatus("NOL", "unknown", QUIET_RANK - 1, "NOL error no lock")
 
 
 def status_of(finding: Finding) -> LockStatus:
@@ -120,7 +124,7 @@ def ink_of_deadlock(deadlock: Deadlock) -> Ink:
 
 def status_without_finding(lock: Lock) -> LockStatus:
     if lock.error is not None:
-        return LOCKED
+        return NO_LOCK if lock.is_no_lock else LOCKED
     return OK if any(line.members for line in lock.queues) else FREE
 
 

@@ -31,7 +31,8 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
     lock = detail.view.lock
     lines = list(_title(detail, width))
     if lock.error is not None:
-        lines += wrapped(f"zktop cannot read this lock: {lock.error}", width - 1, "unknown", " ")
+        what = "No lock" if lock.is_no_lock else "zktop cannot read this lock"
+        lines += wrapped(f"{what}: {lock.error}", width - 1, "unknown", " ")
     lines += _holders(detail, width - 1 - TITLE_CELLS)
     lines += _queue(detail, width)
     return lines
