@@ -5,10 +5,22 @@ import json
 import tarfile
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from txnlog.log_writer import ANN, BOB, T0, LogWriter, create, delete, paths, snapshot, story
+from txnlog.log_writer import (
+    ANN,
+    BOB,
+    T0,
+    LogWriter,
+    create,
+    delete,
+    paths,
+    set_data,
+    snapshot,
+    story,
+)
 
 from zktop import recording
 from zktop.app.replay import Replay
@@ -88,6 +100,47 @@ def test_the_holder_of_a_single_node_has_held_it_since_its_creation(
 
     (holder,) = [one for lock in shot["locks"] for one in lock["holders"]]
     assert (holder["since"], holder["since_is"]) == (holder["created"], "seen")
+
+
+def until(ms: int) -> bytes:
+    """The data of a lock of ShedLock that ends so long after the beginning."""
+    ends = datetime.fromtimestamp((T0 + ms) / 1000, UTC)
+    return f"{ends:%Y-%m-%dT%H:%M:%S}.000Z".encode()
+
+
+def test_a_lease_that_ends_by_its_date_is_released_then(zktop: Zktop, tmp_path: Path) -> None:
+    """No transaction comes with its end, so it has the time of no fact."""
+    log = LogWriter().opened(ANN).add(ANN, 1, create("/shedlock", 1, ephemeral=False))
+    log.add(ANN, 1, create("/shedlock/job", 1, until(90_000), ephemeral=False)).later(180_000)
+    log.add(ANN, 1, create("/other", 2, ephemeral=False))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
+
+    (released,) = [one for one in events if one["event"] == "released"]
+    assert (released["at"], released["held_s"]) == ("2026-01-31T12:01:30.000Z", 89.98)
+
+
+def test_a_lease_that_is_taken_by_its_data_is_acquired_then(zktop: Zktop, tmp_path: Path) -> None:
+    """The newest listing of its znode is older: it has no children."""
+
+    def lease(owner: str, ms: int) -> bytes:
+        fields = {"OWNER": owner, "TIMEOUT": str(T0 + ms)}
+        return json.dumps({"id": "lock", "simpleFields": fields}).encode()
+
+    log = LogWriter().opened(ANN).add(ANN, 1, create("/app", 1, ephemeral=False))
+    log.add(ANN, 1, create("/app/job-lock", 1, lease("ann", 3_600_000), ephemeral=False))
+    log.later(60_000).add(ANN, 5, set_data("/app/job-lock", lease("", 0), 1))
+    log.later(60_000).add(BOB, 5, set_data("/app/job-lock", lease("bob", 7_200_000), 2))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
+
+    assert [one["at"] for one in events if one["event"] == "acquired"] == [
+        "2026-01-31T12:02:00.040Z"
+    ]
 
 
 def semaphore() -> LogWriter:

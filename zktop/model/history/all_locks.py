@@ -55,6 +55,7 @@ class LockHistories:
         self._from_zxid = 0
         self._began: Millis = 0
         self._now: Millis = 0
+        self._last: Millis = 0  # the look before
         self._blind_from: Millis | None = None
         self._blind: tuple[Millis, Millis] | None = None  # the last time without a connection
 
@@ -68,7 +69,7 @@ class LockHistories:
         """Add one look: the locks that changed, and the server tables. Return its events."""
         changes = list(changes)
         self._world = world or World()
-        self._now = max(self._now, now_ms)
+        self._last, self._now = self._now, max(self._now, now_ms)
         self.sessions.look(ensemble)
         self._note_connection(ensemble)
         self._begin(changes, ensemble)
@@ -115,11 +116,16 @@ class LockHistories:
     def _time_of(self, change: LockChange, ensemble: Ensemble) -> Millis:
         """When a lock changed: the time of its newest fact if no change is missing.
 
-        A lock that is one znode may have no listing, and so no such time.
+        A fact of its children from before the last look did not change it: the data of its znode
+        did, or the end of a lease.
         """
         if change.after is None or not ensemble.complete_to:
             return self._now
-        return min(self._now, changed_at(change.after) or self._now)
+        at = changed_at(change.after)
+        if at <= self._last:
+            ended = change.before.until if change.before else None
+            at = self._now if ended is None or ended <= self._last else ended
+        return min(self._now, at)
 
     def _existed_before(self, change: LockChange) -> bool:
         """If all of a lock existed before the first look, add it and return True.
