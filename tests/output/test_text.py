@@ -158,19 +158,19 @@ def test_ten_quiet_locks_are_ten_lines() -> None:
     assert len([line for line in text.splitlines() if line.startswith("  /locks/lock")]) == 10
 
 
-@pytest.mark.parametrize("actual", [None, []])
-def test_without_watch_tables_the_waiters_of_a_single_znode_are_unknown(
-    actual: list[str] | None,
+@pytest.mark.parametrize("layout", ["single-node", "hadoop-elector"])
+@pytest.mark.parametrize(("watches", "seen"), [("none", " seen"), ("some", " seen"), ("all", "")])
+def test_without_all_watch_tables_clients_that_only_watch_are_unknown(
+    watches: str, seen: str, layout: str
 ) -> None:
-    """They only watch it, so the list would leave them out."""
+    """Each is in the table of its own server, so the list may leave some out."""
     taken = shot("Lock x: A")
-    (lock,) = taken.locks
-    watch = msgspec.structs.replace(lock.holders[0].watch, actual=actual)
-    holder = msgspec.structs.replace(lock.holders[0], watch=watch)
-    single = msgspec.structs.replace(lock, kind="single", holders=[holder])
-    text = page(msgspec.structs.replace(taken, locks=[single]))
+    sees = msgspec.structs.replace(taken.source.sees, watches=watches)
+    source = msgspec.structs.replace(taken.source, sees=sees)
+    watched = msgspec.structs.replace(taken.locks[0], layout=layout)
+    text = page(msgspec.structs.replace(taken, source=source, locks=[watched]))
 
-    assert ("1 lock held, no waiters seen\n" in text) == (actual is None)
+    assert f"1 lock held, no waiters{seen}\n" in text
 
 
 def test_expired_sessions_are_listed_newest_first() -> None:

@@ -88,9 +88,9 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def knows_waiters(self) -> bool:
-        """Whether all waiters are known: a single node has those whose watches are listed."""
-        if self.lock.kind == "single":
-            return self.watch_check.ensemble.visibility.watches != "none"
+        """Whether all waiters are known: those without a znode if all watches are listed."""
+        if self.lock.is_only_watched:
+            return self.watch_check.ensemble.visibility.watches == "all"
         return self.lock.error is None
 
     def contender(self, member: Member) -> Contender:
@@ -143,7 +143,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             created=None,
             since=since.at,
             since_is=since.bound,
-            state="waits",
+            state="standby" if self.lock.has_standbys else "waits",
             blocked_by=tuple(member.node for member in holders),
             ahead=len(holders),
             expected=watched,

@@ -11,6 +11,7 @@ from zktop.model.facts import Millis
 from zktop.model.findings.finding import BlindSpot
 from zktop.model.format import count, middle, millis, spoken, unblocks
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.locks.lock import only_watched
 from zktop.model.waits.ways_out import process
 from zktop.output.schema import (
     BlindJson,
@@ -39,11 +40,6 @@ PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
 def is_quiet(lock: LockJson) -> bool:
     """Return whether a lock has one holder, no waiters and no problem, so one line is enough."""
     return not lock.waiters and not lock.error and not lock.warnings and len(lock.holders) == 1
-
-
-def _shows_waiters(lock: LockJson) -> bool:
-    """Whether waiters would be listed: those of a single znode only watch it."""
-    return lock.kind != "single" or all(holder.watch.actual is not None for holder in lock.holders)
 
 
 def is_free(lock: LockJson) -> bool:
@@ -153,7 +149,8 @@ def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:
         if finding.id not in deadlocks:
             yield ""
             yield from _finding(finding, now, width)
-    yield from _locks(snapshot.locks, now, width)
+    sees_watches = snapshot.source.sees.watches == "all"
+    yield from _locks(snapshot.locks, now, width, sees_watches=sees_watches)
     yield from _expiries(snapshot.expiries, width)
     yield from _not_seen(snapshot, width)
 
@@ -215,7 +212,7 @@ def _finding(finding: FindingJson, now: Millis, width: int) -> Iterator[str]:
     yield from wrapped(finding.advice, "  ", width)
 
 
-def _locks(locks: list[LockJson], now: Millis, width: int) -> Iterator[str]:
+def _locks(locks: list[LockJson], now: Millis, width: int, *, sees_watches: bool) -> Iterator[str]:
     quiet = [lock for lock in locks if is_quiet(lock)]
     free = [lock for lock in locks if is_free(lock)]
     for lock in locks:
@@ -223,7 +220,8 @@ def _locks(locks: list[LockJson], now: Millis, width: int) -> Iterator[str]:
             yield ""
             yield from _lock(lock, now, width)
     if quiet:
-        seen = "" if all(map(_shows_waiters, quiet)) else " seen"
+        is_unsure = not sees_watches and any(only_watched(one.kind, one.layout) for one in quiet)
+        seen = " seen" if is_unsure else ""
         yield from ("", f"{count(len(quiet), 'lock')} held, no waiters{seen}")
         for lock in quiet:
             yield from quiet_row(lock, now, width)

@@ -15,7 +15,7 @@ class ChangedLocks:
     def __init__(self) -> None:
         self._records: PersistentMap[Text, LockRecord] = PersistentMap()
         self._tables: tuple[ServerTables, ...] = ()
-        self._watched: set[Text] = set()  # single-node locks: only watch tables show the waiters
+        self._watched: set[Text] = set()  # locks whose waiters only watch tables show
 
     def after(self, report: Report) -> set[Text]:
         """Return the paths of locks that may have changed, including new and vanished ones."""
@@ -25,7 +25,7 @@ class ChangedLocks:
         self._records, self._tables = report.parts, report.ensemble.tables
         for path in changed:
             record = report.parts.get(path)
-            if record is not None and record.lock.kind == "single":
+            if record is not None and record.lock.is_only_watched:
                 self._watched.add(path)
             else:
                 self._watched.discard(path)
@@ -33,7 +33,7 @@ class ChangedLocks:
 
 
 def member_counts(view: LockView) -> dict[MemberState, int]:
-    """Count the members in each state; sessions known only by their watches count as waiting."""
+    """Count the members in each state, with the sessions known only by their watches."""
     return dict(_member_counts(view))
 
 
@@ -41,10 +41,9 @@ def _member_counts(view: LockView) -> Iterator[tuple[MemberState, int]]:
     lock = view.lock
     holders = sum(len(queue.holders) for queue in lock.queues)
     others = sum(len(queue.waiters) for queue in lock.queues)
-    waits = others
-    if lock.has_standbys:
-        waits = len(lock.stranded)
+    all_others = others + len(view.watch_check.watchers_waiting)
+    waits = len(lock.stranded) if lock.has_standbys else all_others
     yield "holds", holders
-    yield "waits", waits + len(view.watch_check.watchers_waiting)
-    yield "standby", others - waits
+    yield "waits", waits
+    yield "standby", all_others - waits
     yield "pending", lock.size - holders - others

@@ -18,6 +18,8 @@ MemberState = Literal["holds", "waits", "standby", "pending"]
 
 WatchLookup = Callable[["Member", Text], bool | None]  # whether its client watches; None: unknown
 
+_ONLY_WATCHED: Final = ("single-node", "hadoop-elector", "patroni")  # layouts
+
 FOREIGN: Final = ""  # the layout of a child that is not a contender
 
 
@@ -157,6 +159,11 @@ class QueueDefaults:
         return len(self.before(member))
 
 
+def only_watched(kind: LockKind, layout: str) -> bool:
+    """Whether clients wait for a lock without a znode of their own: only their watches show it."""
+    return kind == "single" or layout in _ONLY_WATCHED
+
+
 FEW_QUEUES: Final = 8  # more than these are indexed
 
 
@@ -208,6 +215,10 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     def has_standbys(self) -> bool:
         """Whether members that do not hold it stand by instead of waiting."""
         return self.kind == "election" and not self.blocking
+
+    @property
+    def is_only_watched(self) -> bool:
+        return only_watched(self.kind, self.layout)
 
     @property
     def size(self) -> int:

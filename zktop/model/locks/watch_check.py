@@ -76,8 +76,8 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def watchers_waiting(self) -> tuple[Session, ...]:
-        """The sessions that wait for a single-node lock, known only by watches, unordered."""
-        if self.lock.kind != "single":
+        """The sessions that wait without a znode, known only by their watches, unordered."""
+        if not self.lock.is_only_watched:
             return ()
         return tuple(
             sorted({session for held in self.lock.holders for session in self.bystanders(held)})

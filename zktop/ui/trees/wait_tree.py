@@ -376,9 +376,11 @@ class _TreeBuilder:
         if record is None:
             return False
         lock = record.lock if holder is None else part_held_by(record.lock, holder)
-        if lock.waiters:  # standbys of an election do not wait; trees of one item list them
-            return bool(self.listed) or not lock.has_standbys
-        view = self.report.view(path) if lock.kind == "single" else None
+        if lock.has_standbys and not self.listed:  # they do not wait; trees of one item list them
+            return False
+        if lock.waiters:
+            return True
+        view = self.report.view(path) if lock.is_only_watched else None
         return view is not None and bool(view.watch_check.watchers_waiting)
 
     def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:

@@ -143,9 +143,11 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
     if not waiting and not queue.watchers:
         if queue.lock.error is not None:
             return []
-        is_known = detail.view.knows_waiters
-        empty = line(("empty", "dim") if is_known else ("unknown: no watch table", "unknown"))
-        return [_titled(word, empty)]
+        if detail.view.knows_waiters:
+            return [_titled(word, line(("empty", "dim")))]
+        is_blind = detail.report.ensemble.visibility.watches == "none"
+        why = "no watch table" if is_blind else "some watch tables are missing"
+        return [_titled(word, line((f"unknown: {why}", "unknown")))]
     pieces: list[Line] = []
     runs = queue.waiting_runs
     if waiting:

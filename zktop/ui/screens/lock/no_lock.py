@@ -49,15 +49,15 @@ def last_seen(path: str, tape: Tape, moment: Millis) -> LastSeen | None:
 
 
 def _was(part: LockRecord) -> str:
-    """Describe the last state of a lock. Watchers of a single node are not in its record."""
+    """Describe the last state of a lock. Waiters that only watched it are not in its record."""
     lock, kind = part.lock, f"{part.lock.kind} ({part.lock.layout})"
     if lock.error is not None:
         return f"zktop could not read it: {lock.error}"
     if not lock.size:
-        return f"It was a free {kind}{'' if lock.kind == 'single' else ' with no waiters'}."
+        return f"It was a free {kind}{'' if lock.is_only_watched else ' with no waiters'}."
     holders = count(len(lock.holders), "holder")
     names = ", ".join(map(_holder, lock.holders[:3]))
-    waiting = "" if lock.kind == "single" else f" and {count(len(lock.waiters), 'waiter')}"
+    waiting = "" if lock.is_only_watched else f" and {count(len(lock.waiters), 'waiter')}"
     named = f" ({names})" if names else ""
     return f"It was a {kind} with {holders}{named}{waiting}."
 

@@ -81,7 +81,7 @@ def _order(detail: LockDetail) -> Iterator[str]:
     lock = detail.view.lock
     if lock.kind == "read-write":
         yield "first come, first served: readers wait behind writers, so writers cannot starve"
-    if lock.kind == "single" and detail.queue.watchers:
+    if lock.is_only_watched and detail.queue.watchers:
         yield "no order: a release wakes every watcher, and any of them may win"
     if lock.leases_are == "inferred":
         yield "the number of leases is inferred from concurrent holders; the config can set it"

@@ -33,7 +33,7 @@ class WakeUp(NamedTuple):
 
 def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
     """Draw the map; in a long queue, only the first nodes and the selected one."""
-    if detail.queue.lock.kind == "single":
+    if detail.queue.lock.is_only_watched:
         return _single(detail)
     if not detail.queue.members:
         return []
@@ -63,7 +63,7 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     """Say what happens when the selected holder releases, else the first one."""
     queue, lock = detail.queue, detail.queue.lock
     is_long = len(queue.members) > MAX_MAPPED_MEMBERS
-    if not queue.holder_count or lock.kind == "single" or is_long:  # any watcher of a single wins
+    if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
         return []
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
     holder, waiting = queue.members[place], queue.members[queue.holder_count :]

@@ -35,7 +35,7 @@ class LockRows(LiveRows[LockRow]):
         self.records: PersistentMap[Text, LockRecord] = PersistentMap()  # those of all rows
         self._statuses: dict[Text, LockStatus] = {}
         self._statuses_of: tuple[object, object] = ((), ())
-        self._single_nodes: set[Text] = set()  # locks whose waiters are known by watches alone
+        self._only_watched: set[Text] = set()  # locks whose waiters are known by watches alone
         self._gone: set[Text] = set()
 
     def read(self, report: Report) -> Iterator[None]:
@@ -96,7 +96,7 @@ class LockRows(LiveRows[LockRow]):
             return set()
         return {
             path
-            for path in self._single_nodes
+            for path in self._only_watched
             if self._watchers(path, report) != self.rows[path].waiting
         }
 
@@ -116,8 +116,8 @@ class LockRows(LiveRows[LockRow]):
             return
         lock = record.lock
         self._gone.discard(path)
-        if lock.kind == "single":
-            self._single_nodes.add(path)
+        if lock.is_only_watched:
+            self._only_watched.add(path)
             waiting = self._watchers(path, report)
         else:
             waiting = (
@@ -127,7 +127,7 @@ class LockRows(LiveRows[LockRow]):
         self.put(LockRow(lock, record.history, status, waiting), at)
 
     def _remove(self, path: Text, now: Millis) -> None:
-        self._single_nodes.discard(path)
+        self._only_watched.discard(path)
         self._gone.discard(path)
         row = self.remove(path)
         if row is not None and row.gone_at is None and path == self.kept:
@@ -135,11 +135,12 @@ class LockRows(LiveRows[LockRow]):
             self.put(LockRow(row.lock, row.history, row.status, row.waiting, now))
 
     def _watchers(self, path: Text, report: Report) -> int | None:
-        """Count the waiters of a single node by their watches; None without a watch table."""
+        """Count the waiters that a lock's watches show; None if there may be others alone."""
         view = report.view(path)
-        if view is None or report.ensemble.visibility.watches == "none":
+        if view is None:
             return None
-        return len(view.lock.waiters) + len(view.watch_check.watchers_waiting)
+        waiting = len(view.lock.waiters) + len(view.watch_check.watchers_waiting)
+        return waiting if waiting or view.knows_waiters else None
 
 
 def statuses_of(

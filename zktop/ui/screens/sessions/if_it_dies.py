@@ -111,7 +111,7 @@ def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
 
 def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
     """Return the sessions that wait without a znode of their own: only their watches show it."""
-    nodes = lock.holders if lock.kind == "single" else ()
+    nodes = lock.holders if lock.is_only_watched else ()
     watching = (report.ensemble.watchers(absolute_path(lock.path, one.node)) for one in nodes)
     view = report.view(lock.path) if any(watching) else None
     return view.watch_check.watchers_waiting if view is not None else ()

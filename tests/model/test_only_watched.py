@@ -1,0 +1,56 @@
+"""Clients that wait without a znode of their own: only the watch tables show them."""
+
+import pytest
+from model.builders import NOW, ZK1, ZK2, connections, no_watches, own, row, session, world
+from model.findings.cases import At, facts, watching
+
+from zktop.model.accounting.member_counts import member_counts
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Stat
+from zktop.model.locks.lock import LockKind
+from zktop.model.report import LockView
+from zktop.model.settings import Root, Settings
+
+PAIR, MASTER = "/hadoop-ha/nn", "/locks/master-lock"
+ACTIVE = f"{PAIR}/ActiveStandbyElectorLock"
+SINGLE = facts(path=MASTER, stat=Stat(50, 50, NOW, owner=session("ann")))
+HADOOP = facts(At("ActiveStandbyElectorLock", "ann"), At("ActiveBreadCrumb", ""), path=PAIR)
+
+
+def view(path: str, *known: AnyFact, kind: LockKind | None = None) -> LockView:
+    """A lock of ann, with bob connected."""
+    tables = connections(ZK1, row("ann"), row("bob"))
+    report = Examiner(Settings(roots=(Root(path, kind=kind),))).look(
+        world(own(), tables, *known), NOW
+    )
+    return report.view(path)
+
+
+def test_a_standby_of_hadoop_is_one_that_watches() -> None:
+    """An election counts it as a standby, not as a waiter."""
+    seen = view(PAIR, *HADOOP, watching({"bob": [ACTIVE]}))
+
+    assert [(one.session, one.node, one.state) for one in seen.waiters] == [
+        (session("bob"), None, "standby")
+    ]
+    assert member_counts(seen) == {"holds": 1, "waits": 0, "standby": 1, "pending": 0}
+
+
+def test_an_election_by_the_config_keeps_those_that_watch_its_znode() -> None:
+    """`kind: election` says what the lock is for, not how clients wait."""
+    seen = view(MASTER, *SINGLE, watching({"bob": [MASTER]}), kind="election")
+
+    assert [(one.session, one.state) for one in seen.waiters] == [(session("bob"), "standby")]
+
+
+@pytest.mark.parametrize("path", [PAIR, MASTER])
+def test_the_waiters_are_known_if_all_watches_are(path: str) -> None:
+    """The table of any server may have one more."""
+    mine, rest = watching({"bob": ["/other"]}), connections(ZK2)
+    tables = ((mine,), (mine, rest, no_watches(ZK2)), ())
+
+    assert [view(path, *HADOOP, *SINGLE, *known).knows_waiters for known in tables] == [
+        True,
+        False,
+        False,
+    ]
