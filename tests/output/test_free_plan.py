@@ -1,16 +1,19 @@
 """The text of `zktop free`."""
 
-from model.builders import NOW, ZK1, connections, own, row, world
-from model.findings.cases import PATH, facts, k, plain
+from model.builders import NOW, ZK1, connections, own, row, session, world
+from model.findings.cases import PATH, facts, k, plain, watching
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact
+from zktop.model.facts import AnyFact, Stat
 from zktop.model.freeing.commands import ZkCli
 from zktop.model.freeing.free_plan import free_plan
 from zktop.model.settings import Settings
 from zktop.output.free_plan import free_json, free_lines
 
 BILLING = "/locks/billing"
+MASTER = "/locks/master-lock"
+SINGLE = facts(path=MASTER, stat=Stat(50, 50, NOW, owner=session("ann")))
+TABLE = connections(ZK1, row("ann"), row("bob"), row("carol"))
 
 
 def printed(*facts: AnyFact, path: str = PATH) -> str:
@@ -18,7 +21,7 @@ def printed(*facts: AnyFact, path: str = PATH) -> str:
     report = Examiner(Settings()).look(world(own(), *facts), NOW)
     plan = free_plan(report, path, ZkCli("zk1:2181"))
     assert plan is not None
-    return "\n".join(free_lines(free_json(plan)))
+    return "\n".join(free_lines(free_json(plan), knows_waiters=plan.knows_waiters))
 
 
 def test_a_client_that_waits_in_another_lock_of_a_deadlock_does_not_hold_it() -> None:
@@ -39,3 +42,21 @@ def test_nodes_that_are_not_listed_are_counted() -> None:
     orphans = [plain("", number) for number in range(1, 31)]
 
     assert printed(*facts(*orphans, plain("bob", 99))).endswith("\n10 more nodes in the way")
+
+
+def test_clients_that_only_watch_a_node_wait_for_it() -> None:
+    """They have no node, so no order says which of them is next."""
+    text = printed(*SINGLE, TABLE, watching({"bob": [MASTER], "carol": [MASTER]}), path=MASTER)
+
+    assert text.startswith(f"{MASTER}  single-node  2 clients wait\n")
+    assert "2 clients wait for it: 10.0.0.1:" in text
+    assert "Any may be next." in text
+
+
+def test_without_watch_tables_the_waiters_of_a_single_node_are_unknown() -> None:
+    """Nothing else shows them."""
+    text = printed(*SINGLE, TABLE, path=MASTER)
+
+    assert text.startswith(f"{MASTER}  single-node  its waiters are unknown\n")
+    assert "No client waits" not in text
+    assert "Which clients wait for it is unknown" in text

@@ -119,7 +119,8 @@ def _print(plan: FreePlan, done: FreedJson | None, form: str, typed: TypedWords)
     if form == "json":
         put_json(told)
         return
-    for line in done_lines(done, told) if done else free_lines(told, *typed):
+    all_lines = free_lines(told, *typed, knows_waiters=plan.knows_waiters)
+    for line in done_lines(done, told) if done else all_lines:
         put(line)
 
 

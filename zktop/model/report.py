@@ -87,6 +87,11 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         yield from map(self.watcher, self.watch_check.watchers_waiting)
 
     @property
+    def waiting(self) -> int:
+        """The number of waiters."""
+        return len(self.lock.waiters) + len(self.watch_check.watchers_waiting)
+
+    @property
     def knows_waiters(self) -> bool:
         """Whether all waiters are known: those without a znode if all watches are listed."""
         if self.lock.is_only_watched:

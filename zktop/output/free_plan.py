@@ -52,13 +52,17 @@ def free_lines(
     connection: Sequence[str] = (),
     left_out: Sequence[str] = (),
     width: int = WIDTH,
+    *,
+    knows_waiters: bool = True,
 ) -> Iterator[str]:
     """Yield lines: what is in the way, and each way out with its commands, which are never cut.
 
     `connection` are the options with which zktop finds this ensemble again; `left_out` are those
     that are not printed because they contain secrets.
     """
-    yield from wrapped(f"{plan.lock}  {plan.layout}  {_state(plan)}", "", width)
+    yield from wrapped(
+        f"{plan.lock}  {plan.layout}  {_state(plan, knows_waiters=knows_waiters)}", "", width
+    )
     if plan.error:
         yield from wrapped(unreadable_sentence(plan.lock, plan.error), "  ", width)
     for deadlock in plan.deadlocks:
@@ -85,10 +89,10 @@ def free_lines(
         )
 
 
-def _state(plan: FreeJson) -> str:
+def _state(plan: FreeJson, *, knows_waiters: bool) -> str:
     if plan.error and not plan.waiting:
         return "its holders and waiters are unknown"
-    waiting = "no client waits"
+    waiting = "no client waits" if knows_waiters else "its waiters are unknown"
     if plan.waiting:
         waiting = count(plan.waiting, "client waits", "clients wait")
     return waiting if plan.blockers else f"nothing is in the way, {waiting}"
@@ -122,7 +126,7 @@ def freed_json(deed: Deed, report: Report) -> FreedJson:
     """Describe what was done, and the lock as it was read afterwards."""
     view = report.view(deed.lock)
     holders = [holder.name for holder in view.holders] if view else []
-    waiting = len(view.lock.waiters) if view else 0
+    waiting = view.waiting if view else 0
     holding = (
         f"{several(holders) or 'no client'} {'hold' if len(holders) > 1 else 'holds'} the lock"
     )

@@ -29,6 +29,7 @@ from zktop.model.freeing.ways import (
     delete_node,
     end_session,
     freed_clients,
+    freed_watchers,
     stop_process,
 )
 from zktop.model.locks.lock import FOREIGN, Lock, LockQueue, Member, absolute_path
@@ -68,6 +69,7 @@ class FreePlan(Struct, frozen=True, kw_only=True):
     kind: str
     holders: tuple[str, ...]
     waiting: int
+    knows_waiters: bool
     error: str | None  # why its nodes are unknown, or not all known
     deadlocks: tuple[Deadlock, ...]
     findings: tuple[Finding, ...]
@@ -105,7 +107,8 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
         layout=lock.layout,
         kind=lock.kind,
         holders=tuple(planner.name(holder) for holder in lock.holders[:MAX_BLOCKERS]),
-        waiting=len(lock.waiters),
+        waiting=view.waiting,
+        knows_waiters=view.knows_waiters,
         error=lock.error,
         deadlocks=deadlocks,
         findings=tuple(
@@ -218,11 +221,16 @@ class _Planner:
             client=presence.client if presence else None,
             server=presence.server if presence else None,
             about=self._about(view, member),
-            ways=tuple(self._ways(view, member, obstacle.freed or self._freed(lock, member))),
+            ways=tuple(self._ways(view, member, obstacle.freed or self._freed(view, member))),
         )
 
-    def _freed(self, lock: Lock, member: Member) -> str:
+    def _freed(self, view: LockView, member: Member) -> str:
         """Count the waiters behind a node, and the clients that fail at it."""
+        lock, watching = view.lock, view.watch_check.watchers_waiting
+        if watching:
+            return freed_watchers([self._report.client_names(one) for one in watching])
+        if lock.is_only_watched and not view.knows_waiters:
+            return "Which clients wait for it is unknown: not all watch tables were read."
         waiters = _waiters_behind(lock, member)
         freed = freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
         return freed + (_failing_at(lock, member) if member.layout == FOREIGN else "")

@@ -1,5 +1,6 @@
 """One way to free a lock: its commands, its effect, and what the losing client will believe."""
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -129,6 +130,17 @@ def delete_node(place: NodePlace, cli: ZkCli, freed: str, refusal: str | None) -
         option=None if refusal else ("free", place.lock, "--node", place.node, "--yes"),
         refusal=refusal,
     )
+
+
+def freed_watchers(names: Sequence[str]) -> str:
+    """Say which clients wait for a node without one of their own.
+
+    >>> freed_watchers(["bob"]), freed_watchers(["bob", "carol"])
+    ('1 client waits for it: bob.', '2 clients wait for it: bob and carol. Any may be next.')
+    """
+    waits = count(len(names), "client waits", "clients wait")
+    order = " Any may be next." if names[1:] else ""
+    return f"{waits} for it: {several(names)}.{order}"
 
 
 def freed_clients(waiting: int, first: str | None) -> str:

@@ -137,10 +137,9 @@ class LockRows(LiveRows[LockRow]):
     def _watchers(self, path: Text, report: Report) -> int | None:
         """Count the waiters that a lock's watches show; None if there may be others alone."""
         view = report.view(path)
-        if view is None:
+        if view is None or not (view.waiting or view.knows_waiters):
             return None
-        waiting = len(view.lock.waiters) + len(view.watch_check.watchers_waiting)
-        return waiting if waiting or view.knows_waiters else None
+        return view.waiting
 
 
 def statuses_of(
