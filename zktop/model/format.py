@@ -140,12 +140,14 @@ def unblocks(frees: int) -> str:
     return f"unblocks {count(frees - 1, 'other') if frees > 1 else 'no others'}"
 
 
-def waits(number: int) -> str:
-    """A number of waiting actors, with the verb.
+def waits(number: int | None) -> str:
+    """A number of waiting actors, with the verb; None if it is unknown.
 
-    >>> waits(0), waits(1), waits(4)
-    ('no actor waits', '1 actor waits', '4 actors wait')
+    >>> waits(0), waits(1), waits(4), waits(None)
+    ('no actor waits', '1 actor waits', '4 actors wait', 'which actors wait is unknown')
     """
+    if number is None:
+        return "which actors wait is unknown"
     return count(number, "actor waits", "actors wait") if number else "no actor waits"
 
 

@@ -31,6 +31,7 @@ from model.findings.cases import (
     only,
     session_context,
     shared_context,
+    watching,
 )
 
 from zktop.model.facts import AnyFact, Expiry
@@ -105,6 +106,26 @@ def test_p1_counts_each_waiter_once(queue: tuple[At, ...], waits: str) -> None:
     case = session_context("alice", *queue, tables=(connected("bob", "zktop"),))
 
     assert only("P1", case).sentence.endswith(f"; {waits}")
+
+
+@pytest.mark.parametrize(
+    ("tables", "waits"),
+    [
+        (
+            (watching({"bob": ["/app/leader/lock"], "carol": ["/app/leader/lock"]}),),
+            "2 actors wait",
+        ),
+        ((watching({"bob": ["/other"]}),), "no actor waits"),
+        ((), "which actors wait is unknown"),
+    ],
+    ids=["watched", "not watched", "no watch table"],
+)
+def test_p1_counts_clients_that_only_watch(tables: tuple[AnyFact, ...], waits: str) -> None:
+    """The waiters of a single node have no nodes."""
+    known = (connected("bob", "carol", "zktop"), *tables)
+    case = session_context("alice", At("lock", "alice"), tables=known, path="/app/leader")
+
+    assert only("P1", case).sentence.endswith(f"; {waits}.")
 
 
 @pytest.mark.parametrize(

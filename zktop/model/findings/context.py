@@ -117,15 +117,18 @@ class SessionContext(_Context, frozen=True, eq=False):
         return tuple(place for place in self.places if place.holds)
 
     @property
-    def behind(self) -> int:
-        """The number of nodes of others that wait behind its own, each counted once."""
-        locks = {place.lock.path: place.lock for place in self.places}.values()
-        return sum(
-            _number_behind(queue, self.session)
-            for lock in locks
-            if not lock.has_standbys  # candidates do not wait
-            for queue in lock.queues
-        )
+    def behind(self) -> int | None:
+        """The number of nodes and watchers that wait behind its nodes, each counted once.
+
+        None if none is seen and not all watchers are known. Candidates do not wait.
+        """
+        ensemble, locks = self.shared.ensemble, {one.lock.path: one.lock for one in self.places}
+        waited_for = [lock for lock in locks.values() if not lock.has_standbys]
+        watched = [WatchCheck(lock, ensemble) for lock in waited_for if lock.is_only_watched]
+        behind = sum(len(one.watchers_waiting) for one in watched)
+        behind += sum(_number_behind(q, self.session) for lock in waited_for for q in lock.queues)
+        is_known = not watched or ensemble.visibility.watches == "all"
+        return behind if behind or is_known else None
 
     @cached_property
     def name(self) -> str:
