@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from model.builders import NOW, kazoo_name, session
+from model.builders import NOW, ZK1, kazoo_name, session, timeouts
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
@@ -76,8 +76,8 @@ def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
 
     assert found.rule == "D9"
     assert found.sentence == (
-        "Potential deadlock: bob acquired X:/locks/orders while holding X:/locks/stock; "
-        "ann acquired X:/locks/stock while holding X:/locks/orders; "
+        "Potential deadlock: bob asked for X:/locks/orders while holding X:/locks/stock; "
+        "ann asked for X:/locks/stock while holding X:/locks/orders; "
         "if these overlap, none can continue."
     )
 
@@ -242,3 +242,32 @@ def test_a_deadlock_that_is_there_is_not_called_one_to_come() -> None:
     assert [deadlock.rule for deadlock in during.deadlocks] == ["D1"]
     assert during.inversions == ()
     assert [inversion.rule for inversion in after.inversions] == ["D9"]
+
+
+@pytest.mark.parametrize(("ended", "is_found"), [(True, False), (False, True)])
+def test_a_restarted_client_that_takes_its_locks_in_another_order_is_no_second_actor(
+    *, ended: bool, is_found: bool
+) -> None:
+    """The first session is over, as a list of all sessions shows: they never meet."""
+    known = [] if ended else ["old"]
+    lists = timeouts(ZK1, dict.fromkeys([*known, "new"], 10_000), at=NOW + 6_000)
+    looks = [*nested("old", 0, 100), (6_000, [replace(lists, zxid=6_000)])]
+    looks += nested("new", 2, 6_000, first=STOCK)
+    renamed = [
+        (at, [replace(f, data=b"worker") if isinstance(f, Node) else f for f in found])
+        for at, found in looks
+    ]
+
+    assert bool(played(*renamed).inversions) is is_found
+
+
+def test_a_try_that_gives_up_at_once_wants_no_lock() -> None:
+    """Bob holds stock and tries orders; ann takes both, orders first."""
+    taking, *_ = nested("ann", 0, 100)
+    tries = taken(ORDERS, "bob", 1, 350, first="ann")
+    left = Gone(path=join(ORDERS, kazoo_name("bob", 1)), zxid=360, at=NOW + 360)
+    looks = taking, (300, taken(STOCK, "bob", 0, 300)), (350, tries), (360, [left])
+    free = Gone(path=join(STOCK, kazoo_name("bob", 0)), zxid=370, at=NOW + 370)
+    late = (2_000, taken(STOCK, "ann", 1, 2_000))
+
+    assert not played(*looks, (370, [free]), late).inversions

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from zktop.model.actors import Actors
+from zktop.model.actors import Actors, session_of
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis
 from zktop.model.history.all_locks import LockHistories
@@ -29,7 +29,7 @@ from zktop.model.waits.cores import Core, StuckSet
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, deadlock_place
 from zktop.model.waits.evidence import EvidenceCollector
 from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
-from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
+from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, Restarts
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import queue_updates
 from zktop.model.waits.root_blockers import RootBlocker, WaitSums, blockers_later, ranking
@@ -44,6 +44,7 @@ JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
 TESTED_PER_MS: Final = 12  # requests; after a change that asks for 50,000 tests, 4 s pass
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 60
+TRY_MS: Final = 1_000  # a client that gives up sooner only tries to get a lock
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
@@ -128,6 +129,7 @@ class DeadlockDetector:
         self._actors = Actors(settings)
         self._concurrency = ConcurrencyDetector()
         self._orders = LockOrderGraph()
+        self._restarts = Restarts()
         self._inversions: dict[str, Inversion] = {}
         self._elections: set[str] = set()
         self._verdict = DeadlockVerdict()
@@ -165,6 +167,8 @@ class DeadlockDetector:
             for request in deleted:
                 self._note_deletion(request, was, lock, gone)
                 if (request.node, request.czxid) not in changed:
+                    if lock and queue and self._gave_up(request, was, queue, lock.at):
+                        self._orders.gave_up(name, request.node)
                     self._orders.ended(name, request.node, lock.at if lock and queue else None)
                 if self.graph.is_stuck(request.actor):
                     self._left.append((request.actor, deadlock_place(lock_path(name), request)))
@@ -176,6 +180,15 @@ class DeadlockDetector:
             self.graph.replace(queue, created, deleted)
             if queue.kind == "election":
                 self._elections.add(name)
+
+    def _gave_up(
+        self, request: WaitRequest, was: WaitQueue | None, queue: WaitQueue, at_ms: Millis
+    ) -> bool:
+        """Whether a request was only a try: it left soon, and its lock had the same holder."""
+        if was is None or request.since_ms is None or at_ms - request.since_ms >= TRY_MS:
+            return False
+        is_unchanged = was.requests[:1] == queue.requests[:1]
+        return is_unchanged and not self.graph.holds(was, request)
 
     def _note_deletion(
         self,
@@ -255,7 +268,7 @@ class DeadlockDetector:
             self._relist = more
         if has_news:
             self._test(evidence.now_ms)
-            self._learn_orders(evidence.locks)
+            self._learn_orders(evidence.locks, evidence.ensemble)
         is_changed |= self._cores.judge(evidence, is_thorough=is_thorough)
         if is_changed:
             self._verdict = self._joined()
@@ -344,20 +357,23 @@ class DeadlockDetector:
     def _still_blocks(self, blocker: RootBlocker) -> bool:
         return any(map(self.graph.is_holder, blocker.actors))
 
-    def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
+    def _learn_orders(self, locks: Mapping[Text, Lock], ensemble: Ensemble) -> None:
         """Learn the order in which actors with new requests take their locks."""
         self._orders.learn(
             self.graph,
             self.graph.take_came(),
-            partial(self._order_actor, locks),
+            partial(self._order_actor, locks, ensemble),
             partial(_created_at, locks),
         )
 
-    def _order_actor(self, locks: Mapping[Text, Lock], actor: str) -> OrderActor:
+    def _order_actor(
+        self, locks: Mapping[Text, Lock], ensemble: Ensemble, actor: str
+    ) -> OrderActor:
         labels = (_label(locks, queue, request) for queue, request in self.graph.places(actor))
+        owner = next(filter(None, labels), actor)
         return OrderActor(
-            identity=actor,
-            owner=next(filter(None, labels), actor),
+            identity=self._restarts.identity(actor, owner, partial(_is_gone, ensemble)),
+            owner=owner,
             is_concurrent=self._concurrency.is_concurrent(actor),
         )
 
@@ -369,6 +385,12 @@ def _paths(names: Iterable[str]) -> tuple[Text, ...]:
 def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
     locks = {turn.lock for turn in inversion.turns}
     return any(all(lock in deadlock.locks for lock in locks) for deadlock in deadlocks)
+
+
+def _is_gone(ensemble: Ensemble, actor: str) -> bool:
+    """Whether the session of an actor is surely over."""
+    session = session_of(actor)
+    return session is not None and ensemble.alive(session) is False
 
 
 def _created_at(locks: Mapping[Text, Lock], name: str) -> int:

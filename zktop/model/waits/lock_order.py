@@ -27,6 +27,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
 MAX_SAMPLES = 4
+MAX_LABELS: Final = 4_096
 
 
 class OrderActor(Struct, frozen=True, gc=False):
@@ -35,6 +36,26 @@ class OrderActor(Struct, frozen=True, gc=False):
     identity: str
     owner: str
     is_concurrent: bool = False
+
+
+class Restarts:
+    """The identities of clients whose sessions follow one another under one label.
+
+    A client that was restarted is one actor: its old and its new order never meet.
+    """
+
+    def __init__(self) -> None:
+        self._newest: dict[str, tuple[str, str]] = {}  # label -> its newest actor, and identity
+
+    def identity(self, actor: str, label: str, is_over: Callable[[str], bool]) -> str:
+        """The identity of an actor; `is_over` says whether an earlier actor is surely gone."""
+        earlier, identity = self._newest.pop(label, (actor, actor))
+        if earlier != actor and not is_over(earlier):
+            identity = actor
+        self._newest[label] = actor, identity
+        if len(self._newest) > MAX_LABELS:
+            del self._newest[next(iter(self._newest))]
+        return identity
 
 
 class OwnedLock(Struct, frozen=True, gc=False):
@@ -311,6 +332,10 @@ class LockOrderGraph:
         for sample in self._running.pop((lock, node), ()):
             if at_ms is not None:
                 sample.ended_ms = at_ms if sample.ended_ms is None else min(at_ms, sample.ended_ms)
+
+    def gave_up(self, lock: str, node: str) -> None:
+        """Forget a request that was only a try: it gave up at once, so it cannot block."""
+        self._take_back(self._learned.pop((lock, node), {}).values())
 
     def _add(self, sample: OrderSample, request: WaitRequest) -> _Learned:
         key = sample.held.vertex, sample.wanted.vertex

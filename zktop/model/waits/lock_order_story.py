@@ -157,7 +157,7 @@ def _sentence(cycle: Cycle, names: tuple[str, ...], *, soft: bool) -> str:
 def _habit(sample: OrderSample, owner: str) -> str:
     wanted, held = sample.wanted, sample.held
     return (
-        f"{owner} acquired {MODE_LETTERS[wanted.mode]}:{lock_path(wanted.lock)} "
+        f"{owner} asked for {MODE_LETTERS[wanted.mode]}:{lock_path(wanted.lock)} "
         f"while holding {MODE_LETTERS[held.mode]}:{lock_path(held.lock)}"
     )
 
