@@ -114,6 +114,29 @@ def test_b10_fires_for_an_ephemeral_child() -> None:
     assert finding.advice.startswith("End the session")
 
 
+def test_b10_names_the_library_whose_clients_wait() -> None:
+    """Kazoo beside Curator does not count the child."""
+    finding = only("B10", ctx(FIRST, ALICE, k("bob", 2), k("eve", 3)))
+
+    assert finding.evidence[1].text == (
+        "clients that use curator-mutex count it, and it sorts before them"
+    )
+
+
+def test_b10_is_less_sure_if_the_first_waiter_does_not_watch_the_child() -> None:
+    """A client for Rust writes Curator's names, ignores the child, and has the lock."""
+    seen = watching({"alice": ["/elsewhere"]})
+    finding = only("B10", ctx(FIRST, ALICE, BOB, tables=[seen]))
+    watched = only("B10", ctx(FIRST, ALICE, BOB, tables=[watching({"alice": [FIRST]})]))
+
+    assert (finding.confidence, watched.confidence) == ("C3", "C4")
+    assert any(
+        "alice does not watch 00-config" in one.text
+        for one in finding.evidence
+        if one.supports is False
+    )
+
+
 HIDDEN = Denied(path=join(PATH, FIRST.name), what="read", zxid=2 * ZXID, at=NOW)
 
 
@@ -326,6 +349,13 @@ def test_r1_fires_for_children_of_another_kind() -> None:
     assert finding.sentence == f"{PATH} has 1 child of another kind: config."
     assert finding.nodes == ("config",)
     assert finding.severity == "info"
+
+
+def test_r1_says_that_kazoo_ignores_them() -> None:
+    """Old versions of kazoo count a child that sorts last, but they are not assumed."""
+    finding = only("R1", ctx(A, B, At("config", "")))
+
+    assert finding.evidence[-1].text == "clients ignore them"
 
 
 def test_r1_says_of_a_contender_without_a_session_what_is_odd_about_it() -> None:

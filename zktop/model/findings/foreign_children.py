@@ -54,7 +54,8 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *(owner_facts(ctx, child) for child in obstacles[:3]),
-            (True, f"clients that use {ctx.lock.layout} count it{_counted_as(ctx)}"),
+            (True, f"clients that use {_counting(ctx, obstacles)} count it{_counted_as(ctx)}"),
+            *_without_watch(ctx, is_free=is_free),
             (
                 None,
                 "its creator does not delete it soon; a TTL node is deleted when its TTL expires",
@@ -85,6 +86,33 @@ def _counted_as(ctx: LockContext) -> str:
     return ": it takes a permit" if _take_permits(ctx) else ", and it sorts before them"
 
 
+def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
+    """The layouts whose clients wait for an obstacle."""
+    names = [
+        queue.layout.name
+        for queue in (only_mixed(ctx.lock.queues) if not _take_permits(ctx) else ())
+        if any(queue.counts(waiter, one) for waiter in queue.waiters for one in obstacles)
+    ]
+    return several(names) if names else ctx.lock.layout
+
+
+def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
+    """Yield what refutes that the first waiter counts an obstacle: it does not watch it."""
+    queues = [queue for queue in ctx.lock.queues if isinstance(queue, MixedQueue)]
+    for queue in queues if is_free else ():
+        first = next((one for one in queue.waiters if queue.expected(one)), None)
+        table = ctx.ensemble.watch_fact(first.owner) if first else None
+        if first is None or table is None or table.zxid < first.czxid:
+            continue
+        target = queue.expected(first)[0].path
+        if ctx.path_of(target) not in (ctx.ensemble.watched(first.owner) or ()):
+            yield (
+                False,
+                f"{ctx.name_of(first)} does not watch {short(target)}: its library may ignore it, "
+                "as zookeeper-client for Rust does",
+            )
+
+
 def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
     """The number of waiters behind any of these children."""
     found = {
@@ -103,7 +131,7 @@ def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     if any(_owner(ctx, child) is None for child in ctx.lock.obstacles):
         return "C2"  # it may go with its session
     if is_free and all(name.startswith("curator") for name in _layout_names(ctx)):
-        return "C4"
+        return "C3" if any(_without_watch(ctx, is_free=is_free)) else "C4"
     proofs = (p for queue in only_mixed(ctx.lock.queues) for p in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
 
@@ -320,4 +348,6 @@ def _effect(ctx: LockContext) -> str:
     queues = list(only_mixed(ctx.lock.queues))
     if any(queue.fails for queue in queues):
         return "clients will fail at some of them"
-    return "clients count some of them, behind all others" if queues else "clients ignore them"
+    if any(queue.counts_foreign for queue in queues):
+        return "clients count some of them, behind all others"
+    return "clients ignore them"

@@ -82,12 +82,15 @@ class MixedQueue(QueueDefaults):
 
     @property
     def counts_others(self) -> bool:
-        orders = {id(one.order): one.order for one in self._decisions.values()}
         return any(
             child.layout != FOREIGN and child.node not in self._members
-            for order in orders.values()
-            for child in order.children
+            for child in self._counted()
         )
+
+    @property
+    def counts_foreign(self) -> bool:
+        """Whether clients count foreign children."""
+        return any(child.layout == FOREIGN for child in self._counted())
 
     def find(self, node: str) -> Member | None:
         return self._members.get(Text(node))
@@ -180,6 +183,11 @@ class MixedQueue(QueueDefaults):
                 sides[decision.outcome == "waits"].append(member)
         for child, failed, will_fail in failing.values():
             yield UnreadableChild(child, tuple(failed), tuple(will_fail))
+
+    def _counted(self) -> Iterator[Member]:
+        """Yield the children that some client counts."""
+        orders = {id(one.order): one.order for one in self._decisions.values()}
+        return (child for order in orders.values() for child in order.children)
 
     def _waits_for_all(self, child: Member, decision: ClientDecision) -> bool:
         """Return whether a child waits for everything that goes before it in the same order."""
