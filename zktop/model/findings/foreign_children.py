@@ -106,11 +106,9 @@ def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
             continue
         target = queue.expected(first)[0].path
         if ctx.path_of(target) not in (ctx.ensemble.watched(first.owner) or ()):
-            yield (
-                False,
-                f"{ctx.name_of(first)} does not watch {short(target)}: its library may ignore it, "
-                "as zookeeper-client for Rust does",
-            )
+            first_name = ctx.name_of(first)
+            library = "its library may ignore it, as zookeeper-client for Rust does"
+            yield False, f"{first_name} does not watch {short(target)}: {library}"
 
 
 def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
