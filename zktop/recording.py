@@ -12,7 +12,6 @@ one that ends in garbage.
 
 import gzip
 import io
-import json
 import queue
 import re
 import threading
@@ -28,8 +27,8 @@ import msgspec
 
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Fact, Millis, Node, SourceFact, single_facts
+from zktop.model.layouts.owner_data import owner_part
 from zktop.model.settings import Settings
-from zktop.model.text import label
 from zktop.model.world.world import World, facts_between, facts_of
 
 _NAME: Final = "zktop.recording"
@@ -37,8 +36,7 @@ SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
 LEAD_MS: Millis = 900_000  # read before the time that was asked for: verdicts need a past
 MIN_SKIPPED_BYTES = 2 << 20  # of a file; to read and examine less takes up to twenty seconds
-MAX_DATA_BYTES = 256  # redaction keeps this much of a znode's data
-MAX_VALUE_LENGTH = 64  # characters of a value, if the data is a JSON object
+MAX_DATA_BYTES = 256  # redaction keeps data of up to this size
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK = 1 << 16
@@ -418,25 +416,12 @@ def write_looks(recorder: Recorder, looks: Iterable[tuple[World, Millis]]) -> Wo
 
 def redacted(fact: AnyFact) -> AnyFact:
     """Shorten a znode's data to the part that may name its owner."""
-    if not isinstance(fact, Node) or fact.data is None or len(fact.data) <= MAX_DATA_BYTES:
+    if not isinstance(fact, Node) or fact.data is None:
         return fact
-    return msgspec.structs.replace(fact, data=without_payload(fact.data))
+    kept = without_payload(fact.data)
+    return fact if kept is fact.data else msgspec.structs.replace(fact, data=kept)
 
 
 def without_payload(data: bytes) -> bytes:
-    """Keep short data, the short scalars of a JSON object, or the first line of other data."""
-    if len(data) <= MAX_DATA_BYTES:
-        return data
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        first = label(data.split(b"\n", 1)[0]).encode()[:MAX_DATA_BYTES]
-        return first.decode("utf-8", "ignore").encode()  # no half of a character
-    if not isinstance(content, dict):
-        return b""
-    short = {
-        key: value
-        for key, value in content.items()
-        if not isinstance(value, dict | list) and len(json.dumps(value)) <= MAX_VALUE_LENGTH
-    }
-    return json.dumps(short).encode()
+    """Keep short data; of other data, what names an owner or is read by a layout."""
+    return data if len(data) <= MAX_DATA_BYTES else owner_part(data)

@@ -30,16 +30,16 @@ _CONSTANTS: Final = {
     b"application_id=Unknown",
 }  # fmt: skip
 # Compiled on first use, because few labels need them.
-_BYTES_REPR: Final = r"""(?s)b(['"])(.*)\1"""
+BYTES_REPR: Final = r"""(?s)b(['"])(.*)\1"""
 _DATE: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*"
-_BOOKIE: Final = r'bookieId:\s*"([^"]*)"'
+BOOKIE: Final = r'bookieId:\s*"([^"]*)"'
 _FATE: Final = r"(?:READ|WRITE):(\S+)"
 _PHRASE: Final = rb"[\x20-\x7e]{3,}"
 _PID: Final = r"(.+)\.PID\.(\d+)"
-_APPLICATION: Final = r"(?:.*,)?application_id=([^,]+)(?:,.*)?"  # Hudi
+APPLICATION: Final = r"(?:.*,)?application_id=([^,]+)(?:,.*)?"  # Hudi
 _HBASE_TEXT: Final = r"([\w.-]+),(\d{1,5}),\d{13}"  # host, port, time of the start
 # HBase's ServerName (host, port, time of the start), alone or as the first field of a message.
-_HBASE_BYTES: Final = rb"(?s)PBUF(?:\n.)?\n.([\w.-]+)\x10([\x80-\xff]{0,2}[\x00-\x7f])\x18"
+HBASE_BYTES: Final = rb"(?s)PBUF(?:\n.)?\n.([\w.-]+)\x10([\x80-\xff]{0,2}[\x00-\x7f])\x18"
 
 
 @lru_cache(maxsize=1024)
@@ -67,29 +67,33 @@ def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
 def _from_text(data: bytes) -> str | None:
     if data[:1] in (b"{", b"["):
         return _from_json(data)
+    if is_binary(data):
+        return longest_phrase(data)
     text = data[: 4 * 1024].decode("utf-8", "replace")
-    if not text.isprintable() and _is_binary(data[:1024]):
-        return _phrase(data)
-    quoted = re.fullmatch(_BYTES_REPR, text) if text[0] == "b" else None
+    quoted = re.fullmatch(BYTES_REPR, text) if text[0] == "b" else None
     return quoted[2] if quoted else _of_known_system(text) or text
 
 
 def _of_known_system(text: str) -> str | None:
     """Return the label of an application of Hudi, or of a server of HBase."""
-    application = re.fullmatch(_APPLICATION, text) if "application_id=" in text else None
+    application = re.fullmatch(APPLICATION, text) if "application_id=" in text else None
     if application:
         return application[1]
     server = re.fullmatch(_HBASE_TEXT, text) if text.count(",") == 2 else None  # noqa: PLR2004  of three parts
     return f"{server[1]}:{server[2]}" if server else None
 
 
-def _is_binary(data: bytes) -> bool:
-    return any(byte < _SPACE and byte not in (9, 10, 13) for byte in data) or data[0] in (10, 0xFF)
+def is_binary(data: bytes) -> bool:
+    """Return whether data is not a text, as far as its beginning shows."""
+    if data[: 4 * 1024].decode("utf-8", "replace").isprintable():
+        return False
+    controls = (byte < _SPACE and byte not in (9, 10, 13) for byte in data[:1024])
+    return any(controls) or data[0] in (10, 0xFF)
 
 
-def _phrase(data: bytes) -> str | None:
+def longest_phrase(data: bytes) -> str | None:
     """Find the server in a protobuf of HBase, else the longest printable part, usually a name."""
-    if server := re.search(_HBASE_BYTES, data[:1024]):
+    if server := re.search(HBASE_BYTES, data[:1024]):
         return f"{server[1].decode()}:{_varint(server[2])}"
     phrases = [
         found.decode("ascii") for found in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
@@ -174,6 +178,7 @@ _KEYS: Final[dict[str, Callable[[Mapping[str, object]], str | None]]] = {
     "name": _text("name"),
     "id": _text("id"),
 }
+LABEL_KEYS: Final = _KEYS.keys() | {"UserName", "Action"}
 
 
 def _unless_digits(data: bytes) -> str | None:
@@ -190,7 +195,7 @@ def _until(mark: str) -> Callable[[bytes], str | None]:
 
 
 def _bookie(data: bytes) -> str | None:
-    found = re.search(_BOOKIE, data[:4096].decode("utf-8", "replace"))
+    found = re.search(BOOKIE, data[:4096].decode("utf-8", "replace"))
     return found[1] if found else _from_text(data)
 
 
