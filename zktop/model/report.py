@@ -226,6 +226,13 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         """Whether the connection is lost; the report then shows the state before the loss."""
         return self.world.link is not None and self.world.link.gone_since is not None
 
+    @cached_property
+    def critical(self) -> tuple[Deadlock | Finding, ...]:
+        """The deadlocks, then other critical findings that follow from no other."""
+        dead = {deadlock.id for deadlock in self.deadlocks}
+        found = (one for one in self.findings if one.severity == "critical" and not one.cause)
+        return (*self.deadlocks, *(one for one in found if one.id not in dead))
+
     def view(self, path: str) -> LockView | None:
         part = self.parts.get(Text(path))
         if part is None:

@@ -21,7 +21,7 @@ class AlertActions(Shell):
             return
         acknowledged = self.visit.acknowledged.covered(report)
         new = [one for one in self._listed(report) if one not in acknowledged]
-        urgent = _critical(report)
+        urgent = {one.id for one in report.critical}
         alerts = [one for one in new if one in urgent] or new[:1]
         if not alerts:
             self.show_message(_no_alerts(len(acknowledged)))
@@ -82,11 +82,6 @@ class AlertActions(Shell):
             if not finding.cause and not (self.hides_notes and finding.severity == "info")
         ]
         return list(dict.fromkeys((*dead, *others)))
-
-
-def _critical(report: Report) -> set[str]:
-    critical = {finding.id for finding in report.findings if finding.severity == "critical"}
-    return critical | {deadlock.id for deadlock in report.deadlocks}
 
 
 def _name(ids: Collection[str], report: Report) -> str:

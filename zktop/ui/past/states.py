@@ -83,19 +83,11 @@ def _holders(lock: Lock) -> Counter[Session]:
 
 
 def alarms_in(report: Report) -> Alarms:
-    dead = {deadlock.id for deadlock in report.deadlocks}
-    critical = (
-        finding
-        for finding in report.findings
-        if finding.severity == "critical" and not finding.cause
-    )
-    sure = [deadlock.is_sure for deadlock in report.deadlocks]
-    sure += [one.is_sure for one in critical if one.id not in dead]
     return Alarms(
         _stuck(deadlock for deadlock in report.deadlocks if deadlock.is_sure),
         _stuck(deadlock for deadlock in report.deadlocks if not deadlock.is_sure),
-        len(sure),
-        any(sure),
+        len(report.critical),
+        any(one.is_sure for one in report.critical),
     )
 
 

@@ -299,12 +299,12 @@ class Tape:
     def _new_alarms(self, frame: Frame) -> tuple[str, ...]:
         """Ids of the alarms that the newest frame does not have."""
         if self.last is None:
-            return tuple(_alarms(frame.report))
+            return tuple(one.id for one in frame.report.critical)
         before, now = self.last.report, frame.report
         if before.findings is now.findings and before.deadlocks is now.deadlocks:
             return ()
-        known = set(_alarms(before))
-        return tuple(one for one in _alarms(now) if one not in known)
+        known = {one.id for one in before.critical}
+        return tuple(one.id for one in now.critical if one.id not in known)
 
     def _has_news(self, frame: Frame) -> bool:
         """True if findings or the connection changed."""
@@ -373,14 +373,6 @@ class Tape:
                 self.deadlocks[name] = replace(self.deadlocks[name], last=None)
         for name in ended[:-ENDED_DEADLOCKS]:
             del self.deadlocks[name]
-
-
-def _alarms(report: Report) -> Iterator[str]:
-    """Ids of deadlocks, and of critical findings that do not follow from another one."""
-    yield from (deadlock.id for deadlock in report.deadlocks)
-    for one in report.findings:
-        if one.severity == "critical" and not one.cause:
-            yield one.id
 
 
 def _verdicts(report: Report) -> list[str]:

@@ -61,13 +61,10 @@ def alert_words(moment: Moment) -> str:
     report, alarms = moment.report, moment.alarms()
     if not alarms.number:
         return "no critical problem"
-    sentences = [deadlock.sentence for deadlock in report.deadlocks] if report is not None else []
-    critical = report.findings if report is not None else ()
-    sentences += [one.sentence for one in critical if one.severity == "critical"]
-    if not sentences:
+    if report is None or not report.critical:
         return count(alarms.number, "critical problem")
     more = f" (and {alarms.number - 1} more)" if alarms.number > 1 else ""
-    return f"{sentences[0]}{more}"
+    return f"{report.critical[0].sentence}{more}"
 
 
 def lock_words(moment: Moment, path: Text) -> str:
