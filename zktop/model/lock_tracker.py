@@ -56,8 +56,10 @@ class LockTracker:
         find_before, find = self._world.families.finder, world.families.finder
         for path in changed:
             before = (find_before(path) or NO_FAMILY).members
-            after = (find(path) or NO_FAMILY).members
-            names = unnumbered_names(children_diff(before, after).names if before else after)
+            family = find(path) or NO_FAMILY
+            after = family.members
+            names = children_diff(before, after).names if before else after
+            names = unnumbered_names(names, family)
             paths.update(affected_locks(path, _examined(names, before, after)))
         return paths
 

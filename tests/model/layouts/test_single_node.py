@@ -15,13 +15,18 @@ from zktop.model.text import Text
 
 def locks(folder: str, name: str, *roots: str) -> list[str]:
     """The paths of all locks in a world of one folder with one ephemeral node."""
-    stat = Stat(5, 5, 0, cversion=1, num_children=1, pzxid=6)
-    node = Stat(6, 6, 0, owner=session("ann"))
+    return locks_among(folder, [name], *map(Root, roots))
+
+
+def locks_among(folder: str, names: list[str], *roots: Root) -> list[str]:
+    """The same for several ephemeral nodes."""
+    stat = Stat(5, 5, 0, cversion=len(names), num_children=len(names), pzxid=6)
+    node, texts = Stat(6, 6, 0, owner=session("ann")), tuple(map(Text, names))
     known = world(
-        Children(path=Text(folder), names=(Text(name),), stat=stat, zxid=9, at=NOW),
-        Node(path=join(folder, name), stat=node, data=b"ann", zxid=9, at=NOW),
+        Children(path=Text(folder), names=texts, stat=stat, zxid=9, at=NOW),
+        *(Node(path=join(folder, name), stat=node, data=b"ann", zxid=9, at=NOW) for name in texts),
     )
-    examiner = Examiner(Settings(roots=tuple(map(Root, roots))))
+    examiner = Examiner(Settings(roots=roots))
     return [str(path) for path in examiner.look(known, NOW).paths]
 
 
@@ -41,6 +46,63 @@ def test_a_single_node_is_one_lock(folder: str, name: str, lock: str) -> None:
 def test_a_folder_that_the_user_names_is_the_lock() -> None:
     """Whatever it is called."""
     assert "/app" in locks("/app", "leader", "/app")
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        pytest.param(Root("/zz/*"), id="a pattern"),
+        pytest.param(Root("/zz/**", layout="single-node"), id="a layout"),
+    ],
+)
+def test_a_node_that_the_user_calls_a_lock_is_one(root: Root) -> None:
+    """Whatever its name, and whatever is beside it."""
+    assert locks_among("/zz", ["printer", "scanner"], root) == ["/zz/printer", "/zz/scanner"]
+
+
+def test_a_search_needs_a_name_that_sounds_like_a_lock() -> None:
+    """`**` says where to search, not that everything there is a lock."""
+    assert locks_among("/zz", ["printer", "scanner"], Root("/zz/**")) == []
+
+
+@pytest.mark.parametrize("names", [["orders"], ["orders", "stock"]], ids=["one", "two"])
+def test_each_node_in_a_folder_of_locks_is_a_lock(names: list[str]) -> None:
+    """The folder does not become the lock while it has one child."""
+    assert locks_among("/locks", names) == [f"/locks/{name}" for name in names]
+
+
+def test_a_node_beside_numbered_ones_is_no_lock() -> None:
+    """They are the queue of a lock called `locks`."""
+    assert locks_among("/locks", ["config", "lock-0000000000"]) == ["/locks"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/services/release-service/10.0.0.1:8080",
+        "/blockchain/services/api/host-1",
+        "/dubbo/com.acme.BlockService/providers/host-1",
+        "/services/lock-service/host-1",
+        "/services/interactive/instances/host-1",
+        "/app/assembly/w1",
+        "/services/master-data/host-1",
+        "/deploy/release-42",
+        "/services/inactive",
+        "/app/clock",
+        "/ui/selection",
+        "/x/block-7",
+    ],
+)
+def test_a_registry_with_one_instance_is_no_lock(path: str) -> None:
+    """Its name contains a word for a lock, but not as a word."""
+    folder, _, name = path.rpartition("/")
+
+    assert locks(folder, name) == []
+
+
+def test_an_id_of_an_application_is_no_sequence_number() -> None:
+    """The counter of the parent has not reached it."""
+    assert locks("/", "lockKey_1234567890") == ["/lockKey_1234567890"]
 
 
 MASTER = Text("/app/master")

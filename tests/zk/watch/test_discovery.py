@@ -57,6 +57,18 @@ def test_locks_are_found_wherever_they_are(busy: RunningServer, roots: tuple[str
         assert not live.world.family("/zookeeper").members
 
 
+def test_a_demo_lock_that_is_a_single_node_is_found(
+    busy: RunningServer, writer: KazooClient
+) -> None:
+    """Neither its name nor that of its folder sounds like a lock."""
+    writer.create("/zktop-demo/printer", b"who", ephemeral=True, makepath=True)
+    try:
+        with observing(busy.address) as live:
+            eventually(lambda: live.world.node("/zktop-demo/printer"), 5)
+    finally:
+        writer.delete("/zktop-demo", recursive=True)
+
+
 def test_folders_that_may_not_be_listed_are_named(
     busy: RunningServer, writer: KazooClient
 ) -> None:

@@ -3,6 +3,7 @@
 A site records what it answers about other nodes: a lock depends on these facts, too.
 """
 
+import re
 from typing import Final
 
 from zktop.model.facts import Stat, join, split
@@ -11,7 +12,7 @@ from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.world import World
 
-_LOCKISH: Final = (
+_SIGNS: Final = (
     "lock",
     "mutex",
     "leader",
@@ -25,14 +26,65 @@ _LOCKISH: Final = (
     "sem",
     "lease",
 )
+# Not a block, clock, leaderboard, selection, electronics, release or assembly; the second half
+# are words of their own, also in camel case.
+_LOCKISH: Final = re.compile(
+    r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|mutex|latch|semaphore|leader(?!board))"
+    r"|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
+    r"|(?:(?<![a-zA-Z])|(?<=[a-z])(?=[A-Z]))"
+    r"(?i:(?:sem|master(?![-_.]?data)|owner|running|active|controller|lease)s?)(?![a-z])"
+)
+# The last is the default folder of zktop's own demos.
+_LOCK_FOLDER: Final = re.compile(
+    r"(?i:(?:.*[-_.])?(?:locks|mutexes))|.*[a-z](?:Locks|Mutexes)|zktop-demo"
+)
+
+_MIN_DIGITS: Final = 9  # of a sequence number
+_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
 Dependency = tuple[Text, bool, Family | Znode | None]
 
 
 def is_lockish(name: str) -> bool:
-    """Return whether a name sounds like a lock or an election."""
-    lowered = name.lower()
-    return any(word in lowered for word in _LOCKISH)
+    """Return whether a name sounds like a lock or an election.
+
+    >>> is_lockish("ordersLock"), is_lockish("block-7"), is_lockish("release-service")
+    (True, False, False)
+    """
+    lowered = name.lower()  # quicker than the pattern for a million names
+    return any(sign in lowered for sign in _SIGNS) and _LOCKISH.search(name) is not None
+
+
+def names_a_lock(path: str) -> bool:
+    """Return whether a znode sounds like a lock by its name, or by the folder of locks it is in.
+
+    >>> names_a_lock("/app/leader"), names_a_lock("/locks/orders"), names_a_lock("/app/orders")
+    (True, True, False)
+    """
+    above, _, name = path.rpartition("/")
+    return is_lockish(name) or is_folder_of_locks(above)
+
+
+def is_folder_of_locks(path: str) -> bool:
+    """Return whether a folder's name says that it holds several locks: locks, db-mutexes."""
+    return _LOCK_FOLDER.fullmatch(path[path.rfind("/") + 1 :]) is not None
+
+
+def may_be_numbered(name: str, parent: Family) -> bool:
+    """Return whether the digits at the end of a name may come from the parent's counter.
+
+    Nodes with a number are never locks themselves; an id of an order is no such number. If the
+    parent was not read, ten digits are an id, as few counters have got that far.
+    """
+    if len(name) < _MIN_DIGITS or not name[-_MIN_DIGITS:].isdecimal():
+        return False
+    digits = name[-10:]
+    if not digits.isdecimal() or digits.startswith("0"):
+        return True
+    if parent.stat is None:
+        return parent.listed
+    following = parent.stat.next_sequence if parent.stat.cversion else None
+    return following is None or int(digits) < following + _NEWER
 
 
 class LockSite:

@@ -59,7 +59,7 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     if _has_waiters(site.world, owned):
         return False
     is_among_locks = is_lockish(site.path)
-    if _FOLDER.fullmatch(_name_of(site.path)) and not is_among_locks:
+    if sounds_like_a_registry(_name_of(site.path)) and not is_among_locks:
         return True
     per_owner = Counter((_owner(place), place.name.group) for place in members)
     if max(per_owner.values(), default=0) < _SEVERAL:
@@ -96,6 +96,11 @@ def _by_session(path: Text, members: Iterable[ParsedChild]) -> dict[Session, fro
 
 def _owner(place: ParsedChild) -> Session:
     return place.znode.stat.owner if place.znode.stat else 0
+
+
+def sounds_like_a_registry(folder: str) -> bool:
+    """Return whether the name of a folder says that it lists hosts, services or items."""
+    return _FOLDER.fullmatch(folder) is not None
 
 
 def _name_of(path: str) -> str:

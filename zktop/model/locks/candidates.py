@@ -1,19 +1,21 @@
 """Candidates: paths that may be locks, and the locks that depend on a changed path."""
 
 from collections.abc import Iterable
-from typing import Final
 
 from zktop.model.facts import join, split
-from zktop.model.layouts.lock_site import LockSite, is_lockish
+from zktop.model.layouts.lock_site import LockSite, may_be_numbered
 from zktop.model.layouts.timed_leases import lease_end
 from zktop.model.locks.shapes import part_of, with_part
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
-from zktop.model.locks.shapes.single_node import is_lock_of_its_parent
+from zktop.model.locks.shapes.single_node import (
+    is_lock_by_name,
+    is_lock_of_its_parent,
+    is_named_by_user,
+)
 from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.model.world.children_of_znode import NO_FAMILY, Family
 from zktop.model.world.world import World
-
-_MIN_DIGITS: Final = 9  # of a sequence number
 
 
 def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
@@ -36,11 +38,9 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     return found
 
 
-def unnumbered_names(names: Iterable[Text]) -> list[Text]:
+def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[Text]:
     """Return the names without a sequence number; numbered children are not locks themselves."""
-    return [
-        name for name in names if not name[-_MIN_DIGITS:].isdecimal() or len(name) < _MIN_DIGITS
-    ]
+    return [name for name in names if not may_be_numbered(name, parent)]
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:
@@ -55,10 +55,12 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
     if family.listed or family.members or family.denied:
         return not part_of(site)
     parent, name = split(path)
-    znode = world.node(path)
-    if znode is None or not unnumbered_names([name]):
+    znode, above = world.node(path), LockSite(parent, world, settings)
+    if znode is None or may_be_numbered(name, above.family):
         return False
     owner, data = znode.stat.owner if znode.stat else 0, znode.data
-    if not (is_lockish(name) if owner else data is not None and lease_end(data) is not None):
+    if owner and is_named_by_user(site) and above.configured is None:
+        return True
+    if not (is_lock_by_name(site) if owner else data is not None and lease_end(data) is not None):
         return False
-    return not is_lock_of_its_parent(LockSite(parent, world, settings), name)
+    return not is_lock_of_its_parent(above, name)

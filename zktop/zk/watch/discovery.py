@@ -14,7 +14,7 @@ from functools import partial
 
 from zktop.model.facts import Stat, join, split
 from zktop.model.format import count
-from zktop.model.layouts.lock_site import is_lockish
+from zktop.model.layouts.lock_site import is_lockish, names_a_lock
 from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
@@ -38,6 +38,7 @@ MOSTLY_EMPTY_S = 1.0  # from the end of a walk until then
 MAX_UNOWNED = 20_000  # znodes to read in places where no session owns one
 MAX_UNOWNED_IN_ONE = 1_000  # of them in one place
 FLOOD_PER_S = 5_000
+_UUID_LENGTH = 32
 
 LooksLikeALock = Callable[[str, Sequence[str]], bool]
 
@@ -61,7 +62,7 @@ def places_of(ephemerals: Iterable[str]) -> set[str]:
     for path in ephemerals:
         above, _, name = path.rpartition("/")
         found.add(above or "/")
-        if is_lockish(name) and not looks_like_a_member(name):
+        if names_a_lock(path) and not is_numbered(name) and len(name) < _UUID_LENGTH:
             found.add(path)
     return found
 
@@ -329,6 +330,7 @@ class Discovery:
         if siblings.is_closed:  # since these were asked for
             return
         locks, empty, unowned = self._sort_possible(found, stats)
+        locks += found.held_leaves(stats)
         siblings.has_locks = siblings.has_locks or bool(locks or found.watched)
         sample = set(found.chunk.sample)
         used = found.watched + len(sample.intersection(locks))

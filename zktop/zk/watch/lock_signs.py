@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from zktop.model.facts import Stat
-from zktop.model.layouts.lock_site import is_lockish
+from zktop.model.layouts.lock_site import is_folder_of_locks, is_lockish
 from zktop.zk.read.batch import child_prefix
 from zktop.zk.watch.search_order import Chunk
 
 MEMBERS_READ = 10  # of a possible lock
 LEAVES_READ = 20  # of a chunk of siblings
 _DIGITS = 9  # of a sequence number
+_FIRST_OF_AN_ID = frozenset("123456789")  # the digit before these
 _ENTRY = r"entry-\d{3}-"  # of kazoo's LockingQueue
 
 T = TypeVar("T")
@@ -46,8 +47,14 @@ def needs_no_owner(path: str, names: Sequence[str]) -> bool:
 
 
 def is_numbered(name: str) -> bool:
-    """True if a name ends with a sequence number: without children it is no lock by itself."""
-    return name[-_DIGITS:].isdigit()
+    """True if a name ends with a sequence number: without children it is no lock by itself.
+
+    Few counters reach ten digits; such a number is more likely an id of the application.
+
+    >>> is_numbered("lock-0000000007"), is_numbered("lockKey_1234567890")
+    (True, False)
+    """
+    return name[-_DIGITS:].isdigit() and name[-_DIGITS - 1 : -_DIGITS] not in _FIRST_OF_AN_ID
 
 
 def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:
@@ -97,7 +104,15 @@ class ChunkFindings:
         """Leaves whose Stats show whether the siblings are folders of locks."""
         siblings = self.chunk.siblings
         is_doubtful = self.possible or self.watched or siblings.has_locks or siblings.is_large
+        is_doubtful = is_doubtful or is_folder_of_locks(siblings.parent)
         return even_sample(self.leaves, LEAVES_READ) if is_doubtful else ()
+
+    def held_leaves(self, stats: Mapping[str, Stat]) -> list[str]:
+        """Those leaves that are locks by themselves: ephemeral, in a folder of locks."""
+        if not is_folder_of_locks(self.chunk.siblings.parent):
+            return []
+        found = [name for name in self.some_leaves if not is_numbered(name)]
+        return [name for name in found if (stat := stats.get(self.path(name))) and stat.owner]
 
     def unused(self, stats: Mapping[str, Stat]) -> float:
         """About how many of them are folders of locks that nobody uses at the moment."""

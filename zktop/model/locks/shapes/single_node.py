@@ -2,11 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
-from zktop.model.facts import split
+from zktop.model.facts import join, split
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.layouts.lock_site import LockSite, is_lockish
+from zktop.model.layouts.lock_site import (
+    LockSite,
+    is_folder_of_locks,
+    is_lockish,
+    may_be_numbered,
+    names_a_lock,
+)
+from zktop.model.layouts.not_locks import sounds_like_a_registry
 from zktop.model.layouts.timed_leases import MAX_DATE_CHARS, lease_end, parse_date, shedlock_end
 from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.queues_by_name import Queues
@@ -14,7 +22,8 @@ from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.world.children_of_znode import Family, Znode
 
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
-_NUMBERED: Final = re.compile(r".*\d{9}", re.DOTALL)
+_ANY_DEPTH: Final = "**"
+_MAX_SIBLINGS: Final = 32
 
 
 class SingleNodeQueue(QueueDefaults):
@@ -136,19 +145,46 @@ def is_single(site: LockSite) -> bool:
 
 def _is_lock_itself(site: LockSite) -> bool:
     """Return whether an ephemeral node is a lock, by its name or by the config."""
-    if site.configured is not None and site.configured.path == site.path:
+    return is_named_by_user(site) or is_lock_by_name(site)
+
+
+def is_named_by_user(site: LockSite) -> bool:
+    """Return whether the config says that this path is a lock, whatever its name is.
+
+    A pattern with `**` says only where to search.
+    """
+    root = site.configured
+    return root is not None and (
+        root.layout == SINGLE_NODE.layout.name or _ANY_DEPTH not in root.path
+    )
+
+
+def is_lock_by_name(site: LockSite) -> bool:
+    """Return whether a node without a number is called like a lock, or is in a folder of locks.
+
+    Beside numbered nodes it is a foreign child of their lock.
+    """
+    above, name = split(site.path)
+    family = site.world.family(above)
+    if may_be_numbered(name, family):
+        return False
+    if is_lockish(name):
         return True
-    name = site.path.rpartition("/")[2]
-    return is_lockish(name) and not _NUMBERED.fullmatch(name)
+    siblings = islice(family.members, _MAX_SIBLINGS)
+    return names_a_lock(site.path) and not any(may_be_numbered(one, family) for one in siblings)
 
 
 def _are_locks_themselves(site: LockSite, children: tuple[Znode, ...]) -> bool:
     """Return whether each child is a lock of its own, and the parent is just a folder."""
     is_named = site.configured is not None and site.configured.path == site.path
-    if is_named or is_lockish(site.path.rpartition("/")[2]):
+    if is_named or _is_of_one_lock(site.path):
         return False
     names = [child.name for child in children]
-    return all(is_lockish(name) and not _NUMBERED.fullmatch(name) for name in names)
+    return all(names_a_lock(join(site.path, name)) for name in names)
+
+
+def _is_of_one_lock(folder: str) -> bool:
+    return is_lockish(folder.rpartition("/")[2]) and not is_folder_of_locks(folder)
 
 
 def single_children(family: Family, path: str) -> tuple[Znode, ...]:
@@ -159,13 +195,20 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
     if len(family.members) > 1 and not is_lockish(path.rpartition("/")[2]):
         return ()
     owned = tuple(znode for znode in family if znode.stat and znode.stat.owner)
-    if len(owned) != 1 or _NUMBERED.fullmatch(owned[0].name):
+    if len(owned) != 1 or may_be_numbered(owned[0].name, family):
         return ()
-    return owned if is_lockish(path) or is_lockish(owned[0].name) else ()
+    return owned if is_lockish(owned[0].name) or _is_lock_folder(path) else ()
+
+
+def _is_lock_folder(path: str) -> bool:
+    """Return whether a folder is called like a lock, or is among locks, and is no registry."""
+    above, _, name = path.rpartition("/")
+    is_among_locks = is_lockish(name) or is_lockish(above[above.rfind("/") + 1 :])
+    return is_among_locks and not sounds_like_a_registry(name)
 
 
 def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
     """Return whether the parent is the lock that a child belongs to, by its name."""
-    if not is_lockish(parent.path.rpartition("/")[2]):
+    if not _is_of_one_lock(parent.path):
         return False
     return any(z.name == name for z in single_children(parent.family, parent.path))
