@@ -209,6 +209,55 @@ def test_a_node_deleted_under_its_holder_is_a_finding(zktop: Zktop, tmp_path: Pa
     assert "S5" not in {one["rule"] for one in shot["blind"]}
 
 
+def test_after_the_end_of_all_sessions_none_lives_on(zktop: Zktop, tmp_path: Path) -> None:
+    """An empty list of sessions is right in a log, which no session reads."""
+    log = LogWriter(7).add(BOB, 2, delete(f"{LOCK}/lock-0000000000"), 5).later(8_000)
+    log.add(ANN, -11, paths(), cxid=0).add(BOB, -11, paths(f"{LOCK}/lock-0000000001"), cxid=0)
+    log.records[:0] = story().records[:6]
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop")[1])
+
+    (finding,) = [one for one in shot["findings"] if one["rule"] == "S5"]
+    assert "The session of ann lived on for a while" in finding["sentence"]
+
+
+@pytest.fixture
+def with_hole(tmp_path: Path) -> Path:
+    """Ann holds, Bob waits; 492 transactions are missing; then Bob has a new node."""
+    log, later = LogWriter(7), LogWriter(500, T0 + 600_000)
+    log.records[:0] = story().records[:6]
+    for one in (log.later(5_000), later):
+        one.add(BOB, 5, set_data("/locks", b"", 1))
+    nodes = {"": 0, "/locks": 3, LOCK: 4, f"{LOCK}/lock-0000000007": 400}
+    shot = snapshot(
+        {path: (zxid, b"bob") for path, zxid in nodes.items()},
+        [(BOB, 4_000)],
+        owners={f"{LOCK}/lock-0000000007": BOB},
+    )
+    folder = tmp_path / "version-2"
+    folder.mkdir()
+    for name, data in (("log.1", log.bytes()), ("log.1f4", later.bytes()), ("snapshot.1f3", shot)):
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def test_a_node_that_left_where_transactions_are_missing_did_not_expire(
+    zktop: Zktop, with_hole: Path
+) -> None:
+    """Nothing is known of it, and a new node is older than the end of the hole."""
+    zktop("import", str(with_hole), "-o", "a.zktop")
+    events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
+    period = json.loads(zktop("report", "--from", "a.zktop", "--format", "json")[1])
+    after = {one["event"]: one for one in events if one["at"] > "2026-01-31T12:01"}
+
+    left = "transactions are missing: how and when it left is unknown"
+    assert after["released"]["sentence"] == left
+    assert after["queued"]["sentence"].startswith("it was created at 2026-01-31T12:00:00.000Z")
+    assert period["expiries"] == []
+
+
 def deadlock() -> LogWriter:
     """Ann and Bob hold a lock each, and wait for the other's."""
     log = LogWriter().opened(ANN).opened(BOB)

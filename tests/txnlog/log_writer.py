@@ -4,6 +4,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
 OPEN_ACL = struct.pack(">ii", 1, 31)
 HEADER = struct.pack(">4siq", b"ZKLG", 2, 0)
@@ -101,6 +102,7 @@ def snapshot(
     nodes: Mapping[str, tuple[int, bytes]],
     sessions: Iterable[tuple[int, int]] = (),
     tail: Sequence[bytes] = (),
+    owners: Mapping[str, int] = MappingProxyType({}),
 ) -> bytes:
     """A snapshot of znodes (czxid, data), parents first; `tail` follows the first seal."""
     data = struct.pack(">4siq", b"ZKSN", 2, -1)
@@ -108,7 +110,8 @@ def snapshot(
     data += struct.pack(">i", len(known)) + b"".join(struct.pack(">Qi", *one) for one in known)
     data += struct.pack(">iq", 1, 1) + acl()
     for path, (czxid, content) in nodes.items():
-        stat = struct.pack(">QQqqiiiQQ", czxid, czxid, T0, T0, 0, 0, 0, 0, czxid)
+        owner = owners.get(path, 0)
+        stat = struct.pack(">QQqqiiiQQ", czxid, czxid, T0, T0, 0, 0, 0, owner, czxid)
         data += text(path) + text(content) + struct.pack(">q", -1) + stat
     data += text("/")
     for part in (b"", *tail):

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from zktop.model.facts import MINUTE_MS, Millis
+from zktop.model.format import iso
 from zktop.model.history.attempts import AttemptLog
 from zktop.model.history.change import (
     ChangeContext,
@@ -200,7 +201,8 @@ class LockLog:
         now = _now(ctx)
         for member in change.created:
             if member.node not in since:
-                yield _event("queued", change, ctx, member, member.czxid or None)
+                queued = _event("queued", change, ctx, member, member.czxid or None)
+                yield replace(queued, why=_unseen_creation(member, ctx))
         self._stays = self._stays.with_changes(
             {member.node: Stay(since.get(member.node, now)) for member in change.created}
         )
@@ -278,6 +280,13 @@ def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:
     """The transaction of the only deletion, if it is known."""
     removal = ctx.removal_of(absolute_path(change.path, change.deleted[0].node))
     return deletion_zxid(change) if removal is None else removal.zxid
+
+
+def _unseen_creation(member: Member, ctx: ChangeContext) -> Text | None:
+    """Say when a node was created if transactions from that time are missing."""
+    if ctx.blind_since is None or not ctx.ensemble.complete_to or not member.ctime:
+        return None
+    return Text(f"it was created at {iso(member.ctime)}, where transactions are missing")
 
 
 def _now(ctx: ChangeContext) -> Since:

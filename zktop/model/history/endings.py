@@ -6,6 +6,8 @@ expired. If it had no connection to any server, or was silent for too long, it h
 expired. A client that closes its session removes all its nodes in one transaction, just like an
 expiry: only its recent activity distinguishes the two. Without any evidence, a node counts as
 removed by its own client, which is the usual case.
+
+Nothing is known of a node that left while transactions are missing.
 """
 
 from typing import Final
@@ -23,6 +25,7 @@ SILENT_SHARE: Final = 1 / 2
 GIVEN_UP_SHARE: Final = 2 / 3  # the client library has given up the connection
 ALMOST_EXPIRED_SHARE: Final = 0.9
 SEVERAL: Final = 2
+MISSING: Final = Text("transactions are missing: how and when it left is unknown")
 ENDED: Final = Text("an administrator ended its session, which was active")
 
 
@@ -42,8 +45,9 @@ def judge_expiry(
     was removed, and then does not list a session that was active a moment before.
     """
     session = member.owner
-    if not session:
-        return ExpiryVerdict(expired=False)
+    is_in_hole = ensemble.complete_to > 0  # else the transaction that removed it is known
+    if is_in_hole or not session:
+        return ExpiryVerdict(expired=False, why=MISSING if is_in_hole else None)
     if ensemble.presence(session) is None and _may_be_active(earlier, session, now_ms):
         ensemble = earlier
     presence = ensemble.presence(session)

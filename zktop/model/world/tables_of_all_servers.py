@@ -208,7 +208,14 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
             trusted = self.own is None or server.lists(self.own)
             if trusted and server.expiry.zxid >= czxid:
                 return False
-        return None
+        return False if self._have_all_sessions_ended(czxid) else None
+
+    def _have_all_sessions_ended(self, czxid: int) -> bool:
+        """Whether transaction logs list no session, and a session from before this one ended."""
+        return self.complete_to > 0 and any(
+            server.expiry.timeouts_ms == {} and server.expiry.zxid >= czxid
+            for server in self.tables
+        )
 
     def alive(self, session: Session, czxid: int = 0) -> bool | None:
         """Return whether the ensemble still has the session; None if unknown."""

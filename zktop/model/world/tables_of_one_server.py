@@ -168,7 +168,8 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     def sessions(self) -> Sequence[Collection[Session]]:
         """The lists of all sessions of the ensemble on this server.
 
-        An empty list is left out: it cannot be right, because the reader itself had a session.
+        An empty list is left out: on a live server it cannot be right, because the reader itself
+        had a session.
         """
         expiry = self.expiry
         listed = expiry.expires_in_ms, expiry.timeouts_ms, self._bare_sessions
