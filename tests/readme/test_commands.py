@@ -1,4 +1,4 @@
-"""Every command in README runs as printed, against a sandbox."""
+"""Every command in README and the guides beside it runs as printed, against a sandbox."""
 
 import os
 import re
@@ -19,21 +19,23 @@ from txnlog.log_writer import story
 from zktop.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+GUIDES = (README, ROOT / "docs" / "demos.md", ROOT / "docs" / "recording.md")
+LINKED = (*GUIDES, ROOT / "ARCHITECTURE.md", ROOT / "docs" / "findings.md")
 LOCK = "/zktop-demo/lock"
 CONTENDING = ("contend", "kazoo-lock", LOCK, "--count", "2")
 FIRST_SCREEN = "worst first"
 SCREENS = {None: FIRST_SCREEN, "demo": "╭─ Learn", "replay": "At the cursor"}
 
 
-def printed() -> Iterator[str]:
-    """The code lines of README, without their comments."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for line in text.splitlines():
+def printed(guide: Path) -> Iterator[str]:
+    """The code lines of a guide, without their comments."""
+    for line in guide.read_text(encoding="utf-8").splitlines():
         if re.match(r"    (zktop|make)\b", line):
             yield re.split(r" {2,}", line.strip())[0]
 
 
-COMMANDS_PRINTED = tuple(dict.fromkeys(printed()))
+COMMANDS_PRINTED = tuple(dict.fromkeys(line for guide in GUIDES for line in printed(guide)))
 ZKTOPS = [shlex.split(line)[1:] for line in COMMANDS_PRINTED if line.startswith("zktop")]
 
 
@@ -94,8 +96,12 @@ def environment(folder: Path, hosts: str) -> dict[str, str]:
 
 
 def test_there_are_commands_to_test() -> None:
-    """README has code blocks with commands."""
-    assert {name_of(words) for words in ZKTOPS} >= {None, "demo", "check", "replay", "contend"}
+    """README has code blocks with commands, those of `make` first."""
+    lines = [*printed(README)]
+    names = {name_of(shlex.split(line)[1:]) for line in lines if line.startswith("zktop")}
+
+    assert lines[:2] == ["make demo", "make test"]
+    assert names >= {None, "demo", "check", "replay", "contend"}
 
 
 WITHOUT_SCREEN = [one for one in ZKTOPS if not opens_a_screen(one)]
@@ -165,36 +171,45 @@ def test_a_target_of_make_exists(line: str) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_links_and_pictures_lead_somewhere() -> None:
-    """Every linked file exists."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    targets = re.findall(r"\]\(([^)#]+)\)", text)
+@pytest.mark.parametrize("guide", LINKED, ids=lambda guide: guide.name)
+def test_links_and_pictures_lead_somewhere(guide: Path) -> None:
+    """Every linked file exists, and has the heading if the link names one."""
+    targets = re.findall(r"\]\(([^)\s]+)\)", guide.read_text(encoding="utf-8"))
 
-    assert targets
-    assert [
-        target for target in targets if "://" not in target and not (ROOT / target).exists()
-    ] == []
+    assert targets or guide.name == "findings.md"
+    assert [one for one in targets if "://" not in one and not leads_somewhere(guide, one)] == []
+
+
+def leads_somewhere(guide: Path, target: str) -> bool:
+    """True if the file exists, and one of its headings has the name after `#`, if there is one."""
+    name, _, heading = target.partition("#")
+    file = guide.parent / name if name else guide
+    if not (file.exists() and heading):
+        return file.exists()
+    titles = re.findall(r"^#+ (.*)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return heading in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_every_folder_and_file_that_is_named_exists() -> None:
-    """Every path in the part about the code exists."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """Every path in code marks exists."""
+    text = README.read_text(encoding="utf-8")
     named = re.findall(r"`((?:zktop|themes|docs|tests|\.ci)/[\w./-]*)`", text)
 
     assert named
     assert [one for one in named if not (ROOT / one).exists()] == []
 
 
-def test_lines_fit() -> None:
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_lines_fit(guide: Path) -> None:
     """No line is too long, except for table rows, which cannot be wrapped."""
-    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    lines = guide.read_text(encoding="utf-8").splitlines()
 
     assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
 
 
 def test_the_custom_layout_works(tmp_path: Path) -> None:
     """The config examples load, and the layout recognises its names."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = README.read_text(encoding="utf-8")
     config = tmp_path / "config.yaml"
     config.write_text("".join(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)), "utf-8")
     command = [*ZKTOP, "layouts", "--config", config, "job-7-r-0000000007"]
