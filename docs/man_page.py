@@ -25,8 +25,8 @@ EXIT_CODES = {
     "not released in 10 s; contend: not acquired, or the work failed",
     "2": "invalid usage or config",
     "3": "no connection, or connection lost and not restored in time",
-    "4": "nothing to look at: no lock (check, snapshot, free), no layout with this name (layouts), "
-    "nothing seen in this time (report, --at)",
+    "4": "nothing to look at: no lock (check, snapshot, free), no layout with this name "
+    "(layouts), nothing seen in this time (report, --at)",
     "130": "interrupted",
 }
 VARIABLES = {

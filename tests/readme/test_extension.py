@@ -1,4 +1,4 @@
-"""The ways to extend zktop that ARCHITECTURE.md promises: each is added to a copy of the tree and tried."""
+"""The ways to extend zktop in ARCHITECTURE.md: each is added to a copy of the tree and tried."""
 
 import json
 import os
