@@ -53,3 +53,15 @@ def test_only_the_blind_are_called_blind(*, interop: bool) -> None:
     rules = {finding.rule for finding in report(AB_BA, interop=interop).findings}
 
     assert ("S2" in rules) is not interop
+
+
+@pytest.mark.parametrize(("foreign", "holds"), [("00-config", False), ("config", True)])
+def test_a_foreign_child_blocks_the_clients_that_count_it(*, foreign: str, holds: bool) -> None:
+    """Curator sorts it before its own nodes or behind them; the config is about libraries."""
+    children = At(foreign, "", czxid=50), curator("bob", 1), k("alice", 2), curator("cem", 3)
+    made = report({"/locks/orders": children}, interop=True)
+    view = made.view("/locks/orders")
+
+    assert view is not None
+    assert [one.owner for one in view.holders] == ["bob"] * holds
+    assert ("B10" in {finding.rule for finding in made.findings}) is not holds

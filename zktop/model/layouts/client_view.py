@@ -20,6 +20,10 @@ FAILS: Final[Rank] = (9,)  # the client cannot read the name and gives up
 # only at the start, behind a separator, or if the number is too large without it.
 BY_NUMBER: Final = r"(-\d{9}|(?<![^_-])-[12]\d{9}|-2147483648|\d{10})$"
 
+# For `interop` in the config: all clients count each other, by the number at the end. How a layout
+# sees other children is in its second view.
+INTEROP: Final = ClientView(counts="all", key=BY_NUMBER, compare="number", about="interop")
+
 _UNREAD: Final[dict[str, Rank | None]] = {
     "ignored": None,
     "first": (0,),
@@ -35,7 +39,7 @@ _OWN: Final = (ClientView(),)
 def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ...]:
     """Return the views of a layout; a user's layout may define one with `sees` and `unseen`."""
     if layout.sights:
-        return layout.sights
+        return layout.sights[:1] if layout.sights[0] is INTEROP else layout.sights
     if not layout.sees and not layout.unseen:
         return _OWN
     from zktop.model.locks.shapes import layout_named  # noqa: PLC0415  circular

@@ -10,7 +10,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Final
 
-from zktop.model.layouts.client_view import FAILS, Rank, bars_of, ranker_of
+from zktop.model.layouts.client_view import FAILS, INTEROP, Rank, bars_of, ranker_of
 from zktop.model.layouts.layout import ClientView, Layout, parse_name, sequence_text
 from zktop.model.locks.lock import FOREIGN, Member
 
@@ -80,6 +80,9 @@ class ClientOrder:
 
 def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
     bars = bars_of(view)
+    if view is INTEROP:
+        number = ranker_of(view)
+        children = [c for c in children if c.layout != FOREIGN or number(c.znode.name)]
     if bars is None:
         return (child for child in children if child.mode != "read")
     return (child for child in children if bars(child.znode.name))
@@ -89,6 +92,8 @@ def rank_in(
     layout: Layout, view: ClientView, children: Sequence[Member], group: str
 ) -> Callable[[Member], Rank | None]:
     """Return a function that ranks a child in this view; None for a child that does not count."""
+    if view is INTEROP:
+        return _interop_rank(layout, children, group)
     if view.counts != "own":
         rank = ranker_of(view, group)
         return lambda child: rank(child.znode.name)
@@ -101,6 +106,27 @@ def rank_in(
 
     key = key_of(layout, [child for child in children if is_own(child)])
     return lambda child: (1, key(child)) if is_own(child) else None
+
+
+def _interop_rank(
+    layout: Layout, children: Sequence[Member], group: str
+) -> Callable[[Member], Rank | None]:
+    """Rank children by number; a foreign one without a number as the layout's own view does."""
+    number = ranker_of(INTEROP, group)
+    own = rank_in(layout, layout.sights[1], children, group)
+    ours = [own(child) for child in children if child.layout == layout.name]
+    first = min(filter(None, ours), default=None)
+
+    def rank(child: Member) -> Rank | None:
+        known = number(child.znode.name)
+        if known is not None or child.layout != FOREIGN:
+            return known
+        seen = own(child)
+        if seen is None or seen == FAILS:
+            return seen
+        return (0,) if first is None or seen < first else (2,)
+
+    return rank
 
 
 def has_two_orders(layout: Layout, members: Sequence[Member]) -> bool:

@@ -5,14 +5,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Millis
 from zktop.model.layouts.children_by_layout import ParsedChild
-from zktop.model.layouts.client_view import BY_NUMBER
-from zktop.model.layouts.layout import ClientView, Layout
+from zktop.model.layouts.client_view import INTEROP, views_of
+from zktop.model.layouts.layout import Layout
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import Folder
 from zktop.model.locks.leases import Leases, leases_of
@@ -26,9 +25,6 @@ from zktop.model.locks.row_ranges import RowRangeQueue
 from zktop.model.text import Text
 
 OpenFolder = Callable[[Iterable[Member]], Folder]  # makes the folder from its contenders
-
-# For `interop` in the config: all clients count each other, by the number at the end.
-_BY_NUMBER: Final = (ClientView(counts="all", key=BY_NUMBER, compare="number"),)
 
 
 class Queues(msgspec.Struct, frozen=True):
@@ -119,7 +115,9 @@ def mixed_queues(
     reads = any(member.mode == "read" for members in found.values() for member in members)
     groups_of_members = [
         LayoutMembers(
-            msgspec.structs.replace(layout, sights=_BY_NUMBER) if interop else layout,
+            msgspec.structs.replace(layout, sights=(INTEROP, views_of(layout)[0]))
+            if interop
+            else layout,
             "read-write" if reads and interop else rule_of(layout, None),
             in_order(layout, found[layout.name]),
         )
