@@ -1,6 +1,8 @@
 """When a check counts a finding."""
 
 from model.builders import kazoo_name
+from model.findings.cases import MINUTE, ctx, k, only
+from msgspec.structs import replace
 from output.stories import LATER, SETTLE, facts, tables
 
 from zktop.model.examiner import Examiner
@@ -35,3 +37,17 @@ def test_notes_of_the_run_are_lines_and_a_cut_short_reading_is_unknown() -> None
     assert judge.verdict(report).level == "OK"
     assert first.startswith("ZKTOP UNKNOWN - 1 lock, 0 deadlocks | ")
     assert "note: reading timed out" in rest
+
+
+def test_a_critical_finding_counts_although_its_rule_usually_warns() -> None:
+    """As a session that owns too many nodes (P17) is for webhooks, too, by its own severity."""
+    judge, examiner = VerdictBuilder(FailCriteria(), SETTLE), Examiner()
+    warning = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
+    critical = replace(warning, id="P17-1", rule="P17", severity="critical", confidence="C3")
+    also = replace(critical, id="P17-2", severity="warning")
+    for at in (LATER, LATER + SETTLE):
+        report = examiner.look(World().after(*facts("L x: A B")), at)
+        report = replace(report, findings=(critical, also))
+        judge.look(report)
+
+    assert [finding.id for finding in judge.verdict(report).findings] == ["P17-1"]

@@ -38,8 +38,10 @@ class FailCriteria(NamedTuple):
         return CONFIDENCES.index(finding.confidence) >= CONFIDENCES.index(self.confidence)
 
     def names(self, finding: Finding) -> bool:
-        """Return whether the rule of a finding counts."""
-        return finding.rule in (self.rules or CRITICAL)
+        """Return whether a finding may count: by its rule or, by default, its severity."""
+        if self.rules:
+            return finding.rule in self.rules
+        return finding.severity == "critical" or finding.rule in CRITICAL
 
 
 class VerdictBuilder:
