@@ -14,7 +14,7 @@ from zktop.app.record_file import header_of
 from zktop.app.replay import Replay
 from zktop.app.ring.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS, FindingFiles
 from zktop.app.ring.folder import RingFolder, kept_in, piece_name, pieces_in
-from zktop.app.ring.retention import RingLimits
+from zktop.app.ring.retention import RingLimits, StoredPiece
 from zktop.app.ring.ring_recorder import RingRecorder
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact
@@ -94,6 +94,32 @@ def test_a_finding_that_comes_late_has_a_file_with_the_minutes_after_it(tmp_path
     assert [str(second.path) in note for note in notes] == [False] * 4 + [True]
     assert Replay(first.path).last().now >= last
     assert Replay(second.path).last().now >= last + AFTER_MS
+
+
+def test_findings_that_share_a_file_have_links_to_it_with_their_names(tmp_path: Path) -> None:
+    """Deleted with it, and after a restart none of them has another file."""
+    notes: list[str] = []
+    orphan = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
+    report = Examiner(settings(BEFORE)).look(World().after(*facts(BEFORE, at=BEGIN)), BEGIN)
+    found = tuple(replace(orphan, id=f"D1-{n}", severity="critical") for n in range(3))
+    for begin in (BEGIN, BEGIN + MINUTE):
+        folder = RingFolder(tmp_path, LIMITS)
+        recorder = RingRecorder(folder, header_of("x", settings(BEFORE)), begin, notes.append)
+        for at, number in ((begin, 2), (begin + 1000, 3)):
+            recorder.facts(facts(BEFORE, at=at, zxid=at - BEGIN + 1))
+            recorder.look(at)
+            recorder.judge(replace(report, findings=found[:number], now=at))
+        recorder.close()
+    (kept,) = kept_in(tmp_path)
+    links = sorted(path for path in kept.path.parent.iterdir() if path != kept.path)
+    targets = {path.resolve() for path in links}
+    folder.write_kept(StoredPiece(tmp_path / "newer", at, 0), LIMITS.max_bytes // 2)
+    names = [path.name.partition("Z-")[2] for path in (kept.path, *links)]
+
+    assert names == ["D1-0.zktop", "D1-1.zktop", "D1-2.zktop"]
+    assert targets == {kept.path}
+    assert [note.rpartition(": ")[2] for note in notes] == list(map(str, (kept.path, *links)))
+    assert not list(kept.path.parent.iterdir())
 
 
 def test_after_a_restart_the_same_finding_has_no_second_file(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 The file is a copy of whole pieces: those before the finding at once, so that a crash loses none of
 them, and then each piece that ends until AFTER_MS after the last finding, also after a restart. A
 finding for which that would be more than MAX_AFTER_MS after the first one begins the next file.
+Findings that share a file have links to it, each with its own time and id in the name.
 """
 
 import io
@@ -70,6 +71,15 @@ class FindingFiles:
     def extend(self, now: Millis) -> None:
         """Write the open file for longer, for another finding."""
         self._until = now + AFTER_MS
+
+    def named_after(self, finding: Finding, now: Millis) -> Path | None:
+        """Return the open file under the name of this finding: the file itself or a link to it."""
+        if self._file is None:
+            return None
+        named = self._folder.kept_file(finding.id, now).path
+        if named == self._file.path:
+            return named
+        return self._folder.link_kept(finding.id, self._file, now)
 
     def is_over(self, now: Millis) -> bool:
         """Return whether the piece that is being written is the last one of the file."""

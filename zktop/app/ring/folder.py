@@ -33,7 +33,11 @@ def pieces_in(folder: Path) -> list[StoredPiece]:
 
 
 def kept_in(folder: Path) -> list[StoredPiece]:
-    """Return the files around findings, in order of time."""
+    """Return the files around findings, in order of time, without links to them."""
+    return [file for file in _kept_with_links(folder) if not file.path.is_symlink()]
+
+
+def _kept_with_links(folder: Path) -> list[StoredPiece]:
     found = ((path, _KEPT_NAME.fullmatch(path.name)) for path in (folder / KEPT).glob("*.zktop"))
     files = (_stored(path, name[1]) for path, name in found if name)
     return sorted(filter(None, files), key=lambda file: file.begin)
@@ -72,6 +76,7 @@ class RingFolder:
         _mend_newest(path)
         self._pieces = pieces_in(path)
         self._kept = kept_in(path)
+        self._kept_at = _newest_by_finding(path)
         self._last = self._pieces[-1].begin if self._pieces else 0
 
     def next_piece(self, at: Millis) -> StoredPiece:
@@ -106,9 +111,18 @@ class RingFolder:
         return StoredPiece(self.path / KEPT / name, at, 0)
 
     def kept_at(self, finding: str) -> Millis:
-        """Return when the newest file around this finding began; 0 if there is none."""
-        suffix = self.kept_file(finding, 0).path.name.partition("-")[2]
-        return max((f.begin for f in self._kept if f.path.name.endswith(f"Z-{suffix}")), default=0)
+        """Return when the newest file or link of this finding began; 0 if there is none."""
+        return self._kept_at.get(_finding_in(self.kept_file(finding, 0).path), 0)
+
+    def link_kept(self, finding: str, file: StoredPiece, at: Millis) -> Path:
+        """Give a file around an earlier finding the name of this one, too, as a link."""
+        link = self.kept_file(finding, at).path
+        try:
+            link.symlink_to(file.path.name)
+        except OSError:
+            return file.path  # not every disk has links
+        self._kept_at[_finding_in(link)] = at
+        return link
 
     def newest_kept(self) -> StoredPiece | None:
         """Return the newest file around a finding."""
@@ -123,14 +137,33 @@ class RingFolder:
         left = self.limits.max_bytes // 2 - size
         if left < 0:
             raise OSError(errno.EFBIG, "it would take more than half of --max-size")
-        self._delete(others, superfluous_pieces(others, 0, left))
+        superfluous = tuple(superfluous_pieces(others, 0, left))
+        self._delete(others, superfluous)
+        if superfluous:
+            self._delete_broken_links()
+            self._kept_at = _newest_by_finding(self.path)
         self._kept = [*others, replace(file, size=size)]
+        self._kept_at[_finding_in(file.path)] = file.begin
         self.room_for(0, 0)
 
     def _delete(self, files: list[StoredPiece], these: Sequence[StoredPiece]) -> None:
         for file in these:
             file.path.unlink(missing_ok=True)
         del files[: len(these)]
+
+    def _delete_broken_links(self) -> None:
+        for path in (self.path / KEPT).glob("*.zktop"):
+            if path.is_symlink() and not path.exists():
+                path.unlink(missing_ok=True)
+
+
+def _newest_by_finding(folder: Path) -> dict[str, Millis]:
+    return {_finding_in(file.path): file.begin for file in _kept_with_links(folder)}
+
+
+def _finding_in(kept: Path) -> str:
+    """Return the finding in the name of a file around it."""
+    return kept.name.partition("-")[2]
 
 
 def _mend_newest(folder: Path) -> None:

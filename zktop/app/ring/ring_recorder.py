@@ -61,9 +61,10 @@ class RingRecorder:
         elif self._findings.is_over(report.now):
             self._next(report.now)
             self._findings.end()
-        if self._findings.path is not None:
-            for finding in new:
-                self._on_note(f"{finding.id} and the minutes around it: {self._findings.path}")
+        for finding in new:
+            path = self._findings.named_after(finding, report.now)
+            if path is not None:
+                self._on_note(f"{finding.id} and the minutes around it: {path}")
 
     def close(self) -> None:
         """Finish the last piece."""
