@@ -8,6 +8,7 @@ from app.alerts.test_webhooks import Receiver, receiving, statuses
 from cli.live_processes import new_root, worker, zktop_process
 from config.config_of import config_of
 from servers import free_port, sandbox_server
+from waiting import eventually
 
 from zktop.app.clusters import live_feed
 
@@ -62,6 +63,15 @@ def test_a_command_posts_it(command: str, config: str, receiver: Receiver, tmp_p
     words = command.format(tmp_path / "out", port=free_port()).split()
     with zktop_process(*words, "--config", config):
         assert posted(receiver) == DEADLOCK_POSTED
+
+
+def test_a_recorder_remembers_what_it_has_posted(
+    config: str, receiver: Receiver, tmp_path: Path
+) -> None:
+    """In its folder, so that the next one can post that it is over."""
+    with zktop_process("record", "--dir", str(tmp_path / "ring"), "--config", config):
+        assert posted(receiver) == DEADLOCK_POSTED
+        eventually((tmp_path / "ring/alerts.json").exists)
 
 
 def test_the_ui_posts_it(config: str, receiver: Receiver) -> None:

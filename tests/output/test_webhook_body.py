@@ -185,3 +185,18 @@ def test_the_key_of_the_group_quotes_the_name_of_the_cluster() -> None:
     body = json.loads(webhook_body([one_alert()], 'pr"od'))
 
     assert body["groupKey"] == r'{}:{cluster="pr\"od"}'
+
+
+def test_what_an_earlier_run_left_firing_is_posted_again_while_it_lasts() -> None:
+    """Once, with the time when it began; the receiver may have been away."""
+    first = FindingAlerts("prod", "info")
+    (fired,) = first.after(report(DEADLOCK))
+    second = FindingAlerts("prod", "info", first.firing)
+    again = [second.after(report(DEADLOCK, at=LATER + n)) for n in (60_000, 61_000)]
+
+    assert [[(one.status, one.starts_at) for one in alerts] for alerts in again] == [
+        [("firing", fired.starts_at)],
+        [],
+    ]
+    assert not FindingAlerts("test", "info", first.firing).firing
+    assert not FindingAlerts("prod", "critical", {"x": replace(fired, labels={})}).firing

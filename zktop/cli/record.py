@@ -31,6 +31,7 @@ MIN_KEEP_MS: Millis = 60_000
 MIN_MAX_SIZE = 1 << 20
 PATIENCE_S = 300.0  # after this, zktop gives up a lost session and opens a new one
 RETRY_S = 10.0
+FIRING = "alerts.json"  # in DIR: what webhooks were told and not yet that it is over
 _EXAMPLES = """\b
 Examples:
   zktop record -o incident.zktop --duration 5m
@@ -140,7 +141,7 @@ def _record_ring(
     In a later one, the config or a TLS file may just be replaced.
     """
     end = None if duration is None else time.monotonic() + duration / SECOND_MS
-    with Webhooks.of(effective_config(overrides), narrate) as hooks:
+    with Webhooks.of(effective_config(overrides), narrate, ring.path / FIRING) as hooks:
         _record_run(overrides, ring, end, hooks, redact=redact)
         while end is None or time.monotonic() < end:
             try:

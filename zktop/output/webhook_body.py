@@ -5,7 +5,7 @@ become more or less severe or sure, or is over. A finding that follows from anot
 alert of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from typing import Final, Literal
@@ -69,14 +69,30 @@ def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
 class FindingAlerts:
     """The alerts about one cluster, from report to report."""
 
-    def __init__(self, cluster: str, severity: Severity) -> None:
-        """Prepare; findings that are less severe have no alerts."""
+    def __init__(
+        self, cluster: str, severity: Severity, before: Mapping[str, WebhookAlert] | None = None
+    ) -> None:
+        """Prepare; findings that are less severe have no alerts.
+
+        `before` is what an earlier run left firing: it is repeated if it lasts, else resolved.
+        """
         self._cluster = cluster
         self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        self._firing: dict[str, WebhookAlert] = {}  # by the id of the finding
+        self._firing = {  # by the id of the finding
+            id_: alert
+            for id_, alert in (before or {}).items()
+            if alert.labels.get("cluster") == cluster
+            and alert.labels.get("severity") in self._severities
+        }
+        self._inherited = set(self._firing)  # those that this run has not posted yet
         self._session: Session | None = None
         self._new_until: Millis = 0  # until then, findings of the session before may come back
         self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports
+
+    @property
+    def firing(self) -> Mapping[str, WebhookAlert]:
+        """The alerts that are not resolved, by the id of their finding."""
+        return self._firing
 
     def after(self, report: Report) -> list[WebhookAlert]:
         """Return what is new. Without a connection, or just after a new one, nothing is over."""
@@ -84,7 +100,7 @@ class FindingAlerts:
         if link is None or not link.is_up:
             return []
         if link.session != self._session:
-            is_first = self._session is None
+            is_first = self._session is None and not self._inherited
             self._session = link.session
             self._new_until = 0 if is_first else report.now + NEW_SESSION_MS
         unsure = {one.id for one in report.findings if UNCONFIRMED in one.evidence}
@@ -100,9 +116,12 @@ class FindingAlerts:
         changed = {
             id_: self._alert(finding, report.now)
             for id_, finding in findings.items()
-            if id_ not in self._firing or self._firing[id_].labels != self._labels(finding)
+            if id_ in self._inherited
+            or id_ not in self._firing
+            or self._firing[id_].labels != self._labels(finding)
         }
         self._firing |= changed
+        self._inherited -= changed.keys()
         return [*ended, *changed.values()]
 
     def _over(self, present: AbstractSet[str], now: Millis) -> list[WebhookAlert]:

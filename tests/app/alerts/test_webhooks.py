@@ -19,6 +19,7 @@ from waiting import PATIENCE_S, eventually
 from zktop.app.alerts import webhooks
 from zktop.app.alerts.webhooks import MAX_ALERTS, MAX_WAITING, Webhooks
 from zktop.config.keys_and_defaults import WebhookSection
+from zktop.output.webhook_body import NEW_SESSION_MS
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -292,3 +293,46 @@ def test_an_address_is_never_repeated(url: str) -> None:
         eventually(lambda: complaints)
 
     assert "s3cret" not in complaints[0]
+
+
+def test_a_missing_secret_is_a_complaint_before_anything_is_posted() -> None:
+    """At the first report, not at the first incident."""
+    complaints: list[str] = []
+    with hooks_to("http://127.0.0.1:1/", complaints, token="env:NO_SUCH_VARIABLE") as hooks:
+        hooks.look(report())
+        hooks.look(report())
+
+    assert complaints == ["webhook: the environment has no NO_SUCH_VARIABLE."]
+
+
+def test_a_finding_that_ended_between_two_runs_is_resolved(tmp_path: Path) -> None:
+    """If the runs share a file, for all their receivers; the finding may come late."""
+    file = tmp_path / "alerts.json"
+    with receiving() as receiver:
+        sections = [WebhookSection(url=receiver.url)] * 2
+        with Webhooks(sections, "prod", print, file) as first:
+            first.look(report(DEADLOCK))
+            fired = [receiver.next(), receiver.next()]
+        with Webhooks(sections, "prod", print, file) as second:
+            second.look(report(at=LATER + 1000))
+            second.look(report(at=LATER + 1000 + NEW_SESSION_MS))
+            resolved = [receiver.next(), receiver.next()]
+        with Webhooks(sections, "prod", print, file) as third:
+            third.look(report(at=LATER + 1000 + 2 * NEW_SESSION_MS))
+    alerts = [body["alerts"][0] for body in (*fired, *resolved)]
+
+    assert [one["status"] for one in alerts] == ["firing", "firing", "resolved", "resolved"]
+    assert len({(one["fingerprint"], one["startsAt"]) for one in alerts}) == 1
+    assert receiver.posts.empty()
+
+
+@pytest.mark.parametrize("stored", ["", "[]", "nonsense"])
+def test_a_damaged_file_of_firing_alerts_is_replaced(stored: str, tmp_path: Path) -> None:
+    """It is as if there had been no run before."""
+    file = tmp_path / "alerts.json"
+    file.write_text(stored, encoding="utf-8")
+    section = WebhookSection(url="http://127.0.0.1:1/")
+    with Webhooks([section], "prod", lambda _said: None, file) as hooks:
+        hooks.look(report(DEADLOCK))
+
+    assert [*json.loads(file.read_bytes())] == [DEADLOCK.id]

@@ -7,12 +7,15 @@ in memory, the newest state of each finding, and is sent as soon as the receiver
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from http.client import HTTPException, InvalidURL
+from pathlib import Path
 from typing import Final, Self
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import msgspec
 
 from zktop.config.files import expanded
 from zktop.config.join_sources import EffectiveConfig
@@ -36,15 +39,26 @@ class Webhooks:
     """All webhooks of one cluster, within a `with` block."""
 
     def __init__(
-        self, sections: Sequence[WebhookSection], cluster: str, complain: Complain
+        self,
+        sections: Sequence[WebhookSection],
+        cluster: str,
+        complain: Complain,
+        firing_file: Path | None = None,
     ) -> None:
-        """Start a thread for each; `complain` is called in these threads and in that of `look`."""
-        self._hooks = [Webhook(section, cluster, complain) for section in sections]
+        """Start a thread for each; `complain` is called in these threads and in that of `look`.
+
+        Alerts that are firing are kept in `firing_file`, so that the next run can resolve them.
+        """
+        before = _read_firing(firing_file) if firing_file is not None else {}
+        self._hooks = [Webhook(section, cluster, complain, before) for section in sections]
+        self._complain, self._firing_file = complain, firing_file
 
     @classmethod
-    def of(cls, effective: EffectiveConfig, complain: Complain) -> Self:
+    def of(
+        cls, effective: EffectiveConfig, complain: Complain, firing_file: Path | None = None
+    ) -> Self:
         """Return the webhooks of a command's config."""
-        return cls(effective.config.webhooks, effective.cluster_name, complain)
+        return cls(effective.config.webhooks, effective.cluster_name, complain, firing_file)
 
     def __enter__(self) -> Self:
         return self
@@ -54,8 +68,15 @@ class Webhooks:
 
     def look(self, report: Report) -> None:
         """Send what this report has changed."""
-        for hook in self._hooks:
-            hook.look(report)
+        has_changed = [hook.look(report) for hook in self._hooks]
+        if self._firing_file is None or not any(has_changed):
+            return
+        firing = {id_: alert for hook in self._hooks for id_, alert in hook.firing.items()}
+        try:
+            _write_firing(self._firing_file, firing)
+        except OSError as error:
+            self._complain(f"webhook: {_sentence_of(error)}.")
+            self._firing_file = None
 
     def close(self) -> None:
         """Try for a moment to send what is left."""
@@ -69,9 +90,16 @@ class Webhooks:
 class Webhook:
     """Sends alerts to one address."""
 
-    def __init__(self, section: WebhookSection, cluster: str, complain: Complain) -> None:
+    def __init__(
+        self,
+        section: WebhookSection,
+        cluster: str,
+        complain: Complain,
+        before: Mapping[str, WebhookAlert],
+    ) -> None:
         self._section, self._cluster, self._complain = section, cluster, complain
-        self._findings = FindingAlerts(cluster, section.severity)
+        self._findings = FindingAlerts(cluster, section.severity, before)
+        self._is_checked = False
         self._waiting: dict[str, WebhookAlert] = {}  # by fingerprint, the oldest first
         self._has_news = threading.Condition()
         self._is_over = threading.Event()
@@ -80,10 +108,18 @@ class Webhook:
         self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
         self._thread.start()
 
-    def look(self, report: Report) -> None:
+    @property
+    def firing(self) -> Mapping[str, WebhookAlert]:
+        """The alerts that are not resolved, by the id of their finding."""
+        return self._findings.firing
+
+    def look(self, report: Report) -> bool:
+        """Send what this report has changed; return whether that is anything."""
+        if not self._is_checked:
+            self._check_secrets()
         alerts = self._findings.after(report)
         if not alerts:
-            return
+            return False
         with self._has_news:
             for alert in alerts:
                 self._waiting.pop(alert.fingerprint, None)
@@ -96,6 +132,16 @@ class Webhook:
             self._complain(
                 f"webhook: {dropped} old alerts were dropped; too many wait to be sent."
             )
+        return True
+
+    def _check_secrets(self) -> None:
+        """Complain about a missing secret at the first report, not at the first incident."""
+        self._is_checked = True
+        try:
+            for written in filter(None, (self._section.url, self._section.token)):
+                secret(written)
+        except (OSError, ValueError) as error:
+            self._report(_sentence(error))
 
     def end(self) -> None:
         """Let the thread send what waits, and end; what has failed is not tried again."""
@@ -186,6 +232,19 @@ def secret(written: str) -> str:
     if name not in os.environ:
         raise ValueError(f"the environment has no {name}")
     return os.environ[name]
+
+
+def _read_firing(file: Path) -> dict[str, WebhookAlert]:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, WebhookAlert])
+    except (OSError, msgspec.DecodeError):
+        return {}  # there was no run before, or the disk was full
+
+
+def _write_firing(file: Path, firing: Mapping[str, WebhookAlert]) -> None:
+    new = file.with_suffix(".new")
+    new.write_bytes(msgspec.json.encode(firing))
+    new.replace(file)
 
 
 def _sentence(error: Exception) -> str:
