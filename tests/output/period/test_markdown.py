@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+from markdown_it import MarkdownIt
 from msgspec.structs import replace
 from output.period.periods import HOSTILE, hostile_period, incident_period
 
@@ -36,6 +38,16 @@ def test_names_of_znodes_and_clients_stay_text() -> None:
     assert not re.search(r"(?<!\\)[<>`\[\]]", "\n".join(lines))
     for head, *rows in (table.splitlines() for table in tables("\n".join(lines))):
         assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {head.count("|")}
+
+
+@pytest.mark.parametrize(
+    "name", ["https://evil.example/x", "WWW.evil.example", "ops@evil.example"]
+)
+def test_an_address_in_a_name_becomes_no_link(name: str) -> None:
+    """GitHub and others link addresses that nothing marks as links."""
+    html = MarkdownIt("gfm-like").render(markdown.plain(name))
+
+    assert html == f"<p>{name}</p>\n"
 
 
 def tables(text: str) -> list[str]:

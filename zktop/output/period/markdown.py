@@ -7,7 +7,8 @@ from typing import Final
 from zktop.output.period.words import DeadlockWords, Document, WordTable
 
 MAX_ROWS: Final = 15  # of a table
-_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|~&#])")
+_LINKED: Final = r"@|:(?=//)|(?<=www)\."  # with these, GitHub makes links of plain text
+_SPECIAL: Final = re.compile(rf"([\\`*_\[\]<>|~&#]|{_LINKED})", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
