@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from browser import Browser, browser
+from msgspec.structs import replace
 from output.metrics.scrapes import INCIDENT
 from output.period.periods import HOSTILE, HOSTILE_LOCK, hostile_period, incident_period
 
@@ -17,7 +18,7 @@ from zktop.model.report import Report
 from zktop.model.text import clean
 from zktop.output.period.page import page
 from zktop.output.period.period import PeriodSummary
-from zktop.output.period.words import document
+from zktop.output.period.words import WordTable, document
 
 KILOBYTE = 1024
 ROWS = """[...document.querySelectorAll("table[aria-labelledby=queues] tbody tr")].map((row) =>
@@ -148,7 +149,7 @@ def queues(report: Report) -> list[list[object]]:
 
 @pytest.mark.chromium
 def test_the_scrubber_needs_no_mouse(tab: Browser, tmp_path: Path) -> None:
-    """Arrow keys, Home and End move it, and it says the moment; buttons go to the next event."""
+    """Arrow keys, Home and End move it, and it says the moment; so do buttons to an event."""
     opened(tab, incident_period(), tmp_path)
     value = "scrubber.getAttribute('aria-valuetext')"
     tab.evaluate("scrubber.focus()")
@@ -163,6 +164,9 @@ def test_the_scrubber_needs_no_mouse(tab: Browser, tmp_path: Path) -> None:
     tab.evaluate(f"{next_event}.focus()")
     tab.press("Enter")
     assert tab.evaluate(value).startswith("05:51:37.")
+    heard = tab.evaluate("document.querySelector('[role=status]').textContent")
+    assert heard.startswith("05:51:37.")
+    assert "Deadlock #1" in heard
     assert "Deadlock #1" in tab.evaluate("document.querySelector('main').textContent")
 
 
@@ -180,6 +184,25 @@ def test_it_has_a_light_a_dark_and_a_printed_form(tab: Browser, tmp_path: Path) 
     tab.prefers(media="print", color_scheme="dark")
     assert tab.evaluate(colour) == "rgb(255, 255, 255)"
     assert tab.evaluate(controls) == "none"
+
+
+@pytest.mark.chromium
+def test_printed_tables_are_whole(tab: Browser, tmp_path: Path) -> None:
+    """On the screen, the rest of a long table is shown by a button."""
+    found = incident_period()
+    table = WordTable("Clients", "", ("client",), [((f"c{n}", None),) for n in range(40)])
+    file = tmp_path / "report.html"
+    file.write_bytes(page(replace(document(found.period), tables=[table]), found.timeline, "t"))
+    tab.open(file)
+    tab.until("document.querySelector('footer')")
+    rows = "[...document.querySelectorAll('td.path')].filter((one) => one.textContent[0] == 'c')"
+    printing = "window.dispatchEvent(new Event('{}'))"
+
+    assert tab.evaluate(f"{rows}.length") == 25
+    tab.evaluate(printing.format("beforeprint"))
+    assert tab.evaluate(f"{rows}.length") == 40
+    tab.evaluate(printing.format("afterprint"))
+    assert tab.evaluate(f"{rows}.length") == 25
 
 
 @pytest.mark.chromium
