@@ -42,6 +42,7 @@ class Past:
         self.world = World().after(self._listing(()))
         self.names: list[str] = []
         self.lock: Lock | None = None
+        self.is_asleep = False  # it does not look
 
     def _listing(self, names: Sequence[str]) -> Children:
         stat = Stat(
@@ -76,6 +77,8 @@ class Past:
 
     def _learn(self, *facts: AnyFact) -> None:
         self.world = self.world.after(*facts)
+        if self.is_asleep:
+            return
         found = lock_at(ROOT, self.world, DEFAULT_SETTINGS, 0, self.lock)
         self.lock = found if isinstance(found, Lock) else None
 
@@ -116,6 +119,27 @@ def test_a_waiter_takes_the_lock_where_the_child_came_after_it_did() -> None:
     past = Past().come(ONE, TWO).go(ONE[0]).come(FIRST)
 
     assert nodes(past.now.holders) == [TWO[0]]
+
+
+@pytest.mark.parametrize(("kind", "foreign"), [("curator", FIRST), ("go", CONFIG)])
+@pytest.mark.parametrize("is_late", [True, False])
+def test_one_look_after_a_child_and_a_release_shows_who_met_it(
+    kind: str, foreign: tuple[str, int], *, is_late: bool
+) -> None:
+    """Their transactions say which came first: the waiter listed the children at the release."""
+    one, two = contender(kind, 1), contender(kind, 2)
+    past = Past().come(one, two)
+    past.is_asleep = True
+    if is_late:
+        past.go(one[0])
+        past.is_asleep = False
+        past.come(foreign)
+    else:
+        past.come(foreign)
+        past.is_asleep = False
+        past.go(one[0])
+
+    assert nodes(past.now.holders) == [two[0]] * is_late
 
 
 def test_a_client_fails_when_it_looks_again() -> None:

@@ -102,6 +102,22 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         """The children that earlier members of a session watched: it may watch them still."""
         return self.memory.left_watches(self.names)
 
+    def has_met(self, member: Member, child: Member) -> bool:
+        """Return whether a waiter of the previous look has listed this child since."""
+        if not self.memory.listed_again(member, self.names):
+            return False
+        return child.node in self.memory.names or 0 < child.czxid < self._removed_at
+
+    @cached_property
+    def _removed_at(self) -> int:
+        """The zxid at which the only child that left since the previous look was removed, or 0.
+
+        It is that of the last change, unless a child was created then.
+        """
+        is_creation = any(child.czxid >= self.changed for child in self.children)
+        is_one = len(self.memory.names - self.names) == 1
+        return self.changed if is_one and not is_creation else 0
+
     def watched_by(self, session: Session) -> Mapping[Text, int]:
         seen = self.watched.get(session)
         return NO_WATCHES if seen is None else seen.children

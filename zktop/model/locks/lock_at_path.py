@@ -81,7 +81,7 @@ class _LockBuilder:
         self._configured = site.configured
         self._leases = self._configured.leases if self._configured else None
         self._known = known_members(before)
-        self._opening = FolderOpener(site, memory_of(before))
+        self._opening = FolderOpener(site, memory_of(before), before)
         self._before = before.queues if before else ()
 
     def lock(self) -> Lock:

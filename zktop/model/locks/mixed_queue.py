@@ -229,17 +229,16 @@ class MixedQueue(QueueDefaults):
 
     def _has_met(self, member: Member, child: Member) -> bool:
         """Return whether the client has listed a child whose name it cannot read."""
-        if _came_before(child, member):
-            return True
-        memory = self.folder.memory
-        return child.node in memory.names and memory.listed_again(member, self.folder.names)
+        return _came_before(child, member) or self.folder.has_met(member, child)
 
     def _is_older(self, child: Member, member: Member) -> bool:
         """Return whether a child existed when the member's client last listed the children."""
         if _came_before(child, member):
             return True
         memory = self.folder.memory
-        return member.node in memory.waited and child.node in memory.names
+        if member.node in memory.waited and child.node in memory.names:
+            return True
+        return self.folder.has_met(member, child)
 
     def _watched_now_and_at_first(
         self, member: Member, decision: ClientDecision

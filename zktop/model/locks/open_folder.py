@@ -87,6 +87,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
 
     site: LockSite
     memory: FolderMemory
+    before: Lock | None = None  # the previous version of the lock
 
     def of(
         self, family: Family, layouts: Sequence[Layout], below: str = ""
@@ -97,9 +98,12 @@ class FolderOpener(msgspec.Struct, frozen=True):
             children = children_of(family, members, layouts, below)
             nodes = {absolute_path(self.site.path, child.node): child.node for child in children}
             sessions = [child.owner for child in children if child.owner]
+            memory = self.memory
+            if memory is NO_MEMORY and self.before is not None and not below:
+                memory = _memory_before_others(self.before, children)
             return Folder(
                 children=children,
-                memory=self.memory,
+                memory=memory,
                 watched=seen_watching(self.site.world, sessions, nodes, self.memory.watched),
                 changed=_last_change(family),
                 user_layouts=self.site.settings.layouts,
@@ -152,6 +156,22 @@ def _tries(queues: Sequence[MixedQueue]) -> Iterator[tuple[Text, WaitTry]]:
         for member in queue.waiters if len(queue.folder.views(queue.layout)) > 1 else ():
             targets = frozenset(target.path for target in queue.expected(member))
             yield member.node, WaitTry(member.owner, targets)
+
+
+def _memory_before_others(before: Lock, children: Sequence[Member]) -> FolderMemory:
+    """Return the waits of a lock that had one library only, if other children came since."""
+    known = before.family.members
+    came = (child for child in children if child.node not in known)
+    if all(child.layout == before.layout for child in came):
+        return NO_MEMORY
+    waiting = ((queue, member) for queue in before.queues for member in queue.waiters)
+    return FolderMemory(
+        names=frozenset(name for name, znode in known.items() if znode.stat or znode.hidden),
+        waited={
+            member.node: tuple(target.path for target in queue.expected(member))
+            for queue, member in waiting
+        },
+    )
 
 
 def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
