@@ -54,7 +54,7 @@ def test_a_deadlock_is_an_event_at_its_beginning_and_end() -> None:
 
 
 def test_a_finding_is_an_event_at_its_beginning_and_end() -> None:
-    """A node without an owner, until it is deleted."""
+    """A node without an owner, until it is deleted; in between it gets more severe."""
     orphan = k("A", 0, by="")
     gone = Gone(path=Text(path_of(orphan)), zxid=ZXID + 1, at=LATER + 90_000)
     lines = events_of(
@@ -64,8 +64,57 @@ def test_a_finding_is_an_event_at_its_beginning_and_end() -> None:
         (LATER + 90_000, [gone]),
     )
 
-    told_of = [(line["event"], line["node"]) for line in lines if line.get("rule") == "B1"]
-    assert told_of == [("finding", orphan.name), ("finding-cleared", orphan.name)]
+    told_of = [
+        (line["event"], line["node"], line["severity"])
+        for line in lines
+        if line.get("rule") == "B1"
+    ]
+    assert told_of == [
+        ("finding", orphan.name, "warning"),
+        ("finding", orphan.name, "critical"),
+        ("finding-cleared", orphan.name, "critical"),
+    ]
+
+
+def test_a_deadlock_is_an_event_again_when_it_is_more_certain() -> None:
+    """With the same id; a script waits for C3. Less certain and as certain again it is not."""
+    examiner, teller = Examiner(), EventStream()
+    report = examiner.look(World().after(*facts(AB_BA)), LATER)
+    (found,) = report.deadlocks
+    lines = []
+    for confidence in ("C2", "C2", "C3", "C2", "C3"):
+        deadlocks = (msgspec.structs.replace(found, confidence=confidence),)
+        made = msgspec.structs.replace(report, deadlocks=deadlocks, events=(), findings=())
+        lines += [*teller.events(made)]
+
+    told_of = [(line.event, line.id, line.confidence) for line in lines if line.id]
+    assert told_of == [("deadlock", found.id, "C2"), ("deadlock", found.id, "C3")]
+    assert [line.zxid for line in lines if line.id] == [f"{report.world.zxid:#x}"] * 2
+
+
+def test_a_finding_is_an_event_again_when_it_is_more_severe() -> None:
+    """The line has the severity."""
+    examiner, teller = Examiner(), EventStream()
+    world = World().after(*orphaned(k("A", 0, by=""), k("B", 1)))
+    examiner.look(world, LATER)
+    report = examiner.look(world, LATER + 70_000)
+    (found,) = (one for one in report.findings if one.rule == "B1")
+    lines = []
+    for severity in ("info", "warning", "info", "warning", "critical"):
+        findings = (msgspec.structs.replace(found, severity=severity),)
+        lines += [*teller.events(msgspec.structs.replace(report, findings=findings, events=()))]
+
+    told_of = [line.severity for line in lines if line.event == "finding"]
+    assert told_of == ["info", "warning", "critical"]
+
+
+def test_events_of_contenders_have_their_modes() -> None:
+    """Also of one that is gone."""
+    gone = Gone(path=Text(f"/locks/x/{kazoo_name('A0', 0, 'rlock')}"), zxid=300, at=LATER + 1_000)
+    lines = events_of((LATER, facts("X rw: A.R B.W C.R")), (LATER + 1_000, [gone]))
+
+    modes = [(line["event"], line["mode"]) for line in lines if line.get("node")]
+    assert modes == [("released", "read"), ("acquired", "write")]
 
 
 def test_a_lock_that_changes_hands_is_three_events() -> None:

@@ -59,6 +59,14 @@ def test_the_schema_refuses_a_wrong_word() -> None:
     assert not SNAPSHOT.is_valid(made)
 
 
+@pytest.mark.parametrize("name", ["snapshot", "events", "free", "report"])
+def test_a_document_without_the_name_of_its_schema_is_refused(name: str) -> None:
+    """Readers choose by it how to read the rest."""
+    schema = _schema(name)
+
+    assert "schema" in schema["$defs"][schema["$ref"].rpartition("/")[2]]["required"]
+
+
 TRUTH = {
     # story: kind, leases, holders, waiters, and whom each waiter waits for
     "X x: A B C": ("mutex", None, ["A"], ["B", "C"], [["A"], ["A", "B"]]),

@@ -30,9 +30,9 @@ NAGIOS_CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
 _EXAMPLES = """\b
 Examples:
   zktop check --hosts zk1:2181 --root '/locks/**'
-  zktop check --fail-on D1,D2,B1 --min-confidence C3
+  zktop check --fail-on D1,D2,B1
   zktop check --format nagios
-  zktop check --from incident.zktop --at +90s
+  zktop check --from incident.zktop --at +90s --min-confidence C3
 
 Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 no connection, 4 no lock.
 With --format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
@@ -80,7 +80,8 @@ def _errors_as_unknown(*, is_nagios: bool) -> Iterator[None]:
     type=click.Choice(("C1", "C2", "C3", "C4")),
     default="C2",
     show_default=True,
-    help="Minimum confidence of findings that count.",
+    help="Minimum confidence of findings that count. A check of an ensemble ends before a "
+    "deadlock that is older than zktop can be C3, which takes about 35 s.",
 )
 @click.option(
     "--format",

@@ -1,18 +1,19 @@
 """The events of `zktop events`: what changed from one report to the next.
 
 A report contains the events of its locks. Deadlocks, findings and the connection are states; an
-event says when one begins or ends. If a znode is listed but not read yet, its event is held back
-until its owner is known, but at most for PATIENCE_MS.
+event says when one begins or ends, and once more when a deadlock or a finding gets more certain or
+more severe. If a znode is listed but not read yet, its event is held back until its owner is
+known, but at most for PATIENCE_MS.
 """
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from zktop.model.facts import Link, Session
-from zktop.model.findings.finding import Finding
+from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.format import iso
 from zktop.model.history import events as history
 from zktop.model.report import Report
@@ -21,6 +22,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.output.schema import EVENT, EventJson
 
 T = TypeVar("T")
+State = TypeVar("State", Deadlock, Finding)
 
 PATIENCE_MS: Final = 1000  # then an event is printed without the owner
 
@@ -32,6 +34,7 @@ class EventStream:
         self._link: Link | None = None
         self._deadlocks: dict[str, Deadlock] = {}
         self._findings: dict[str, Finding] = {}
+        self._told: dict[str, Weight] = {}  # the most certain and severe that was yielded
         self._held: deque[history.Event] = deque()
 
     def events(self, report: Report) -> Iterator[EventJson]:
@@ -44,14 +47,14 @@ class EventStream:
     def rest(self) -> Iterator[EventJson]:
         """Yield the events still held back after the last report."""
         while self._held:
-            yield lock_event(self._held.popleft())
+            yield lock_event(self._held.popleft(), None)
 
     def _lock_events(self, report: Report) -> Iterator[EventJson]:
         """Yield events in order, up to the first whose owner is not known yet."""
         self._held.extend(report.events)
         while self._held and (event := _with_owner(self._held[0], report)) is not None:
             self._held.popleft()
-            yield lock_event(event)
+            yield lock_event(event, _mode(event, report))
 
     def _connection_events(self, report: Report) -> Iterator[EventJson]:
         link, before = report.world.link, self._link
@@ -72,7 +75,7 @@ class EventStream:
         before, self._deadlocks = self._deadlocks, now
         for deadlock in _only_in_second(now, before):
             yield _deadlock("deadlock-resolved", deadlock, report)
-        for deadlock in _only_in_second(before, now):
+        for deadlock in self._risen(now):
             yield _deadlock("deadlock", deadlock, report)
 
     def _finding_events(self, report: Report) -> Iterator[EventJson]:
@@ -82,8 +85,29 @@ class EventStream:
         for finding in _only_in_second(now, before):
             if finding.id not in self._deadlocks:
                 yield _finding("finding-cleared", finding, report)
-        for finding in _only_in_second(before, now):
+        for finding in self._risen(now):
             yield _finding("finding", finding, report)
+        self._told = {key: self._told[key] for key in (*self._deadlocks, *now)}
+
+    def _risen(self, now: dict[str, State]) -> Iterator[State]:
+        """Yield what is new, or more certain or severe than ever since its beginning."""
+        for key, one in now.items():
+            weight, told = _weight(one), self._told.get(key)
+            if told is None or weight.severity > told.severity or weight.sure > told.sure:
+                yield one
+            self._told[key] = weight if told is None else Weight(*map(max, weight, told))
+
+
+class Weight(NamedTuple):
+    """How severe and certain something is."""
+
+    severity: int
+    sure: int
+
+
+def _weight(one: Deadlock | Finding) -> Weight:
+    severity = one.severity if isinstance(one, Finding) else "critical"
+    return Weight(-SEVERITIES.index(severity), int(one.confidence[1:]))
 
 
 def _with_owner(event: history.Event, report: Report) -> history.Event | None:
@@ -100,7 +124,16 @@ def _with_owner(event: history.Event, report: Report) -> history.Event | None:
     return replace(event, session=member.owner or None, owner=member.label, zxid=zxid)
 
 
-def lock_event(event: history.Event) -> EventJson:
+def _mode(event: history.Event, report: Report) -> str | None:
+    """Return the mode of a contender, which may have left."""
+    view = report.view(event.lock)
+    if view is None or event.node is None:
+        return None
+    members = (view.lock.member(event.node), *reversed(view.history.former_members))
+    return next((one.mode for one in members if one and one.node == event.node), None)
+
+
+def lock_event(event: history.Event, mode: str | None) -> EventJson:
     """Convert an event of a lock."""
     waited, held = event.waited, event.held
     return EventJson(
@@ -112,6 +145,7 @@ def lock_event(event: history.Event) -> EventJson:
         node=event.node,
         session=_session(event.session),
         owner=event.owner,
+        mode=mode,
         waited_s=waited.ms / 1000 if waited else None,
         waited_is=waited.bound if waited else None,
         held_s=held.ms / 1000 if held else None,
@@ -130,6 +164,7 @@ def _deadlock(
         schema=EVENT,
         at=iso(report.now),
         event=what,
+        zxid=_hexadecimal(report.world.zxid or None),
         lock=closing,
         id=deadlock.id,
         rule=deadlock.rule,
@@ -147,9 +182,11 @@ def _finding(
         schema=EVENT,
         at=iso(report.now),
         event=what,
+        zxid=_hexadecimal(report.world.zxid or None),
         lock=finding.lock,
         node=_only(finding.nodes),
         session=_session(_only(finding.sessions)),
+        severity=finding.severity,
         id=finding.id,
         rule=finding.rule,
         confidence=finding.confidence,

@@ -13,6 +13,7 @@ from zktop.model.freeing.refusals import unreadable_sentence
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.output.schema import (
+    FREE,
     FreedJson,
     FreeJson,
     LockBlockerJson,
@@ -33,6 +34,7 @@ LABEL_CELLS: Final = 9
 def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
     """Convert a plan, with what was done about it."""
     return FreeJson(
+        schema=FREE,
         lock=plan.lock,
         layout=plan.layout,
         kind=plan.kind,

@@ -274,7 +274,7 @@ class ExpiredSessionJson(JsonObject, frozen=True, kw_only=True):
 class SnapshotJson(JsonObject, frozen=True, kw_only=True):
     """Everything that zktop knows at one moment."""
 
-    schema: Literal["zktop.snapshot/1"] = SNAPSHOT
+    schema: Literal["zktop.snapshot/1"]
     taken_at: Time
     source: SourceJson
     locks: list[LockJson]
@@ -330,7 +330,7 @@ class FreedJson(JsonObject, frozen=True, kw_only=True):
 class FreeJson(JsonObject, frozen=True, kw_only=True):
     """The ways to free one lock."""
 
-    schema: Literal["zktop.free/1"] = FREE
+    schema: Literal["zktop.free/1"]
     lock: str
     layout: str
     kind: str
@@ -347,7 +347,7 @@ class FreeJson(JsonObject, frozen=True, kw_only=True):
 class EventJson(JsonObject, frozen=True, kw_only=True, omit_defaults=True):
     """One line of `zktop events`."""
 
-    schema: Literal["zktop.event/1"]  # no default: defaults are left out of the line
+    schema: Literal["zktop.event/1"]
     at: Time
     event: Literal[
         "queued",
@@ -379,6 +379,7 @@ class EventJson(JsonObject, frozen=True, kw_only=True, omit_defaults=True):
     deletes: int | None = None
     id: str | None = None
     rule: str | None = None
+    severity: Literal["critical", "warning", "info"] | None = None  # of a finding
     confidence: Confidence | None = None
     sentence: str | None = None
     state: str | None = None

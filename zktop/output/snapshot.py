@@ -22,6 +22,7 @@ FORMER_NAMES: Final = {rule.id: rule.former_name for rule in RULES}
 def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.SnapshotJson:
     """Convert a whole report."""
     return schema.SnapshotJson(
+        schema=schema.SNAPSHOT,
         taken_at=iso(report.now),
         source=_source(report, hosts, chroot),
         locks=[_lock(view) for view in report.views],

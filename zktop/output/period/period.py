@@ -13,6 +13,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.output.period.cases import CaseLog, DeadlockCase, FindingCase
 from zktop.output.period.period_schema import (
+    PERIOD,
     AccountingJson,
     BoundedJson,
     ChargedJson,
@@ -86,6 +87,7 @@ class Period:
         until = accounts.until
         findings = self._cases.findings()
         summary = PeriodJson(
+            schema=PERIOD,
             hosts=origin.hosts,
             chroot=origin.chroot,
             since=iso(accounts.since),

@@ -152,7 +152,7 @@ class SeenJson(JsonObject, frozen=True, kw_only=True):
 class PeriodJson(JsonObject, frozen=True, kw_only=True):
     """What happened in a period."""
 
-    schema: Literal["zktop.report/1"] = PERIOD
+    schema: Literal["zktop.report/1"]
     hosts: str | None
     chroot: str
     since: Time
