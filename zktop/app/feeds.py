@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RETRY_S = 2.0
 RETRY = f"Next try in {RETRY_S:g} s."
 RECONNECT_S = 1.0  # upper limit of the client's pause between two tries
-REFUSED_S = 12.0  # longer than any pause of the client between two tries
+REFUSED_S = 12.0  # longer than any pause between two attempts of the client
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
 EARLY_LOOKS_S = 0.5  # at least, from the first locks to the next look during the first reading
 EARLY_LOOKS_SHARE = 16  # at least, in times of the look before
@@ -83,11 +83,11 @@ class LiveFeed:
             self.webhooks.close()
 
     def complain(self, sentence: str) -> None:
-        """Show a sentence about what has failed; any thread may call this."""
+        """Show an error message. Thread-safe."""
         self._send(Complaint(sentence))
 
     def record(self, path: Path | None, past: Past = ()) -> None:
-        """Record to this file, first this past; None ends the recording."""
+        """Start a recording that begins with `past`; None ends the current one."""
         self._record_to.put((path, past))
         if self._run is not None:
             self._run.wake()
@@ -137,8 +137,8 @@ class LiveFeed:
     def _read_once(self, run: LiveRun) -> bool:
         """Read everything, and show the first locks meanwhile; False if stopped.
 
-        After a lost connection nothing is shown before everything is read: locks on the screen
-        would disappear for a while.
+        After a reconnect, nothing is shown until everything is read: locks would vanish for a
+        while.
         """
         shows_first, looks_at = self._is_first_run, monotonic()
         self._is_first_run = False
@@ -177,7 +177,7 @@ class LiveFeed:
         return Status("live")
 
     def _is_refused(self, run: LiveRun) -> bool:
-        """Return whether servers have been up for a while and still give us no session.
+        """Return whether servers are reachable but have refused a session for a while.
 
         For example because they have lost their data: a server whose last transaction is older
         than the client's refuses it for good. A new session reads everything again.

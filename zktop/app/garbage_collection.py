@@ -1,4 +1,4 @@
-"""Keep the garbage collector away from objects that stay: imported code, the first reading.
+"""Exclude long-lived objects from garbage collection: imported code, the first reading.
 
 Collections during the imports would delay the first frame of the UI by 40 ms (`bench screen`).
 The first reading of 10,000 locks makes a million objects. Collections would take an eighth of its
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collections() -> Iterator[None]:
-    """Collect nothing in this block, and never examine the objects that it made."""
+    """Disable collection in this block; exempt the objects made in it from later collections."""
     if not gc.isenabled():  # within another such block
         yield
         return

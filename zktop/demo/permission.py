@@ -9,7 +9,7 @@ Allow = Literal["ask", "always", "never"]
 
 
 class Permission:
-    """One answer per run is enough below the demo root; any other lock needs one each time.
+    """Asked once per run below the demo root, and each time for any other lock.
 
     A sandbox that zktop has started needs no permission.
     """

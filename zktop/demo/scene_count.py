@@ -44,7 +44,7 @@ class _Counter:
         self._latest: dict[str, int] = {}  # index of the last departure, by lock
         self._held: dict[str, set[str]] = defaultdict(set)  # locks, by contender
         self._releasing: set[tuple[str, str]] = set()  # contender and lock
-        self._lost: set[str] = set()  # contenders whose session is gone, and their nodes with it
+        self._lost: set[str] = set()  # contenders that lost their session and its nodes
 
     def add(self, step: ContenderStep) -> None:
         """Count one step, later than all before it."""
@@ -91,7 +91,7 @@ class _Counter:
             self.departures.append(DemoDeparture(step.contender, lock, how))
 
     def _join(self, node: str) -> None:
-        """End the last departure of the lock of a new node, which may wake clients, too."""
+        """End the lock's last departure: the new node may wake clients, too."""
         for lock in [one for one in self._latest if node.startswith(f"{one}/")]:
             self._end_latest(lock)
 

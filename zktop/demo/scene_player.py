@@ -171,7 +171,7 @@ class SceneRun:
 
 
 class ScenePlayer:
-    """Plays one scene at a time in a thread of its own: load, play, pause, step, stop.
+    """Plays one scene at a time in its own thread: load, play, pause, step, stop.
 
     Every command goes through a queue that the thread reads between two moves, so no command
     interrupts a move. Only `close` waits. With `repeat_after_s`, a scene that is over stays for

@@ -1,4 +1,4 @@
-"""Findings as alerts, in the form in which Alertmanager posts them to webhooks.
+"""Findings as alerts, in the JSON that Alertmanager sends to webhooks.
 
 `FindingAlerts` is a fold over reports: it returns an alert for each finding that is new, has
 become more or less severe or sure, or is over. A finding that follows from another one has no
@@ -38,7 +38,7 @@ class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class WebhookBody(msgspec.Struct, frozen=True, rename="camel"):
-    """What is posted; a receiver of Alertmanager's webhooks accepts it."""
+    """The request body, as receivers of Alertmanager webhooks expect it."""
 
     status: Literal["firing", "resolved"]
     alerts: Sequence[WebhookAlert]
@@ -72,7 +72,7 @@ class FindingAlerts:
     def __init__(
         self, cluster: str, severity: Severity, before: Mapping[str, WebhookAlert] | None = None
     ) -> None:
-        """Prepare; findings that are less severe have no alerts.
+        """Alert on findings of this severity or worse.
 
         `before` is what an earlier run left firing: it is repeated if it lasts, else resolved.
         """
@@ -95,7 +95,7 @@ class FindingAlerts:
         return self._firing
 
     def after(self, report: Report) -> list[WebhookAlert]:
-        """Return what is new. Without a connection, or just after a new one, nothing is over."""
+        """Return new and resolved alerts; none resolves without a connection or just after one."""
         link = report.world.link
         if link is None or not link.is_up:
             return []
@@ -127,7 +127,7 @@ class FindingAlerts:
     def _over(self, present: AbstractSet[str], now: Millis) -> list[WebhookAlert]:
         """Forget and return the alerts whose findings are over.
 
-        A finding that is missing for long is over, however often the session is new.
+        A finding missing for long enough is over, even if sessions keep changing.
         """
         missing = self._firing.keys() - present
         self._missing_since = {id_: self._missing_since.get(id_, now) for id_ in missing}

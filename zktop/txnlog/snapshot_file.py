@@ -63,7 +63,7 @@ class SnapshotFile:
         begin = self._take(4)
         if begin != MAGIC:
             what = begin.hex(" ")
-            raise DataFileError(f"{name} is not a snapshot of ZooKeeper: it begins with {what}.")
+            raise DataFileError(f"{name} is not a ZooKeeper snapshot: it starts with {what}.")
         version = self._int()
         if version != _KNOWN_VERSION:
             raise DataFileError(f"{name} has format version {version}; only 2 is known.")

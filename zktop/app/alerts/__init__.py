@@ -1,1 +1,1 @@
-"""Tell others about findings: run a command, post to webhooks."""
+"""Send findings to a command or a webhook: run a command, post to webhooks."""

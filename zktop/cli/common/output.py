@@ -39,7 +39,7 @@ def put_utf8(data: bytes) -> None:
 
 
 def flush() -> None:
-    """Write what was printed so far, for whoever reads it as it comes."""
+    """Flush stdout, for programs that read the output as it is written."""
     if sys.stdout:
         sys.stdout.flush()
 
@@ -61,7 +61,7 @@ def narrate(sentence: str) -> None:
 
 
 class ProgressLine:
-    """One line on stderr that says how far a command is, if stderr is a terminal."""
+    """A progress line on stderr, if stderr is a terminal, if stderr is a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = bool(sys.stderr) and sys.stderr.isatty()
@@ -69,7 +69,7 @@ class ProgressLine:
         self._width = 0
 
     def show(self, progress: str) -> None:
-        """Replace the line, unless it is too new."""
+        """Replace the line, at most twice a second."""
         if self._is_shown and time.monotonic() >= self._next:
             self._next = time.monotonic() + PROGRESS_EVERY_S
             self._write(clean(progress).ljust(self._width))

@@ -12,7 +12,7 @@ from zktop.model.text import Text, nearest
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY
 from zktop.model.world.world import World
 
-MAX_SIBLINGS: Final = 1_000  # to compare a name with all of them takes 20 ms
+MAX_SIBLINGS: Final = 1_000  # comparing a name with this many takes 20 ms
 
 
 class MissingRoot(msgspec.Struct, frozen=True, gc=False):
@@ -66,7 +66,7 @@ def base_of(root: str) -> Text:
 
 
 def _first_absent(base: Text, world: World) -> Text | None:
-    """Find the first znode of a path that was seen not to exist; None if the last one exists.
+    """Return the first znode on a path that is known to be missing, or None.
 
     Only the last one is watched: those above it may have been created since.
     """

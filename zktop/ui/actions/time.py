@@ -34,14 +34,14 @@ class TimeActions(Shell):
         self.seek(None if is_newest else message.at)
 
     def draw(self) -> None:
-        """Draw the moment on display; make its report again if that was packed."""
+        """Draw the current moment; rebuild its report if it was packed."""
         super().draw()
         if self.visit.is_unpacking and not self._is_unpacking:
             self._is_unpacking = True
             self.run_worker(self._unpack(self.visit.tape), group="past")
 
     async def _unpack(self, tape: Tape) -> None:
-        """Make the report of the moment on a thread; then the next, if the user has gone on."""
+        """Rebuild that report on a thread, then the next one if the user has moved on."""
         at, last, limit = self.playback.moment(tape), tape.last, tape.in_memory_from
         try:
             if at is not None and last is not None:
@@ -206,7 +206,7 @@ class TimeActions(Shell):
             self.push_screen(CompareDialog(here, now))
 
     async def _frame_at(self, at: Millis) -> Frame | None:
-        """Return the frame shown at a moment; one that is packed is made again on a thread."""
+        """Return the frame shown at a moment; a packed one is rebuilt on a thread."""
         frame = self.tape.frame_at(at)
         if frame is None and self.tape.last is not None:
             reports = self.tape.reports(at, at)

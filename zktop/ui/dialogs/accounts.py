@@ -86,7 +86,7 @@ def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line
 
 def _next(freed: FreedLock) -> str:
     if freed.after_ms is None:
-        return "nobody has got it yet"
+        return "not acquired yet"
     session = freed.next_session
     name = freed.next or (session_name(session) if session else "an unknown client")
     return f"{name} got it {span(freed.after_ms)} later"

@@ -111,7 +111,7 @@ class PaletteDialog(Dialog[PaletteItem]):
         rows = [row for one in sections for row in section_lines(one, width)]
         lines = [drawing for drawing, _ in rows] or [line(("No match.", "dim"))]
         items, old = [item for _, item in rows], results.target
-        if isinstance(old, PaletteItem):  # each search makes its items anew
+        if isinstance(old, PaletteItem):  # each search creates new items
             same = (one for one in items if one and one[:2] == old[:2])
             results.target = next(same, None)
         results.show(lines, items)

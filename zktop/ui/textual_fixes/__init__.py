@@ -1,1 +1,1 @@
-"""Fixes for what Textual gets wrong for this program; one module for each subject."""
+"""Workarounds for Textual, one subject each."""

@@ -104,7 +104,7 @@ class WaitTree(NamedTuple):
 
 
 def overview(report: Report) -> Iterator[WaitTree]:
-    """Yield trees of the worst root blockers up to MAX_ITEMS lines; only waiters that block."""
+    """Yield trees of the worst root blockers, MAX_ITEMS lines; waiters only if they block."""
     made = 0
     for root in report.blockers[:MAX_ROOTS]:
         if made > MAX_ITEMS:
@@ -155,7 +155,7 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 
 
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
-    """Return the tree of a holder, if possible of one that waits for another lock.
+    """Return the tree of a holder, preferably one that waits for another lock.
 
     If its queues are separate, the holders of all that have waiters are at the top, unless one of
     them is in a deadlock.

@@ -56,7 +56,7 @@ def batches(
     most: int,
     most_bytes: int,
 ) -> Iterator[ReadBatch]:
-    """Split siblings into requests of one operation; `full` puts the chroot in front of a path.
+    """Split siblings into requests of one operation; `full` prepends the chroot to a path.
 
     The names of one parent stay in one request, unless they are too many or too large for it.
     """

@@ -24,7 +24,7 @@ _MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
 
 
 def monotonic_ms() -> Millis:
-    """Our clock that nobody sets, for `ServerClock`."""
+    """A monotonic clock, for `ServerClock`."""
     return time.monotonic_ns() // 1_000_000
 
 

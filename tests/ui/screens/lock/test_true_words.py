@@ -108,7 +108,7 @@ def test_a_lock_acquired_during_a_disconnection_was_not_held_from_the_start() ->
         (NOW + 60_000, [own(at=NOW + 60_000), freed]),
     )
 
-    assert "acquired unseen by zktop: ages with ≥ are" in text(lock_notes(detail, 100))
+    assert "ages with ≥ are lower bounds" in text(lock_notes(detail, 100))
 
 
 def was(detail: LockDetail) -> str:

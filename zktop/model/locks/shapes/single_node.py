@@ -1,4 +1,4 @@
-"""Locks made of a single node: held by the session that owns it, or until a date in it."""
+"""Single-node locks, held by the node's owner or until a date in its data."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _MAX_SIBLINGS: Final = 32
 
 
 class SingleNodeQueue(QueueDefaults):
-    """Nodes that are held as long as they exist, and standbys with nodes elsewhere."""
+    """Nodes that hold the lock while they exist, and standbys whose nodes are elsewhere."""
 
     def __init__(
         self,

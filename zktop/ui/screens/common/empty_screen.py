@@ -83,7 +83,7 @@ def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
 
 
 def _is_now(state: ViewState) -> bool:
-    """True if the screen shows what there is at this moment."""
+    """True if the screen shows the present."""
     return state.feed.is_live and state.is_newest and state.status.word in ("live", "read-only")
 
 

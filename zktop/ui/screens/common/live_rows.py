@@ -118,7 +118,7 @@ class LiveRows(Generic[R]):
         return row
 
     def forget(self, row: R | None) -> None:
-        """Forget what was computed for a row that is replaced or removed, or has other names."""
+        """Drop what was computed for a row that was replaced, removed or renamed."""
         self._ordered = None
         if row is not None:
             self._matches.pop(row, None)
@@ -127,7 +127,7 @@ class LiveRows(Generic[R]):
 
     @property
     def keeps_texts(self) -> bool:
-        """True if the texts of rows are kept, for a filter."""
+        """True while row texts are cached for a filter."""
         return bool(self._texts)
 
     def toggle(self, group: str) -> None:
@@ -146,7 +146,7 @@ class LiveRows(Generic[R]):
         return rows if is_sorted or not self.is_grouped else self.grouped(rows, now, apart)
 
     def prepare(self) -> Iterator[None]:
-        """Make the texts that plain words are searched in: 1.5 s for 100,000 locks, in steps."""
+        """Build the texts that a filter searches, in steps: 1.5 s for 100,000 locks."""
         if self.rows:  # none before the first report
             self._text_of("", self.fields[""])
             yield from self._texts[""].make(self.rows.values())
@@ -173,11 +173,11 @@ class LiveRows(Generic[R]):
 
     @property
     def fields(self) -> Mapping[str, Callable[[R], str]]:
-        """Functions that make the texts that a filter can match, by the names of the fields."""
+        """Functions that return the text of each field, by field name."""
         raise NotImplementedError
 
     def ordered(self, now: Millis) -> Sequence[R]:
-        """Return all rows, the most urgent first. Every key of a filter needs the same order."""
+        """Return all rows, the most urgent first; cached for the letters of a filter."""
         if not self._is_by_key:
             by_key = {key: self.rows[key] for key in sorted(self.rows)}
             self.rows.clear()
@@ -250,7 +250,7 @@ MAX_SHARE: Final = 1 / 50  # share of the time that ordering may take
 class RowSorter:
     """Sorts the rows of a table: at once, or no more often than a reader can follow.
 
-    `prepare` does in steps what would delay the keys. The rows stay as they are until its end.
+    `prepare` does slow work in steps between keys; rows keep their places until it is done.
     """
 
     def __init__(
@@ -273,7 +273,7 @@ class RowSorter:
         self._is_stale = True
 
     def now(self) -> None:
-        """Put the rows in order, or begin to prepare that."""
+        """Sort the rows, or start to prepare for it."""
         if self._is_preparing:
             return
         steps = self._prepare()

@@ -19,7 +19,7 @@ from zktop.ui.view_state import ViewState
 
 
 class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """A lock's members by position: holders, waiters, then sessions that only watch it."""
+    """A lock's members by position: holders, waiters, then sessions that wait only by a watch."""
 
     lock: Lock
     members: Sequence[Member]
@@ -60,7 +60,7 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
         return view.watcher(self.watchers[place - len(self.members)])
 
     def name(self, place: int) -> str:
-        """Return a name by which the row is found again after the queue has moved."""
+        """Return a name that still identifies the row after the queue has moved."""
         if place < len(self.members):
             return self.members[place].node
         return f"session {self.watchers[place - len(self.members)]}"

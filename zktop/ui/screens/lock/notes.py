@@ -26,7 +26,7 @@ WARNINGS: Final = {
     "possible-lost-downgrade": "a writer became a reader while another writer waited",
     "revocation-requested": "another client asked a holder to release",
     "stale-breadcrumb": "a note of an earlier holder is still there",
-    "low-confidence": "the layout is a guess from node names",
+    "low-confidence": "the layout was guessed from node names",
 }
 
 
@@ -100,7 +100,7 @@ def _seen(detail: LockDetail) -> Iterator[str]:
         for m in detail.queue.members[: detail.queue.holder_count][:3]
     ):
         sign = ">=" if detail.is_ascii else "≥"
-        yield f"acquired unseen by zktop: ages with {sign} are lower bounds"
+        yield f"zktop did not see when it was acquired: ages with {sign} are lower bounds"
     if detail.report.ensemble.visibility.watches == "none":
         yield "watches: ? because no watch table could be read"
     elif detail.report.ensemble.visibility.watches == "some":

@@ -169,7 +169,7 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
             return (*pieces, Run(f"  {count(behind, 'client')} behind", "waits"))
         if not view.knows_waiters:
             return (*pieces, Run("  waiters unknown", "unknown"))
-        return (*pieces, Run("  nobody behind", "dim"))
+        return (*pieces, Run("  no clients behind", "dim"))
     ahead = _ahead(view.lock, one.blocked_by, one.ahead)
     is_early = one.verdict == "unknown" and one.actual is not None  # the table is older
     word, ink = VERDICTS["early" if is_early else one.verdict]

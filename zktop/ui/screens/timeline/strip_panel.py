@@ -1,4 +1,4 @@
-"""The strips in their panel, and what the mouse does on them.
+"""The panel of strips, and its mouse actions.
 
 A click sets the cursor, a drag moves it, the wheel zooms, and the strip under the mouse is put
 into words. Left of the strips, the mouse works as in any list.
@@ -38,7 +38,7 @@ class StripPlace:
 
 @dataclass
 class Zoomed(Message):
-    """The user wants shorter (-1) or longer (1) columns; the one under the mouse stays."""
+    """Zoom in (-1) or out (1) around the column under the mouse."""
 
     by: int
     column: int
@@ -63,7 +63,7 @@ class StripPanel(Panel, TextView):
         self.show([line.drawn for line in lines], [line.target for line in lines], heads)
 
     def show_words(self, words: Line) -> None:
-        """Replace the first line, which is in words."""
+        """Replace the first line, which describes a strip."""
         if self._heads and self._heads[0] != words:
             self._heads = [words, *self._heads[1:]]
             self.repaint()

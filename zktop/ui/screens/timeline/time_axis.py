@@ -17,7 +17,7 @@ TICKS_MS: Final = (  # between two labels
     100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
     900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
 )  # fmt: skip
-TENTHS_CELLS: Final = 10  # for a time with tenths of a second
+TENTHS_CELLS: Final = 10  # width of a time with tenths of a second
 LABEL_GAP: Final = 2  # cells
 
 
@@ -69,7 +69,7 @@ def window_around(
 
 
 def latest(newest: Millis, column_ms: int, columns: int) -> TimeWindow:
-    """Return the span whose last column has the newest moment."""
+    """Return the span whose last column contains the newest moment."""
     return TimeWindow(_last_start(newest, column_ms, columns), column_ms, columns, newest)
 
 
@@ -93,7 +93,7 @@ def zoomed(window: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeW
 
 
 def labels(window: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
-    """Times above their columns; the time of the cursor replaces any time that it touches."""
+    """Draw the labels of the axis; the cursor's time replaces labels that it would touch."""
     named = f" {time_ms(at)} "
     middle = window.column(at) - len(named) // 2
     first = min(max(0, middle), max(0, window.columns - len(named)))
