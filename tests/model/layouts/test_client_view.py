@@ -171,8 +171,12 @@ def test_sights_agree_with_the_order_of_the_own_names(layout: Layout) -> None:
 
 
 def sorts_by_id(layout: Layout, view: ClientView) -> bool:
-    """Return whether an id goes before the number: WriteLock compared whole names until 3.4.11."""
-    return layout.name == "zk-writelock-java" and not view.key
+    """Return whether an id or a mode goes before the number.
+
+    WriteLock compared whole names until 3.4.11, and copies of a read/write lock still do.
+    """
+        names = ("zk-writelock-java", "rw-read-write", "rw-host")
+    return layout.name in names and not view.key
 
 
 def _own(heads: list[tuple[str, str]]) -> Iterator[tuple[int, tuple[str, str]]]:
@@ -209,6 +213,7 @@ OWN = {
     "rw-r-w-lock": [("r-lock-", "read"), (f"_c_{UUID}-w-lock-", "write")],
     "rust-latch": [("latch-a-", "exclusive"), ("latch-b-c-", "exclusive")],
     "zooit": [("host.PID.12-", "exclusive"), ("other.PID.3-", "exclusive")],
+    "rw-host": [("host-R-", "read"), ("host-W-", "write")],
     "plain-lock-id": [("lock_a_", "exclusive"), ("lock_b_c_", "exclusive")],
     "plain-lock": [("lock-", "exclusive")],
     "plain-lock-dashless": [("lock", "exclusive")],

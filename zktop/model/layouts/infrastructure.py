@@ -102,7 +102,7 @@ SERVERS: Final = (
 
 MESOS: Final = Layout(
     name="mesos-group",
-    pattern=r"^(?:(?P<name>(?:json\.)?info)_){SEQ}$",
+    pattern=r"^(?:(?P<name>(?:json\.)?info)_)?{SEQ}$",
     watch="children",
     sights=(ClientView(counts="all", key="([^_]*)$", compare="number"),),
     kind="election",

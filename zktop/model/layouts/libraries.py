@@ -266,14 +266,16 @@ ELECTION: Final = Layout(
 
 GUID_LOCK: Final = Layout(
     name="guid-lock",
-    pattern="^(?P<id>.+?)-lock-{SEQ}$",
+    pattern="^(?!_c_.*-n_)(?P<id>.+?)-(?:lock-|n_){SEQ}$",
     sights=(
         ClientView(
-            counts=r"-lock-(-?\d{10})$", key=r"-lock-(-?\d{10})$", about="kazoo, a named subclass"
+            counts=r"-(?:lock-|n_)(-?\d{10})$",
+            key=r"-(?:lock-|n_)(-?\d{10})$",
+            about="kazoo, a named subclass",
         ),
         ClientView(counts="all", key="^(?:.*-)?(.*)$", about="zktools: ZkAsyncLock"),
     ),
     how="exists",
     unlisted=ANY_WAY,
-    about="The recipe of ZooKeeper's documentation; zktools: ZkAsyncLock (Python)",
+    about="The recipes of ZooKeeper's documentation; zktools: ZkAsyncLock (Python)",
 )

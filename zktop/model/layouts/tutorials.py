@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from zktop.model.layouts.client_view import BY_NUMBER
 from zktop.model.layouts.layout import ANY_WAY, ClientView, Layout, LockMode
 
 _READ_WRITE: Final[dict[str, LockMode]] = {"read": "read", "write": "write"}
@@ -9,6 +10,9 @@ _LETTERS: Final[dict[str, LockMode]] = {"R": "read", "W": "write", "r": "read", 
 
 _OWN: Final = ClientView()
 _WHOLE: Final = ClientView(counts="all", about="clients that sort whole names")
+_NUMBERS: Final = ClientView(
+    counts="all", key=BY_NUMBER, compare="number", about="an id before the number"
+)
 
 SHORT: Final = (
     Layout(
@@ -72,6 +76,7 @@ SHORT: Final = (
             ClientView(
                 counts="all", key="([0-9]+)$", compare="number", bars="^write-", about="Gutza"
             ),
+            _WHOLE,
         ),
         ties="arrival",
         unlisted=ANY_WAY,
@@ -127,6 +132,7 @@ LONG: Final = (
         watch="nearest",
         how="exists",
         order="text",
+        sights=(_OWN, _WHOLE),
         unlisted=ANY_WAY,
         about="A tutorial's shared lock, with the host in the name (Java)",
     ),
@@ -145,6 +151,7 @@ PLAIN: Final = (
     Layout(
         name="plain-lock",
         pattern="^lock[-_]{SEQ}$",
+        watch="adjacent",
         how="exists",
         order="unsigned",
         sights=(
@@ -192,7 +199,7 @@ NAMED: Final = Layout(
     pattern="^(?P<name>.+?[-_]?){SEQ}$",
     how="exists",
     order="text",
-    sights=(_OWN, _WHOLE),
+    sights=(_OWN, _WHOLE, _NUMBERS),
     grouped=True,
     guessed=True,
     unlisted=ANY_WAY,

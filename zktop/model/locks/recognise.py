@@ -210,6 +210,7 @@ def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
         listed = [
             p for p in places if p.znode.stat and p.znode.stat.czxid <= site.family.listed_at
         ]
+        following += following == LARGEST  # stuck there: several nodes may have this number
         if any((place.name.sequence or 0) & LARGEST >= following for place in listed):
             return False
     groups = [place.name.group for place in places]
@@ -264,7 +265,7 @@ def _no_lock(site: LockSite, kind: str) -> Recognised:
 
 
 _MAYBE_ELECTIONS: Final = frozenset(
-    ("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence")
+    ("curator-mutex", "kazoo-lock", "guid-lock", "bare-sequence", "named-sequence")
 )
 _ELECTION_SAMPLE = 4
 # Not a leaderboard, electronics or a selection; but `ordersElection` is one.

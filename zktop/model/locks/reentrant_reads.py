@@ -31,7 +31,8 @@ def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry
     if writer is None:
         return NO_REENTRY
     twins = [m for m in _sharing_first_number(members) if m.sequence == writer.sequence]
-    inherited = {m.node for m in twins} | {writer.node} if len(twins) > 1 else set()
+    reads = [m for m in twins if m.mode == "read" and m.owner == writer.owner]
+    inherited = {m.node for m in (writer, *reads)} if reads else set()
     later = [m for m in members if m.mode == "read" and m.sequence != writer.sequence]
     own = [m for m in later if m.owner and m.owner == writer.owner]
     is_revocable = _is_revocable(writer)
