@@ -242,6 +242,15 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
             part.lock, part.history, watch_check, self.owner_name, self.client_names, self.ours
         )
 
+    def nodes_in(self, path: str, rules: Collection[str]) -> frozenset[Text]:
+        """Return the nodes of a lock that have a finding of one of these rules, notes aside."""
+        return frozenset(
+            node
+            for one in self.findings
+            if one.rule in rules and one.lock == path and one.severity != "info"
+            for node in one.nodes
+        )
+
     def address(self, session: Session | None, name: str = "") -> str:
         """Return the client address of a session; empty if it is unknown, or equal to its name."""
         presence = None if session is None else self.ensemble.presence(session)

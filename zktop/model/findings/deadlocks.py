@@ -215,7 +215,7 @@ def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 @Rule("D9", "lock-order-inversion", "info", "whole", code="ORD")
 def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Actors acquire the same locks in different orders: a deadlock that has not happened yet."""
+    """Clients request the same locks in different orders, which can deadlock."""
     return _potential("D9", "Acquire these locks in the same order everywhere.", ctx)
 
 

@@ -104,6 +104,8 @@ DEADLOCKS: Final = "D1 D2 D3 D4 D5 D7"
 GHOSTS: Final = "B2 B3 B4"
 SILENCE: Final = "S3 P1"
 FOREVER: Final = "forever"  # all rules that block forever
+ASLEEP: Final = frozenset({"L1", "L3", "L5"})  # nothing will wake the waiter
+ABANDONED: Final = frozenset({"B1", "B5"})  # no client will delete the node
 
 
 class FindingSubject(msgspec.Struct, frozen=True, gc=False):

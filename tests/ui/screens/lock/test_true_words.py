@@ -7,7 +7,7 @@ from model.semaphores import GATE, LEASES, POOL, created, folder, reports
 from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, shown
 from ui.fake_feed import frames, settled
 
-from zktop.model.facts import AnyFact, Children, Denied, Gone, Millis, Node, Stat, join
+from zktop.model.facts import HOUR_MS, AnyFact, Children, Denied, Gone, Millis, Node, Stat, join
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -86,6 +86,28 @@ def test_readers_behind_one_writer_are_no_herd_in_a_long_queue(modes: str, says:
 def test_any_watcher_of_a_single_node_may_enter() -> None:
     """So nothing is said about the clients that enter when it is released."""
     assert release_sentence(single_node(), None, 80) == []
+
+
+def test_a_client_without_a_watch_is_next_but_does_not_enter() -> None:
+    """The finding says that nothing will wake it."""
+    children = [k("ann", 1), k("bob", 2), k("cid", 3)]
+    watched = {"bob": [k("dan", 0)], "cid": [children[1]]}
+    first = [*facts(*children), connected("ann", "bob", "cid"), watching(watched)]
+    detail = detail_of((NOW, first), (NOW + 5_000, [watching(watched, NOW + 5_000)]))
+
+    assert [finding.rule for finding in detail.findings if finding.severity != "info"] == ["L3"]
+    assert text(release_sentence(detail, None, 200)).strip() == (
+        "If ann releases now: bob is next, but nothing will wake it; cid keeps waiting."
+    )
+
+
+def test_a_holder_without_a_session_will_not_release() -> None:
+    """So no client is said to enter."""
+    children = [k("ann", 1, by="", age_ms=HOUR_MS), k("bob", 2)]
+    detail = detail_of((NOW, [*facts(*children), connected("bob")]), (NOW + 5_000, []))
+
+    assert [finding.rule for finding in detail.findings if finding.severity != "info"] == ["B1"]
+    assert release_sentence(detail, None, 200) == []
 
 
 def test_readers_that_released_are_no_abandoned_requests() -> None:

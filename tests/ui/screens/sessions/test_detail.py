@@ -288,6 +288,18 @@ def test_a_lease_goes_to_the_next_client() -> None:
     assert dies(report, "ann") == ["/pool goes to cid"]
 
 
+def test_a_client_that_nothing_wakes_does_not_get_the_lock() -> None:
+    """It is the next one, and does not notice it."""
+    children = [k("ann", 1), k("bob", 2)]
+    watched = {"bob": [k("dan", 0)]}
+    first = [*facts(*children), connected("ann", "bob"), watching(watched)]
+    film = frames((NOW, first), (NOW + 5_000, [watching(watched, NOW + 5_000)]))
+
+    assert dies(film[-1].report, "ann") == [
+        "/locks/orders is released; bob is next, but nothing will wake it"
+    ]
+
+
 def test_sessions_that_watch_a_single_node_wait_behind_its_owner() -> None:
     """Any of them may get the lock."""
     one_node = Settings(roots=(Root(path=PATH, layout="single-node"),))

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Final
 
 from zktop.model.facts import DAY_MS, MINUTE_MS, SECOND_MS, Millis, Session
-from zktop.model.format import clock, fold_name, iso, spoken
+from zktop.model.format import clock, fold_name, iso, several, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
 from zktop.model.session_ids import session_text
@@ -193,3 +193,13 @@ def stacked_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
             lines.append(())
         lines += part
     return lines
+
+
+def not_woken(names: Sequence[str]) -> str:
+    """Say that these clients are next and will not notice it.
+
+    >>> not_woken(["bob"])
+    'bob is next, but nothing will wake it'
+    """
+    is_are, it = ("are", "them") if len(names) > 1 else ("is", "it")
+    return f"{several(names)} {is_are} next, but nothing will wake {it}"

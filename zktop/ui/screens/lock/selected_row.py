@@ -19,7 +19,7 @@ MAX_BLOCKERS: Final = 5
 TITLE_CELLS: Final = 15  # before each fact
 MAX_GROUP_NAMES: Final = 12
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
-    "confirmed": ("watch OK: it will be notified", "good"),
+    "confirmed": ("watch OK: notified when that node goes", "good"),
     "elsewhere": ("watches something else: it may miss its turn", "warning"),
     "missing": ("watches no node of this lock: nothing will wake it", "critical"),
     "invisible": (

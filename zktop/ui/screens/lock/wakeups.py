@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Session
+from zktop.model.findings.finding import ABANDONED, ASLEEP
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member, Target, absolute_path
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import large_count, short_id, with_spaces
+from zktop.ui.screens.common.format import large_count, not_woken, short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging_lines, line
 
@@ -67,18 +68,31 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
         return []
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
     holder, waiting = queue.members[place], queue.members[queue.holder_count :]
+    if holder.node in detail.report.nodes_in(detail.path, ABANDONED):
+        return []
     if lock.kind == "semaphore":
         if lock.leases is None:
             return []
         enters = list(waiting[: max(0, lock.leases - queue.holder_count + 1)])
     else:
         enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
-    sleeping = [one for one in waiting if one not in enters]
-    text = f"{_named(detail, enters) or 'no client'} {_verb('enter', enters)}"
-    if sleeping:
-        text += f"; {_named(detail, sleeping)} {_verb('keep', sleeping)} waiting"
-    sentence = f"If {_named(detail, [holder])} releases now: {text}."
-    return hanging_lines(line("  "), sentence, width)
+    return hanging_lines(line("  "), _released(detail, holder, enters), width)
+
+
+def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> str:
+    """Return which heirs of a holder enter, and which of the other clients go on waiting."""
+    asleep = detail.report.nodes_in(detail.path, ASLEEP)
+    enter = [one for one in heirs if one.node not in asleep]
+    stay = [one for one in heirs if one.node in asleep]
+    wait = [one for one in detail.queue.members[detail.queue.holder_count :] if one not in heirs]
+    says = []
+    if enter or not stay:
+        says.append(f"{_named(detail, enter) or 'no client'} {_verb('enter', enter)}")
+    if stay:
+        says.append(not_woken([detail.report.client_names.of(one) for one in stay]))
+    if wait:
+        says.append(f"{_named(detail, wait)} {_verb('keep', wait)} waiting")
+    return f"If {_named(detail, [holder])} releases now: {'; '.join(says)}."
 
 
 def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
@@ -223,8 +237,7 @@ def _watched(detail: LockDetail, expected: Iterable[Target]) -> Iterator[int]:
 
 def _sleepers(detail: LockDetail) -> list[Line]:
     """Waiters that nothing will wake."""
-    nodes = [node for node, finding in detail.marks.items() if finding.rule in ("L1", "L3", "L5")]
-    places = detail.queue.places_of(nodes)
+    places = detail.queue.places_of(detail.report.nodes_in(detail.path, ASLEEP))
     if not places:
         return []
     named = _named(detail, (detail.queue.members[place] for place in places))

@@ -3,10 +3,11 @@
 Also: what a silent session believes when it wakes up late, and whether its host is silent too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from zktop.model.facts import Connection, Session
+from zktop.model.findings.finding import ASLEEP
 from zktop.model.format import count, several
 from zktop.model.history.endings import SILENT_SHARE
 from zktop.model.locks.lock import Lock, Member, absolute_path
@@ -14,6 +15,7 @@ from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.ui.screens.common.format import not_woken
 from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.rows import SessionRow
 
@@ -76,7 +78,7 @@ def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text
     for path in listed[:MAX_LOCKS]:
         view = report.view(path)
         if view is not None:
-            yield path, _inheritance(view, row.session)
+            yield path, _inheritance(view, row.session, report.nodes_in(path, ASLEEP))
     if len(held) > len(listed[:MAX_LOCKS]):
         more = f"and {count(len(held) - len(listed[:MAX_LOCKS]), 'more lock')}"
         is_known = len(listed) <= MAX_LOCKS and knows_waiters(report, held)
@@ -158,7 +160,8 @@ def _belief(view: LockView, own: Member) -> str:
     )
 
 
-def _inheritance(view: LockView, session: Session) -> str:
+def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> str:
+    """Return what happens to one lock; nothing wakes the nodes in `asleep`."""
     lock = part_held_by(view.lock, session)
     kept = [holder for holder in lock.holders if holder.owner != session]
     lasting = [
@@ -168,9 +171,11 @@ def _inheritance(view: LockView, session: Session) -> str:
         return f"{lock.path} stays locked: the node is persistent"
     waiters = [waiter for waiter in lock.waiters[:MAX_MEMBERS] if waiter.owner != session]
     heirs = [waiter for waiter in waiters if _is_freed(view, waiter, session)]
+    if woken := [_client_name(view, one) for one in heirs if one.node not in asleep]:
+        return f"{lock.path} goes to {several(woken)}"
     if heirs:
-        heirs_named = several(_client_name(view, one) for one in heirs)
-        return f"{lock.path} goes to {heirs_named}"
+        sleeping = not_woken([_client_name(view, one) for one in heirs])
+        return f"{lock.path} is released; {sleeping}"
     if kept:
         still = f" still waits for {several(_client_name(view, member) for member in kept)}"
         first = waiters[0] if waiters else None
