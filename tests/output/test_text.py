@@ -20,7 +20,7 @@ DEADLOCK #1  cycle, likely (C2), for 1m32s, 2 more behind
   B holds X:/locks/y and waits for X:/locks/x, which A holds; A waits for
     X:/locks/y.
   1  B holds X:/locks/y and waits for X:/locks/x behind A
-  2  A holds X:/locks/x and waits for X:/locks/y behind B  CLOSES THE CYCLE
+  2  A holds X:/locks/x and waits for X:/locks/y behind B  closes the cycle
   to resolve: kill A (session 0x100000007fc56270), which holds one lock and has
     waited the least: unblocks 3 others
   to resolve: kill B (session 0x100000009d5ed678), which holds one lock:
@@ -131,7 +131,7 @@ def test_the_middle_of_a_long_ring_is_counted() -> None:
 
     assert [line.split()[0] for line in steps] == ["1", "2", "3", "...", "49", "50"]
     assert steps[3] == "     ... 45 more ..."
-    assert steps[-1].endswith("CLOSES THE CYCLE")
+    assert steps[-1].endswith("closes the cycle")
 
 
 STORIES = [

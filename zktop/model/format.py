@@ -141,14 +141,14 @@ def unblocks(frees: int) -> str:
 
 
 def waits(number: int | None) -> str:
-    """A number of waiting actors, with the verb; None if it is unknown.
+    """A number of waiting clients, with the verb; None if it is unknown.
 
     >>> waits(0), waits(1), waits(4), waits(None)
-    ('no actor waits', '1 actor waits', '4 actors wait', 'which actors wait is unknown')
+    ('no client waits', '1 client waits', '4 clients wait', 'which clients wait is unknown')
     """
     if number is None:
-        return "which actors wait is unknown"
-    return count(number, "actor waits", "actors wait") if number else "no actor waits"
+        return "which clients wait is unknown"
+    return count(number, "client waits", "clients wait") if number else "no client waits"
 
 
 def session_name(session: Session) -> str:

@@ -25,7 +25,7 @@ from zktop.output.text import CONFIDENCE_WORDS, WIDTH, wrapped
 ROLES: Final = {
     "holder": "holds it",
     "leftover": "left over in the queue",
-    "foreign": "not a contender, and in the way",
+    "foreign": "not a lock request, and in the way",
     "deadlocked": "part of the deadlock",
 }
 LABEL_CELLS: Final = 9

@@ -49,7 +49,7 @@ def test_p6_fires_beyond_ten_times_the_usual_longest() -> None:
     finding = only("P6", holding(64 * SECOND))
 
     assert finding.sentence == (
-        f"alice has held {PATH} for 1m04s, 64 times the usual longest hold; 1 actor waits."
+        f"alice has held {PATH} for 1m04s, 64 times the usual longest hold; 1 client waits."
     )
 
 
@@ -84,7 +84,7 @@ def test_p6_is_quiet_for_a_hold_of_which_nobody_waits_for_the_end() -> None:
     case = ctx(a, b, c, past=history(stays=stays, holds=usual(10, SECOND)))
 
     assert only("P6", case).nodes == (a.name,)
-    assert only("P6", case).sentence.endswith("1 actor waits.")
+    assert only("P6", case).sentence.endswith("1 client waits.")
 
 
 def test_p6_says_how_short_holds_usually_are() -> None:
@@ -113,7 +113,7 @@ def busy(
 def test_p7_fires_for_a_lock_that_is_never_free() -> None:
     """With the rates and how long the queue would take to drain."""
     assert only("P7", busy(0.99)).sentence == (
-        f"{PATH} is never free: 7 actors wait, 2.5 arrive and 2.0 leave per second; without "
+        f"{PATH} is never free: 7 clients wait, 2.5 arrive and 2.0 leave per second; without "
         "new ones it would drain in 2s."
     )
 

@@ -46,7 +46,7 @@ def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
     finding = only("B1", ctx(ORPHAN, B, C))
 
     assert finding.sentence == (
-        f"{ORPHAN.name[:4]}…__lock__0000000007 in {PATH} has no owner; 2 actors wait for it; "
+        f"{ORPHAN.name[:4]}…__lock__0000000007 in {PATH} has no owner; 2 clients wait for it; "
         "no client will ever delete it."
     )
     assert (finding.severity, finding.confidence) == ("critical", "C3")
@@ -71,7 +71,7 @@ def test_b1_counts_the_readers_behind_a_writer() -> None:
     """Bob waits for alice alone, carol for the orphan, and dan for carol."""
     queue = W, READER, k("bob", 8, "rlock"), k("carol", 9), k("dan", 10, "rlock")
 
-    assert "; 2 actors wait for it;" in only("B1", ctx(*queue)).sentence
+    assert "; 2 clients wait for it;" in only("B1", ctx(*queue)).sentence
 
 
 def test_b1_is_quiet_until_the_creator_had_time_to_come_back() -> None:

@@ -54,7 +54,7 @@ def test_b10_fires_for_a_child_that_will_never_be_released() -> None:
 
     assert finding.sentence == (
         f"{PATH}/00-config is in the way in {PATH}: no client holds the lock, and none will "
-        f"until {PATH}/00-config is deleted; 2 actors wait."
+        f"until {PATH}/00-config is deleted; 2 clients wait."
     )
     assert (finding.severity, finding.confidence) == ("critical", "C4")
     assert finding.nodes == ("00-config",)
@@ -68,7 +68,7 @@ def test_b10_fires_for_one_that_came_after_the_holder() -> None:
     finding = only("B10", ctx(ALICE, BOB, late))
 
     assert finding.sentence == (
-        f"{PATH}/00-config is in the way in {PATH}: 1 actor waits for it, now or after the next "
+        f"{PATH}/00-config is in the way in {PATH}: 1 client waits for it, now or after the next "
         f"release, until {PATH}/00-config is deleted."
     )
     assert (finding.severity, finding.confidence) == ("warning", "C3")
@@ -83,7 +83,7 @@ def test_b10_is_critical_for_each_lock_of_a_folder() -> None:
 
     assert finding.sentence == (
         f"{PATH}/0000 is in the way in {PATH}: no client holds 1 of its 2 locks, and none will "
-        f"until {PATH}/0000 is deleted; 1 actor waits."
+        f"until {PATH}/0000 is deleted; 1 client waits."
     )
     assert finding.severity == "critical"
 
@@ -94,7 +94,7 @@ def test_b10_names_two_obstacles() -> None:
 
     assert finding.sentence == (
         f"{PATH}/00-config and {PATH}/00-x are in the way in {PATH}: no client holds the lock, "
-        "and none will until these are deleted; 1 actor waits."
+        "and none will until these are deleted; 1 client waits."
     )
 
 
@@ -103,7 +103,7 @@ def test_b10_names_two_that_came_after_the_holder() -> None:
     late = (At("00-config", "", czxid=300), At("00-x", "", czxid=301))
 
     assert " are in the way in " in (sentence := only("B10", ctx(ALICE, BOB, *late)).sentence)
-    assert "1 actor waits for them, now or after the next release, until these are" in sentence
+    assert "1 client waits for them, now or after the next release, until these are" in sentence
 
 
 def test_b10_fires_for_an_ephemeral_child() -> None:
@@ -175,7 +175,7 @@ def test_b10_names_whose_form_the_child_has() -> None:
     """A number behind `lock-`, as many simple clients write it, and no owner."""
     finding = only("B10", ctx(At("lock-0000000000", "", czxid=50), ALICE))
 
-    assert any("named like a contender of plain-lock" in one.text for one in finding.evidence)
+    assert any("named like a request of plain-lock" in one.text for one in finding.evidence)
 
 
 def semaphore(*children: str, leases: int | None = None, pending: str = "") -> LockContext:
@@ -274,7 +274,7 @@ def test_b11_fires_while_a_stranded_node_outlasts_its_cause() -> None:
 
     assert finding.sentence == (
         f"{PATH}: 1 client failed at a child that is gone: its node stays until its session "
-        "ends; 1 actor waits for it."
+        "ends; 1 client waits for it."
     )
     assert (finding.severity, finding.nodes) == ("critical", (stranded.name,))
     assert finding.advice.startswith("Restart the clients whose nodes are stranded")
@@ -363,7 +363,7 @@ def test_r1_says_of_a_contender_without_a_session_what_is_odd_about_it() -> None
     finding = only("R1", ctx(ALICE, At(curator("zoe", 2).name, "")))
 
     assert finding.evidence[0].text.startswith("no session owns _c_")
-    assert finding.evidence[0].text.endswith(", though named like a contender")
+    assert finding.evidence[0].text.endswith(", though named like a lock request")
 
 
 def test_r1_leaves_alarms_to_the_rules_about_the_harm() -> None:
@@ -373,7 +373,7 @@ def test_r1_leaves_alarms_to_the_rules_about_the_harm() -> None:
     finding = only("R1", ctx(gopher, At("config", "", czxid=50)))
 
     assert finding.severity == "info"
-    assert finding.evidence[1].text == "some of them are in the way of contenders"
+    assert finding.evidence[1].text == "some of them are in the way of lock requests"
 
 
 def test_r1_is_quiet_for_contenders_alone() -> None:

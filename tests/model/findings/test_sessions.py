@@ -56,7 +56,7 @@ def test_p1_fires_for_an_owner_without_a_connection() -> None:
 
     assert finding.sentence == (
         f"alice is connected to no server and still holds X:{PATH}; freed in at most 10s; "
-        "1 actor waits."
+        "1 client waits."
     )
     assert finding.confidence == "C3"
 
@@ -76,7 +76,7 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
 
     assert finding.sentence == (
         f"bob is connected to no server and still waits for X:{PATH}; freed when it expires; "
-        "1 actor waits."
+        "1 client waits."
     )
     assert finding.nodes == (B.name,)
 
@@ -86,17 +86,17 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
     [
         pytest.param(
             (curator("alice", 0, "WRIT"), curator("alice", 1, "READ"), curator("bob", 2, "READ")),
-            "1 actor waits.",
+            "1 client waits.",
             id="a writer that reads",
         ),
         pytest.param(
             (curator("alice", 0, "latch"), curator("bob", 1, "latch")),
-            "no actor waits.",
+            "no client waits.",
             id="candidates stand by",
         ),
         pytest.param(
             (k("bob", 0), k("carol", 1), k("alice", 2), k("dave", 3)),
-            "1 actor waits.",
+            "1 client waits.",
             id="others wait before it",
         ),
     ],
@@ -113,10 +113,10 @@ def test_p1_counts_each_waiter_once(queue: tuple[At, ...], waits: str) -> None:
     [
         (
             (watching({"bob": ["/app/leader/lock"], "carol": ["/app/leader/lock"]}),),
-            "2 actors wait",
+            "2 clients wait",
         ),
-        ((watching({"bob": ["/other"]}),), "no actor waits"),
-        ((), "which actors wait is unknown"),
+        ((watching({"bob": ["/other"]}),), "no client waits"),
+        ((), "which clients wait is unknown"),
     ],
     ids=["watched", "not watched", "no watch table"],
 )
@@ -409,7 +409,8 @@ def test_s3_fires_louder_the_nearer_the_expiry(quiet_ms: int, severity: str) -> 
 def test_s3_counts_down() -> None:
     """The template: what it holds, how long it was silent, when the lock is freed."""
     assert only("S3", silent(21 * SECOND)).sentence == (
-        f"report-3 holds X:{PATH}, silent for 21s of 30s; if dead, freed in 9..12s; 1 actor waits."
+        f"report-3 holds X:{PATH}, silent for 21s of 30s; if dead, freed in 9..12s; "
+        "1 client waits."
     )
 
 

@@ -145,7 +145,7 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
 
 
 def _waited(number: int) -> str:
-    return count(number, "actor was waiting", "actors were waiting")
+    return count(number, "client was waiting", "clients were waiting")
 
 
 @Rule(

@@ -83,14 +83,14 @@ def _matches(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleRe
 
 @Rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
 def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Actors wait for each other in a ring; none of them can ever continue."""
+    """Clients wait for each other in a ring; none of them can ever continue."""
     advice = f"{_PROCESS} To prevent it, acquire locks in the same order everywhere."
     return _matches("D1", advice, ctx)
 
 
 @Rule("D2", "fairness-deadlock", "critical", "whole", code="DED", rank=2, blocks="forever")
 def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """A ring that includes an actor that is only queued; without it, all could continue."""
+    """A ring that includes a client that is only queued; without it, all could continue."""
     advice = (
         "Cancel a queued writer: it holds nothing. To prevent it, avoid nested reads, or acquire "
         "locks in the same order."
@@ -109,7 +109,7 @@ def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
     blocks="forever",
 )
 def semaphore_deadlock(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """All leases of a pool are held by actors that wait, perhaps indirectly, for a lease of it."""
+    """All leases of a pool are held by clients that wait, perhaps indirectly, for one of them."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
     return _matches("D3", advice, ctx)
 
@@ -128,7 +128,7 @@ def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 @Rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
 def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """An actor requests a lock that it already holds, and the lock is not re-entrant."""
+    """A client requests a lock that it already holds, and the lock is not re-entrant."""
     advice = (
         "Use a re-entrant lock, or one lock object for each path. It is harmless if two threads "
         "made the two requests."

@@ -32,7 +32,7 @@ from zktop.model.waits.confidence import Confidence
     only_if=("foreign", "waiters"),
 )
 def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
-    """A child that is not a contender sorts before contenders; it will never be released."""
+    """A child that is not a lock request sorts before requests; it will never be released."""
     obstacles = ctx.lock.obstacles
     if not obstacles:
         return
@@ -152,11 +152,14 @@ def owner_facts(ctx: LockContext, child: Member) -> Reason:
         return None, f"a session owns {name} or not: its ACL hides that, and no dump lists it"
     if owner:
         named = ctx.shared.name_of(owner, child.label)
-        return True, f"{name} is not a contender; it belongs to {named} and goes with its session"
+        return (
+            True,
+            f"{name} is not a lock request; it belongs to {named} and goes with its session",
+        )
     fitting = [
         layout for layout in sort_by_layout([child.znode]).layouts.values() if not layout.guessed
     ]
-    written = f"it is named like a contender of {fitting[0].name}" if fitting else ""
+    written = f"it is named like a request of {fitting[0].name}" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
     return True, f"no session owns {name}: {made}{f'; {written}' if written else ''}"
 
@@ -228,7 +231,7 @@ def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> Rule
         (True, f"clients that use {queue.layout.name} cannot read {short(child.znode.name)}"),
         owner_facts(ctx, child)
         if is_foreign
-        else (True, f"it is a contender of another library: {child.layout}"),
+        else (True, f"it is a request of another library: {child.layout}"),
         (None, f"assumed version: {_assumed_versions(queue)}"),
     )
     stop = "Use one library for each lock"
@@ -332,7 +335,7 @@ def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
     unowned = [one.name for one in znodes if one and one.stat and not one.stat.owner]
     alike = [name for name in unowned if any(parse_name(one, name) for one in layouts)]
     if alike:
-        yield f"no session owns {several(map(short, alike))}, though named like a contender"
+        yield f"no session owns {several(map(short, alike))}, though named like a lock request"
     others = [name for name in foreign if name not in alike]
     if others:
         that = several(map(short, others)) if alike else "that"
@@ -342,7 +345,7 @@ def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
 def _effect(ctx: LockContext) -> str:
     """The effect of the children on the lock."""
     if ctx.lock.obstacles or ctx.lock.stranded:
-        return "some of them are in the way of contenders"
+        return "some of them are in the way of lock requests"
     queues = list(only_mixed(ctx.lock.queues))
     if any(queue.fails for queue in queues):
         return "clients will fail at some of them"

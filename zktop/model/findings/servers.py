@@ -222,7 +222,7 @@ MIN_SKEW_MS = 1_000  # the ages on screen do not show a smaller skew
 
 @Rule("P11", "clock-skew", "info", "lock")
 def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
-    """The leader's clock jumped or differs from ours: ages on the screen are approximate.
+    """The leader's clock jumped or differs from zktop's own: ages on the screen are approximate.
 
     A node's creation time is before that of an earlier node, or after the time of reading it.
     """
@@ -235,7 +235,9 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     if jump > MIN_SKEW_MS:
         yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
     elif ahead > MIN_SKEW_MS:
-        yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node has a future time")
+        yield _skew(
+            ctx, f"is ahead of zktop's own by {span(ahead)}", "C3", "a node has a future time"
+        )
 
 
 def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from zktop.model.format import span
 from zktop.model.text import clean
 from zktop.model.waits.ring import (
     ActorEvidence,
@@ -126,7 +127,7 @@ class _Grading(Struct, frozen=True):
     def _about_threads(self) -> Iterator[Evidence]:
         case, known = self.case, self.known
         if self._names_threads():
-            yield Evidence(supports=True, text="your rule names every actor")
+            yield Evidence(supports=True, text="your rule names every client")
         else:
             yield Evidence(supports=None, text="one blocked thread per client is assumed")
         for actor in sorted((case.actors & known.concurrent) - case.several.keys()):
@@ -142,14 +143,17 @@ class _Grading(Struct, frozen=True):
     def _about_time(self) -> Iterator[Evidence]:
         proof = self.case.coexistence
         if proof.is_proven:
-            text = f"all nodes coexist from zxid {proof.newest:#x} to {proof.oldest_look:#x}"
-            yield Evidence(supports=True, text=text)
+            until = f" to {proof.oldest_look:#x}" if proof.oldest_look > proof.newest else ""
+            text = "all lock nodes existed at the same time"
+            yield Evidence(supports=True, text=f"{text} (zxid {proof.newest:#x}{until})")
         else:
             yield Evidence(supports=None, text="assumes that all nodes existed at one moment")
         if self._age() is None:
             yield Evidence(supports=None, text="nothing shows how long it has lasted")
         elif not self._is_settled():
-            yield Evidence(supports=False, text="younger than the settle time")
+            yield Evidence(
+                supports=False, text=f"formed less than {span(self.known.settle_ms)} ago"
+            )
 
     def _about_requests(self) -> Iterator[Evidence]:
         still = {actor: self._is_still(actor) for actor in self.case.actors}

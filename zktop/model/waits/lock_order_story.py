@@ -163,7 +163,7 @@ def _habit(sample: OrderSample, owner: str) -> str:
 
 
 def _clues(doubtful: list[str], *, soft: bool) -> tuple[Evidence, ...]:
-    clues = [Evidence(supports=True, text="different actors, no common gate lock")]
+    clues = [Evidence(supports=True, text="different clients, no common gate lock")]
     clues += [
         Evidence(supports=False, text=f"{owner} is more than one thread") for owner in doubtful
     ]

@@ -223,7 +223,7 @@ class TestOverTime:
         assert "Behind it  4 clients" in found
         assert " ".join(live.sentence.split()[:6]) in " ".join(found.split())
         assert "acquired unseen" in found
-        assert "younger than the settle time" not in found
+        assert "formed less than" not in found
         assert "HOW IT ENDED" in found
         assert "bob gave up waiting for /locks/l0." in found
         assert "Kill" not in found

@@ -18,6 +18,8 @@ from zktop.ui.app import Zktop
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount, parsed_filter
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.line_writer import LineWriter
+from zktop.ui.screens.findings.detail import write_group
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import entries, filter_count
 from zktop.ui.screens.lock.lock_detail import LockDetail
@@ -53,6 +55,15 @@ def test_forty_of_a_kind_are_one_line() -> None:
     assert "/l/0, /l/1, /l/2 and 37 more" in drawn[0]
     assert [case for case in cases if case] == [kind_of(report.findings[0])]
     assert alert_frame(AlertList(list(alerts(report))), report.now).facts == "40 critical"
+
+
+def test_a_group_on_screen_3_has_no_rule_id() -> None:
+    """Those are for scripts."""
+    report = many(40)
+    writer = LineWriter(120)
+    write_group(writer, kind_of(report.findings[0]), report)
+
+    assert texts(writer.lines)[0].strip() == "CRITICAL orphan \u00d740"
 
 
 def test_an_open_line_is_followed_by_its_findings() -> None:

@@ -110,6 +110,17 @@ def test_a_holder_without_a_session_will_not_release() -> None:
     assert release_sentence(detail, None, 200) == []
 
 
+def test_notes_and_the_selected_row_have_no_codes() -> None:
+    """Neither the ids of rules nor the names of flags."""
+    children = [k("ann", 1, by="", age_ms=HOUR_MS), k("bob", 2)]
+    detail = detail_of((NOW, [*facts(*children), connected("bob")]), (NOW + 5_000, []))
+    selected = text(selected_lines(single_rows(detail, [0])[0], 120, with_data=False))
+
+    assert "finding " in selected
+    assert "B1" not in selected
+    assert "  a node here outlives its session" in text(lock_notes(detail, 120))
+
+
 def test_readers_that_released_are_no_abandoned_requests() -> None:
     """They leave in any order."""
     assert "missing" not in text(lock_notes(of_modes("RRRW", released=1), 100))

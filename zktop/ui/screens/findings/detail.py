@@ -123,7 +123,7 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     if not alike:
         return
     first = alike[0]
-    head = f" {first.severity.upper()} {first.rule} {first.name} {TIMES}{len(alike)}"
+    head = f" {first.severity.upper()} {first.name} {TIMES}{len(alike)}"
     writer.write(line((head, ink_of(first))))
     writer.write(line((f" {RULES_BY_ID[first.rule].means}", "dim")))
     writer.title("ALL OF THEM", "enter goes there")
@@ -161,7 +161,7 @@ def _write_followers(writer: LineWriter, finding: Finding, report: Report) -> No
     followers = [one for one in report.findings if one.cause == finding.id]
     for one in followers[:MAX_NODES]:
         subject = Selection(case=one.id)
-        writer.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
+        writer.item(("  •  ", "dim"), one.sentence, "dim",
                  LineLink("findings", subject, f"case {one.id}"))  # fmt: skip
     if len(followers) > MAX_NODES:
         writer.say(f"… and {len(followers) - MAX_NODES} more", "dim")

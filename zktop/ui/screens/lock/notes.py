@@ -56,7 +56,7 @@ def _plain(detail: LockDetail, width: int) -> Iterator[Line]:
 
 def _warnings(detail: LockDetail) -> Iterator[str]:
     for word in detail.view.lock.warnings:
-        yield f"{word}: {WARNINGS[word]}" if word in WARNINGS else word
+        yield WARNINGS.get(word, word)
     foreign = detail.view.lock.foreign
     if foreign:
         yield f"not part of the queue: {several(foreign)}"

@@ -106,7 +106,7 @@ def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str,
         yield from _watch(one, room)
     finding = row.detail.marks.get(row.member.node) if row.member else None
     if finding is not None:
-        yield finding.rule, finding.sentence, "warning"
+        yield "finding", finding.sentence, "warning"
 
 
 def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
