@@ -4,11 +4,21 @@ from collections.abc import Sequence
 
 import pytest
 from model.builders import NOW, ZK1, kazoo_name, session, timeouts
+from model.semaphores import (
+    ANN_CURATOR_LEASE,
+    CURATOR_GATE,
+    CURATOR_LEASES,
+    POOL,
+    created,
+    folder,
+    gone,
+)
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.report import Report
+from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
@@ -80,6 +90,26 @@ def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
         "ann asked for X:/locks/stock while holding X:/locks/orders; "
         "if these overlap, none can continue."
     )
+
+
+def test_it_is_known_by_how_much_a_semaphore_missed_a_deadlock() -> None:
+    """Its leases are in a folder of their own; that of the semaphore was listed long before."""
+    examiner, world = Examiner(Settings(roots=(Root(POOL, leases=1), Root(STOCK)))), World()
+    pool = (*folder(POOL, "leases", "locks"), *folder(CURATOR_GATE), *folder(CURATOR_LEASES))
+    for at, facts in (
+        (0, pool),
+        (100_100, taken(STOCK, "ann", 0, 100_100)),
+        (100_200, [created(ANN_CURATOR_LEASE, "ann", 100_200)]),
+        (100_300, [gone(ANN_CURATOR_LEASE, 100_300)]),
+        (100_400, released("ann", 100_400)[1:]),
+        (100_500, [created(ANN_CURATOR_LEASE.replace("1", "2"), "bob", 100_500)]),
+        (100_600, taken(STOCK, "bob", 1, 100_600)),
+    ):
+        world = world.after(*facts)
+        examiner.look(world, NOW + at)
+    (found,) = examiner.look(world, NOW + 110_000).inversions
+
+    assert found.missed_by_ms == 300
 
 
 GATE = Text("/locks/a-gate")

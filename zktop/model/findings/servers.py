@@ -19,7 +19,6 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short, span
-from zktop.model.history.all_locks import changed_at
 from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.waits.confidence import Confidence
 
@@ -230,7 +229,7 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     times = [stat.ctime for stat in sorted(stats, key=attrgetter("czxid"))]
     latest = list(accumulate(times, max))
     jump = max(map(sub, latest, times), default=0)
-    read_at = changed_at(ctx.lock)
+    read_at = ctx.lock.changed_at
     ahead = latest[-1] - read_at if latest and read_at else 0
     if jump > MIN_SKEW_MS:
         yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")

@@ -29,7 +29,6 @@ from zktop.model.history.session_activity import SessionHistories
 from zktop.model.locks.lock import Lock, absolute_path
 from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
-from zktop.model.world.children_of_znode import Family
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
@@ -121,7 +120,7 @@ class LockHistories:
         """
         if change.after is None or not ensemble.complete_to:
             return self._now
-        at = changed_at(change.after)
+        at = change.after.changed_at
         if at <= self._last:
             ended = change.before.until if change.before else None
             at = self._now if ended is None or ended <= self._last else ended
@@ -271,12 +270,6 @@ class LockHistories:
             return None
         start, end = self._blind
         return start if change.before.at < end else None
-
-
-def changed_at(lock: Lock) -> Millis:
-    """When the newest fact about the children of a lock, or of its parts, arrived."""
-    parts = (answer for _, _, answer in lock.dependencies if isinstance(answer, Family))
-    return max(lock.at, *[part.arrived_at for part in parts], 0)
 
 
 def _is_unread(change: LockChange) -> bool:

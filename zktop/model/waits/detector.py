@@ -167,9 +167,10 @@ class DeadlockDetector:
             for request in deleted:
                 self._note_deletion(request, was, lock, gone)
                 if (request.node, request.czxid) not in changed:
-                    if lock and queue and self._gave_up(request, was, queue, lock.at):
+                    at = lock.changed_at if lock and queue else None
+                    if queue and at is not None and self._gave_up(request, was, queue, at):
                         self._orders.gave_up(name, request.node)
-                    self._orders.ended(name, request.node, lock.at if lock and queue else None)
+                    self._orders.ended(name, request.node, at)
                 if self.graph.is_stuck(request.actor):
                     self._left.append((request.actor, deadlock_place(lock_path(name), request)))
             if queue is None:
