@@ -11,6 +11,7 @@ from model.semaphores import (
     ANN_AT_GATE,
     ANN_CURATOR_LEASE,
     ANN_LEASE,
+    BOB_CURATOR_LEASE,
     CURATOR_GATE,
     CURATOR_LEASES,
     GATE,
@@ -94,6 +95,40 @@ def test_the_number_of_leases_that_are_created_on_demand_is_unknown(
     assert isinstance(made, Lock)
     assert made.layout == "kazoo-lease"
     assert (made.leases, made.leases_are) == (leases, "known" if leases else None)
+
+
+def curators(*looks: Sequence[AnyFact]) -> tuple[list[str], list[str]]:
+    """The holders and waiters of a semaphore of Curator, in which bob has a lease."""
+    *_, last = reports(curator_pool(), *looks)
+    lock = last.parts[Text(POOL)].lock
+    assert lock is not None
+    holders, waiters = (
+        [str(absolute_path(lock.path, one.node)) for one in some]
+        for some in (lock.holders, lock.waiters)
+    )
+    return holders, waiters
+
+
+NEXT_AT_CURATOR_GATE = ANN_AT_CURATOR_GATE.replace("1-lock-0000000001", "2-lock-0000000002")
+
+
+def test_a_second_thread_waits_at_the_gate_of_curator() -> None:
+    """The lease is that of the first thread, which has left."""
+    threads = [created(ANN_AT_CURATOR_GATE, "ann", 101), created(NEXT_AT_CURATOR_GATE, "ann", 102)]
+    served = [created(ANN_CURATOR_LEASE, "ann", 110)], [gone(ANN_AT_CURATOR_GATE, 111)]
+
+    assert curators(threads, *served) == (
+        [BOB_CURATOR_LEASE, ANN_CURATOR_LEASE],
+        [NEXT_AT_CURATOR_GATE],
+    )
+
+
+def test_a_lease_stays_pending_when_a_client_behind_its_own_gives_up() -> None:
+    """Ann waits for a lease for long, and her node stays at the gate meanwhile."""
+    gate = [created(ANN_AT_CURATOR_GATE, "ann", 101), created(NEXT_AT_CURATOR_GATE, "cid", 102)]
+    left = [created(ANN_CURATOR_LEASE, "ann", 110), gone(NEXT_AT_CURATOR_GATE, 120)]
+
+    assert curators([*gate, *left]) == ([BOB_CURATOR_LEASE], [ANN_CURATOR_LEASE])
 
 
 FIRST, SECOND, THIRD = (join(GATE, kazoo_name(thread, n)) for n, thread in enumerate("abc"))

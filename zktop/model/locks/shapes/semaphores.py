@@ -70,8 +70,10 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     )
     leases = list(in_order(context.layout, listed))
     taken = [foreign_member(znode, (), "leases/") for znode in others]
-    gate, rest = _gate(CURATOR_MUTEX, context.site.below("locks"), context, "locks/")
-    newest = _taken_by_head(leases, gate)
+    queued = context.site.below("locks")
+    gate, rest = _gate(CURATOR_MUTEX, queued, context, "locks/")
+    left_at = _left_at(gate, context)
+    newest = _taken_by_head(leases, gate, left_at)
     out = len(leases) + len(taken)
     is_pending = newest is not None and out > (context.leases or 1)
     if newest is not None and is_pending:
@@ -80,7 +82,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     are: Literal["known", "inferred"] = "known" if context.leases else "inferred"
     pool = LeasePool(
         (*leases, *taken),
-        Gate(gate, "taking" if newest is None else "hidden"),
+        Gate(gate, "taking" if newest is None else "hidden", left_at, queued.listed_at),
         leases=number,
         watched=Target(Text("leases"), "children"),
         pending=newest if is_pending else None,
@@ -91,14 +93,18 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     return Queues((pool,), known, found, asks_watches=isinstance(gate, MixedQueue))
 
 
-def _taken_by_head(leases: Sequence[Member], gate: LockQueue) -> Member | None:
-    """Find the lease that the first member of the gate has created; one not yet read is its."""
+def _taken_by_head(leases: Sequence[Member], gate: LockQueue, left_at: int) -> Member | None:
+    """Find the lease that the first member of the gate has created; one not yet read is its.
+
+    Only the first creates one, so a lease from before the others had left is that of another.
+    """
     head = next(iter(gate.members), None)
     if head is None:
         return None
     unread = [member for member in leases if not (member.czxid or member.znode.hidden)]
     own = [m for m in leases if head.owner and m.owner == head.owner and m.czxid > head.czxid]
-    return max(unread or own, key=lambda member: member.czxid, default=None)
+    newest = max(unread or own, key=lambda member: member.czxid, default=None)
+    return None if newest is not None and 0 < newest.czxid < left_at else newest
 
 
 CURATOR_SEMAPHORE: Final = LockShape(
@@ -132,39 +138,38 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     number = context.leases if number is None else number
     taken = [foreign_member(znode, ()) for znode in others]
     watched = Target(Text("."), "children")
-    before = next((one for one in context.before if isinstance(one, LeasePool)), None)
-    left_at = _left_at(gate, beside, before)
-    current = Gate(gate, _head_of(gate, leases, left_at), left_at, beside.listed_at)
+    left_at = _left_at(gate, context, _last_departure(beside))
+    head: GateHead = "hidden" if _taken_by_head(leases, gate, left_at) else "waiting"
+    current = Gate(gate, head, left_at, beside.listed_at)
     pool = LeasePool((*leases, *taken), current, leases=number, watched=watched)
     strangers = tuple(z.name for z in others) + rest
     known = Leases(number, "known" if number is not None else None)
     return Queues((pool,), known, strangers, asks_watches=isinstance(gate, MixedQueue))
 
 
-def _head_of(gate: LockQueue, leases: Sequence[Member], left_at: int) -> GateHead:
-    """Decide about the head: it leaves at once with its lease, so an older lease is another's."""
-    newest = _taken_by_head(leases, gate)
-    is_served = newest is not None and not 0 < newest.czxid < left_at
-    return "hidden" if is_served else "waiting"
+def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
+    """Return a zxid by which those before the head had left the gate; 0 if unknown.
 
-
-def _left_at(gate: LockQueue, family: Family, before: LeasePool | None) -> int:
-    """Return a zxid by which those before the head had left the gate; 0 if unknown."""
+    `departed` is that of the last departure, if clients behind the head hardly ever leave before
+    it: Curator's head stays with its pending lease, so there the departure may be theirs.
+    """
+    before = next((one for one in context.before if isinstance(one, LeasePool)), None)
     if before is None:
-        return _last_departure(family)
+        return departed
     head = next(iter(before.gate.members), None)
     if head is None:
-        return max(before.left_at, _last_departure(family))
+        return max(before.left_at, departed)
     if gate.find(head.node) is not None:
         return before.left_at
     # A lease that the previous head took, or that was there while it was first, is not the new
     # head's. Leases are listed separately from the gate, so some may be newer than both.
+    leases = (*before.holders, before.pending) if before.pending else before.holders
     taken = [
         lease.czxid + 1
-        for lease in before.holders
+        for lease in leases
         if lease.owner == head.owner or lease.czxid <= before.gate_read_at
     ]
-    return max(before.left_at, _last_departure(family), *taken)
+    return max(before.left_at, departed, *taken)
 
 
 def _last_departure(family: Family) -> int:
