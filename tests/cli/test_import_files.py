@@ -258,6 +258,22 @@ def test_a_node_that_left_where_transactions_are_missing_did_not_expire(
     assert period["expiries"] == []
 
 
+def test_nothing_is_known_of_a_time_whose_transactions_are_missing(
+    zktop: Zktop, with_hole: Path
+) -> None:
+    """`check` has the exit code of a lost connection; `snapshot` has a note."""
+    zktop("import", str(with_hole), "-o", "a.zktop")
+    at = ("--from", "a.zktop", "--at", "2026-01-31T12:05:00Z")
+    why = "nothing is known of this time: 492 transactions are missing between 0x7 and 0x1f4"
+
+    code, out, _ = zktop("check", *at)
+
+    assert (code, out.splitlines()[0]) == (3, "UNKNOWN: 1 lock, 0 deadlocks")
+    assert f"no data: {why}" in out
+    assert f"note: {why}" in zktop("snapshot", *at)[2]
+    assert zktop("check", "--format", "nagios", *at)[0] == 3
+
+
 def deadlock() -> LogWriter:
     """Ann and Bob hold a lock each, and wait for the other's."""
     log = LogWriter().opened(ANN).opened(BOB)

@@ -104,7 +104,8 @@ def command(
 
     On an ensemble, zktop waits until it has seen every finding twice, with the config's `settle`
     in between. A recording is judged at its end, or at --at. If nothing is found, but an ACL hides
-    locks or the reading timed out, the first line begins with UNKNOWN instead of OK.
+    locks or the reading timed out, the first line begins with UNKNOWN instead of OK. So it does
+    for a time without a connection or in a gap of a recording, which has exit code 3.
     """
     criteria = _criteria(fail_on, min_confidence)
     if file is not None:
@@ -113,7 +114,8 @@ def command(
         verdict = _check_ensemble(overrides, criteria)
     if form == "nagios":
         return _print(verdict.nagios(), NAGIOS_CODES[verdict.level])
-    return _print(verdict.lines(), ExitCode.FINDINGS if verdict.findings else ExitCode.FINE)
+    fine = ExitCode.NO_CONNECTION if verdict.why_lost else ExitCode.FINE
+    return _print(verdict.lines(), ExitCode.FINDINGS if verdict.findings else fine)
 
 
 def _print(lines: Iterable[str], code: int) -> int:

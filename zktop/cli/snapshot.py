@@ -5,13 +5,13 @@ import click
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
-from zktop.cli.common.output import put, put_json
+from zktop.cli.common.output import narrate, put, put_json
 from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
 from zktop.model.report import Report
 from zktop.output import graphs, text
-from zktop.output.check_verdict import what_is_no_lock
+from zktop.output.check_verdict import what_is_no_lock, why_lost
 from zktop.output.snapshot import snapshot
 
 CONFIRM_S = 1.0  # to wait for a listing that confirms or refutes a deadlock
@@ -85,6 +85,8 @@ def first_report(run: LiveRun) -> Report:
 
 def _print(report: Report, source: LiveRun | Replay, form: str) -> None:
     print_notes(source)
+    if why := why_lost(report):
+        narrate(f"note: {why}")
     taken = snapshot(report, source.hosts, source.chroot)
     if form == "json":
         put_json(taken)

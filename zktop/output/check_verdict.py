@@ -97,6 +97,7 @@ class VerdictBuilder:
             report.blind,
             tuple(finding for finding in found if _is_outage(finding) and finding.id not in shown),
             other=tuple(what_is_no_lock(report)),
+            why_lost=why_lost(report),
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
@@ -124,13 +125,15 @@ class CheckVerdict(NamedTuple):
     other: tuple[str, ...] = ()  # named roots that are no locks, and what they are
     notes: tuple[str, ...] = ()  # about data that was read late or incompletely
     is_cut_short: bool = False  # the reading timed out
+    why_lost: str | None = None  # why nothing is known of this moment
 
     @property
     def level(self) -> Level:
         """The result in one word; UNKNOWN if nothing was found but something was not read."""
         if not self.findings:
             is_hidden = any(finding.rule in HIDDEN for finding in self.outages)
-            return "UNKNOWN" if self.is_cut_short or is_hidden else "OK"
+            is_partly_unknown = self.is_cut_short or is_hidden or self.why_lost
+            return "UNKNOWN" if is_partly_unknown else "OK"
         is_critical = any(finding.severity == "critical" for finding in self.findings)
         return "CRITICAL" if is_critical else "WARNING"
 
@@ -151,6 +154,8 @@ class CheckVerdict(NamedTuple):
             yield f"not counted: {_line(finding)}"
         for finding in self.outages:
             yield f"{finding.severity}: {_line(finding)}"
+        if self.why_lost:
+            yield f"no data: {self.why_lost}"
         yield from (f"note: {note}" for note in (*self.other, *self.notes))
         yield from blind_lines(self.blind)
 
@@ -165,6 +170,15 @@ class CheckVerdict(NamedTuple):
 def _is_outage(finding: Finding) -> bool:
     is_detail = finding.rule == "R4" and finding.severity == "info"  # the lock itself is listed
     return finding.rule in OUTAGES and not is_detail
+
+
+def why_lost(report: Report) -> str | None:
+    """Say why nothing is known of the moment of a report; None if its connection was up."""
+    if not report.is_lost:
+        return None
+    link = report.world.link
+    why = f": {link.why}" if link and link.why else ", because the connection was lost."
+    return f"nothing is known of this time{why}"
 
 
 def what_is_no_lock(report: Report) -> Iterator[str]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from browser import Browser, browser
 from msgspec.structs import replace
@@ -145,6 +146,24 @@ def queues(report: Report) -> list[list[object]]:
         for view in report.views
         if any(True for _ in view.waiters)
     ]
+
+
+@pytest.mark.chromium
+def test_nothing_is_shown_of_a_time_that_was_not_seen(tab: Browser, tmp_path: Path) -> None:
+    """It is shaded, and the queue from before it is not drawn on."""
+    found = incident_period()
+    timeline = found.timeline
+    unseen = msgspec.structs.replace(timeline, unseen=[(0, timeline.until - timeline.since - 1)])
+    opened(tab, found._replace(timeline=unseen), tmp_path)
+
+    tab.evaluate("scrubber.value = 200; scrubber.dispatchEvent(new Event('input'))")
+
+    text = "scrubber.getAttribute('aria-valuetext')"
+    assert tab.evaluate(text).endswith(", nothing is known of this time")
+    assert tab.evaluate(ROWS) == []
+    titles = "[...document.querySelectorAll('#graph rect title')].map((one) => one.textContent)"
+    assert tab.evaluate(titles)[-1] == "not seen"
+    assert troubles(tab) == []
 
 
 @pytest.mark.chromium

@@ -6,13 +6,14 @@ from output.stories import facts, settings
 
 from zktop.model.accounting.ledger import Ledger
 from zktop.model.examiner import Examiner
+from zktop.model.facts import Link
 from zktop.model.world.world import World
 from zktop.output.period.timeline import MAX_MOMENTS, Timeline, TimelineJson
 
 STORY = "X x: A B C"
 
 
-def timeline(*moments: tuple[int, list[object]]) -> TimelineJson:
+def timeline(*moments: tuple[int, list[object]], until: int | None = None) -> TimelineJson:
     """The time line of a story that goes on with these facts at these milliseconds."""
     examiner, ledger, made, world = Examiner(settings(STORY)), Ledger(), Timeline(), World()
     for at, found in ((0, facts(STORY)), *moments):
@@ -20,7 +21,7 @@ def timeline(*moments: tuple[int, list[object]]) -> TimelineJson:
         report = examiner.look(world, NOW + at)
         ledger.look(report)
         made.look(report, ledger)
-    return made.json(ledger.accounts())
+    return made.json(ledger.accounts(until))
 
 
 def test_a_state_says_the_holder_and_the_queue_with_their_times() -> None:
@@ -47,3 +48,15 @@ def test_the_distance_of_moments_grows_with_the_period() -> None:
     (lock,) = found.locks
     changed_at = lock.states[1][0] * found.step
     assert 3_000_000 <= changed_at < 3_000_000 + found.step
+
+
+def test_nothing_is_known_while_the_connection_is_lost() -> None:
+    """The page shades these times, and shows no queue."""
+    lost = Link(state="suspended", zxid=3, at=NOW + 1_000)
+    back = Link(state="connected", zxid=4, at=NOW + 5_000)
+
+    found = timeline((1_000, [lost]), (3_000, []), (5_000, [back]), (6_000, []))
+    at_the_end = timeline((1_000, [lost]), until=NOW + 3_000)
+
+    assert found.unseen == [(1_000, 5_000)]
+    assert at_the_end.unseen == [(1_000, 3_000)]
