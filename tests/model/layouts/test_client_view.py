@@ -175,7 +175,7 @@ def sorts_by_id(layout: Layout, view: ClientView) -> bool:
 
     WriteLock compared whole names until 3.4.11, and copies of a read/write lock still do.
     """
-        names = ("zk-writelock-java", "rw-read-write", "rw-host")
+    names = ("zk-writelock-java", "rw-read-write", "rw-host")
     return layout.name in names and not view.key
 
 
