@@ -538,6 +538,20 @@ def test_sessions_that_move_at_once_are_written_once(zktop: Zktop, tmp_path: Pat
     assert len(owners) < 10
 
 
+def test_a_report_has_the_addresses_of_an_audit_log(zktop: Zktop, version_2: Path) -> None:
+    """Also of clients that are named after their node."""
+    change = "operation=create\tznode=/x\tresult=success"
+    fields = f"session={ANN:#x}\tuser=alice\tip=10.0.0.7\t{change}"
+    audit = version_2 / "zookeeper_audit.log"
+    audit.write_text(f"2026-01-31 12:00:00,000 - INFO - {fields}\n", encoding="utf-8")
+    zktop("import", str(version_2), "-o", "a.zktop")
+
+    zktop("report", "--from", "a.zktop", "-o", "a.json")
+
+    clients = json.loads(Path("a.json").read_bytes())["accounting"]["clients"]
+    assert {one["name"]: one["client"] for one in clients}["ann"] == "10.0.0.7"
+
+
 def test_a_damaged_audit_log_is_a_note(zktop: Zktop, version_2: Path) -> None:
     """The import prints it."""
     packed = gzip.compress(moving(100).encode())

@@ -27,7 +27,7 @@ from zktop.model.facts import (
     Session,
 )
 from zktop.model.layouts.layout import Layout, parse_name
-from zktop.model.owner_list import NAME, OwnerEntry, OwnerList
+from zktop.model.owner_list import ADDRESS, NAME, OwnerEntry, OwnerList
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -270,7 +270,7 @@ def audited_owners(
     for session, client in clients.items():
         key = known.key_of("", f"{client.address}:")
         name = known.name(key) if key else client.users or client.address
-        entry = {NAME: str(name), "address": str(client.address)}
+        entry = {NAME: str(name), ADDRESS: str(client.address)}
         if client.users:
             entry["user"] = str(client.users)
         owners[session_text(session)] = entry

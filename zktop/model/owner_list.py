@@ -14,6 +14,7 @@ import msgspec
 from zktop.model.text import Text, clean
 
 NAME = "name"  # the key of the name, in an entry with other fields
+ADDRESS = "address"  # as audit logs have it
 
 OwnerEntry = str | dict[str, str]
 
@@ -57,6 +58,11 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
         return {Text(NAME): self.name(key)} | {
             clean(field): clean(text) for field, text in rest.items() if field != NAME
         }
+
+    def address_of(self, session: str) -> Text:
+        """Return the address in the entry of a session; empty if it has none."""
+        entry = self.entries.get(session, "")
+        return clean(entry.get(ADDRESS, "")) if isinstance(entry, dict) else Text("")
 
     @cached_property
     def _uses(self) -> Counter[str]:

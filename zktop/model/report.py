@@ -252,9 +252,16 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         )
 
     def address(self, session: Session | None, name: str = "") -> str:
-        """Return the client address of a session; empty if it is unknown, or equal to its name."""
-        presence = None if session is None else self.ensemble.presence(session)
-        return presence.client if presence is not None and presence.client != name else ""
+        """Return the client address of a session; empty if it is unknown, or equal to its name.
+
+        Without a connection it is in the list of owners if an audit log was imported.
+        """
+        if session is None:
+            return ""
+        presence = self.ensemble.presence(session)
+        owners = self.client_names.owners
+        client = presence.client if presence else owners.address_of(session_text(session))
+        return client if client != name else ""
 
     @property
     def views(self) -> Iterator[LockView]:
