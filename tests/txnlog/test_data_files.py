@@ -157,6 +157,15 @@ def test_missing_paths_and_folders_without_logs_are_refused(tmp_path: Path) -> N
         kinds(tmp_path)
 
 
+def test_a_folder_of_clickhouse_keeper_is_refused_by_name(tmp_path: Path) -> None:
+    """As a single log of it is."""
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "changelog_1_100.bin.zstd").write_bytes(b"x")
+
+    with pytest.raises(DataFileError, match="zstd is a log of ClickHouse"):
+        kinds(tmp_path)
+
+
 @given(st.integers(0, 11_000), st.binary(min_size=1, max_size=50))
 def test_a_damaged_tar_is_refused_or_read_as_far_as_it_goes(
     tmp_path_factory: pytest.TempPathFactory, at: int, piece: bytes

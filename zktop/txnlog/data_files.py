@@ -71,6 +71,7 @@ def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
             else:
                 here = [_single_file(path)]
             if not here:
+                _refuse_keeper(next(path.rglob("changelog_*"), path))
                 raise DataFileError(
                     f"{path} holds neither transaction logs nor snapshots of ZooKeeper. "
                     "Give dataDir/version-2, and dataLogDir/version-2 if there is one."
@@ -159,12 +160,16 @@ def _single_file(path: Path) -> DataFile:
     return DataFile(path, str(path), str(path.parent), kind, zxid)
 
 
-def _kind_of(path: Path) -> FileKind:
+def _refuse_keeper(path: Path) -> None:
     if _KEEPER.match(path.name):
         raise DataFileError(
             f"{path} is a log of ClickHouse Keeper, which has its own format; "
             "zktop reads only ZooKeeper's."
         )
+
+
+def _kind_of(path: Path) -> FileKind:
+    _refuse_keeper(path)
     try:
         with path.open("rb") as stream:
             unpacked = _decompressed(stream, _first_bytes(stream))
