@@ -188,7 +188,7 @@ _SHARED_NAMES: Final = frozenset(
 def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
     """Return whether the children of one layout can really be contenders."""
     layout, places = by_layout.layouts[name], by_layout.matches[name]
-    if layout.persistent:
+    if layout.persistent or _has_clickhouse_marker(layout, places):
         return True
     if not layout.guessed:
         return any(place.znode.stat is None or place.znode.stat.owner for place in places)
@@ -197,6 +197,12 @@ def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
         return False
     by_layout.keep(name, lambda place: bool(place.znode.stat and place.znode.stat.owner))
     return True
+
+
+def _has_clickhouse_marker(layout: Layout, places: Iterable[ParsedChild]) -> bool:
+    """Return whether ClickHouse left its marker there: servers may lead without a node."""
+    is_clickhouse = layout.name == "clickhouse-leader-election"
+    return is_clickhouse and any(place.name.sequence is None for place in places)
 
 
 def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:

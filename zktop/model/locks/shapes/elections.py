@@ -36,7 +36,8 @@ RUBY: Final = LockShape(
 def _queue_of_node(context: ShapeContext, node: str, standbys: str = "") -> Queues:
     """Make the queue of one holder; standbys may have nodes below a child named `standbys`."""
     found = context.site.family.members.get(Text(node))
-    holders = [context.single(node, found)] if found else []
+    is_held = found is not None and (found.stat is None or found.stat.owner)
+    holders = [context.single(node, found)] if found is not None and is_held else []
     below = context.site.below(standbys) if standbys else NO_FAMILY
     waiting = [context.single(f"{standbys}/{znode.name}", znode) for znode in below]
     return Queues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
@@ -68,6 +69,11 @@ HADOOP: Final = LockShape(
 )
 
 
+def _is_hbase(site: LockSite) -> bool:
+    """Return whether masters stand by; there is no `master` while they elect one."""
+    return "backup-masters" in site.family.members and not site.below("master").members
+
+
 HBASE: Final = LockShape(
     layout=Layout(
         name="hbase-master",
@@ -78,9 +84,9 @@ HBASE: Final = LockShape(
         kind="election",
         about="HBase: the active master; the others are in backup-masters",
     ),
-    fits=lambda site: {"master", "backup-masters"} <= site.family.members.keys(),
+    fits=_is_hbase,
     make=lambda context: _queue_of_node(context, "master", standbys="backup-masters"),
-    hint_names=("master",),
+    hint_names=("backup-masters",),
     parts=("backup-masters",),
 )
 
@@ -91,8 +97,10 @@ _PATRONI_NAMES: Final = frozenset(
 
 
 def _is_patroni(site: LockSite) -> bool:
+    """Return whether these are the keys of a cluster; its `leader` is a node, not a folder."""
     names = site.family.members.keys()
-    return "members" in names and ("leader" in names or len(names & _PATRONI_NAMES) > 1)
+    is_cluster = "members" in names and ("leader" in names or len(names & _PATRONI_NAMES) > 1)
+    return is_cluster and not site.below("leader").members
 
 
 PATRONI: Final = LockShape(

@@ -55,12 +55,20 @@ _SEMAPHORE_V2: Final = Layout(
 
 
 def _is_curator_semaphore(site: LockSite) -> bool:
+    """Return whether clients of Curator use the sub-nodes, or nobody does.
+
+    Applications have folders called `locks` and `leases`, too.
+    """
     names = site.family.members
     if "leases" not in names:
         return False
-    if "locks" in names:
+    leases = site.below("leases").members
+    if any(parse_name(_SEMAPHORE_V2, name) for name in leases):
         return True
-    return any(parse_name(_SEMAPHORE_V2, name) for name in site.below("leases").members)
+    if "locks" not in names:
+        return False
+    gate = site.below("locks").members
+    return any(parse_name(CURATOR_MUTEX, name) for name in gate) or not (leases or gate)
 
 
 def _curator_semaphore(context: ShapeContext) -> Queues:
