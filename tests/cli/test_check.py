@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from model.builders import kazoo_name
+from model.builders import kazoo_name, own, session
 from output.stories import (
     LATER,
     SETTLE,
@@ -17,7 +17,7 @@ from output.stories import (
     tables,
 )
 
-from zktop.model.facts import AnyFact, Children, Stat
+from zktop.model.facts import AnyFact, Children, Gone, Node, Stat
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
@@ -251,15 +251,51 @@ def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None
     assert err.startswith("No lock was found below /app.")
 
 
+def listing(path: str, *names: str) -> Children:
+    """These are all children of a znode."""
+    stat = Stat(9, 9, 0, num_children=len(names))
+    return Children(path=Text(path), names=(*map(Text, names),), stat=stat, zxid=200, at=LATER)
+
+
+def folder(path: str, owner: int = 0) -> Node:
+    """A znode."""
+    return Node(path=Text(path), stat=Stat(9, 9, 0, owner=owner), data=b"", zxid=200, at=LATER)
+
+
+@pytest.mark.parametrize(
+    ("root", "more", "code"),
+    [
+        ("/app/**", [], 0),
+        ("/app/*", [], 0),
+        ("/app/**", [listing("/app/a", "x"), folder("/app/a/x", session("X"))], 4),
+        ("/app/*", [listing("/app/a", "x"), folder("/app/a/x")], 4),
+        ("/none/**", [Gone(path=Text("/none"), zxid=200, at=LATER)], 4),
+    ],
+    ids=["idle", "idle below one level", "unknown layout", "deeper", "missing"],
+)
+def test_an_idle_service_is_fine(
+    zktop: Run, tmp_path: Path, root: str, more: list[AnyFact], code: int
+) -> None:
+    """Its last client left for the night; a wrong pattern, which sees no lock, is not fine."""
+    known = [own(at=LATER), listing("/", "app"), folder("/app"), listing("/app", "a")]
+    known += [folder("/app/a"), *(more or [listing("/app/a")])]
+    moments = (LATER, known), (LATER + 3_000, [])
+    file = recorded(tmp_path / "a.zktop", *moments, judged_by=Settings(roots=(Root(root),)))
+
+    got, out, _ = zktop("check", "--from", str(file))
+
+    assert got == code
+    assert out.startswith("OK: 0 locks, 0 deadlocks\n") is (not code)
+
+
 def test_a_folder_of_locks_is_no_free_lock(zktop: Run, tmp_path: Path) -> None:
     """OK would be wrong above a deadlock: the message has the pattern to use."""
-    names = tuple(map(Text, "xy"))
-    folder = Children(path=Text("/locks"), names=names, stat=Stat(9, 9, 0), zxid=200, at=LATER)
-    folders = (Settings(roots=(Root("/locks"), *more)) for more in ((), (Root("/locks/**"),)))
-    moments = (LATER, [*facts(AB_BA), folder]), (LATER + SETTLE, [])
+    top = listing("/locks", "x", "y")
+    asked_for = (Settings(roots=(Root("/locks"), *more)) for more in ((), (Root("/locks/**"),)))
+    moments = (LATER, [*facts(AB_BA), top]), (LATER + SETTLE, [])
     alone, beside = (
         zktop("check", "--from", str(recorded(tmp_path / "a.zktop", *moments, judged_by=asked)))
-        for asked in folders
+        for asked in asked_for
     )
 
     says = "/locks: it is a folder of locks, not a lock: use --root '/locks/**'."

@@ -185,6 +185,28 @@ def test_every_mistake_of_a_config_is_a_line(
     )
 
 
+@pytest.mark.parametrize("options", [(), ("--show-config",)])
+def test_mistakes_in_keys_are_listed_with_all_others(
+    zktop: Callable[..., tuple[int, str, str]], tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """One of them does not hide the others until it is mended."""
+    text = "roots: [a]\nui:\n  keys: { quitt: q }\n  theme: nope\n"
+    (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
+
+    code, out, err = zktop("--config", "c.yaml", *options)
+
+    assert (code, out) == (2, "")
+    assert [line.split(":")[1] for line in err.splitlines()] == ["1", "3", "4"]
+
+
+def test_show_config_runs_no_command(zktop: Callable[..., tuple[int, str, str]]) -> None:
+    """Its table would be mixed with the data of the command."""
+    alone = zktop("--show-config")
+
+    assert alone[0] == 0
+    assert zktop("--show-config", "snapshot", "--hosts", "127.0.0.1:1") == alone
+
+
 @pytest.mark.parametrize(
     "command", [("--show-config",), ("layouts",), ("snapshot",), ("check",), ("demo", "--text")]
 )

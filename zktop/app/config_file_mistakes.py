@@ -2,12 +2,15 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count, islice
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from zktop.app.ui_settings import ui_settings
+from zktop.config.files import default_file
 from zktop.config.join_sources import cluster_configs, effective_config, load_sections
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
@@ -35,6 +38,20 @@ def config_file_mistakes(
     )
     found += [replace(one, key=_number_in_file(one.key, wrong)) for one in of_ui]
     return ConfigError(found).mistakes
+
+
+@contextmanager
+def every_mistake(
+    overrides: Overrides, environment: Mapping[str, str] = os.environ
+) -> Iterator[None]:
+    """Add to a ConfigError all other mistakes of the file; a pipe cannot be read again."""
+    try:
+        yield
+    except ConfigError as error:
+        file = overrides.file or default_file(environment)
+        is_there = file is not None and Path(file.texts[-1]).is_file()
+        more = config_file_mistakes(file.texts[-1], environment) if file and is_there else ()
+        raise ConfigError([*error.mistakes, *more]) from None
 
 
 def _number_in_file(key: str, wrong: frozenset[str]) -> str:

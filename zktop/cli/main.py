@@ -146,28 +146,36 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
         raise click.UsageError(f"`zktop {command}` starts demo clients; --read-only forbids it")
     if show_config:
         _print_config(overrides)
-    elif command is None:
+        context.exit()
+    if command is None:
         context.exit(_open_ui(overrides))
 
 
 def _print_config(overrides: Overrides) -> None:
     """Print a line for each setting, with secrets masked; imports on use, as subcommands do."""
+    from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  see above
+    from zktop.app.ui_settings import check_ui  # noqa: PLC0415  see above
     from zktop.config.join_sources import effective_config  # noqa: PLC0415  see above
     from zktop.config.show import rows  # noqa: PLC0415  see above
 
-    put_table([("SETTING", "VALUE", "FROM"), *rows(effective_config(overrides))])
+    with every_mistake(overrides):
+        effective = effective_config(overrides)
+        check_ui(effective)
+    put_table([("SETTING", "VALUE", "FROM"), *rows(effective)])
 
 
 def _open_ui(overrides: Overrides) -> int:
     with no_collections():
+        from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  see below
         from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  the UI starts here
         from zktop.config.join_sources import (  # noqa: PLC0415  needs the types
             cluster_configs,
             effective_config,
         )
 
-    words = typed_words(overrides).words
-    return run_live_ui(effective_config(overrides), cluster_configs(overrides), words)
+    with every_mistake(overrides):
+        effective, clusters = effective_config(overrides), cluster_configs(overrides)
+    return run_live_ui(effective, clusters, typed_words(overrides).words)
 
 
 def _usage_sentence(error: click.UsageError) -> str:

@@ -54,6 +54,26 @@ def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
             yield DeniedRoot(root.path, base, stat.num_children if stat else None)
 
 
+def are_idle(world: World, settings: Settings) -> bool:
+    """Whether all named roots were listed, and no znode below them can be a client's.
+
+    A lock may be deeper than a pattern without `**` reaches, or be of an unknown layout.
+    """
+    roots = tuple(named_roots(settings))
+    bases = {base_of(root.path) for root in roots}
+    if not roots or not all(world.family(base).listed for base in bases):
+        return False
+    matching = Settings(roots=roots)
+    return all(
+        member.stat is not None
+        and not member.stat.owner
+        and matching.root_of(join(path, name)) is not None
+        for path in world.families
+        if path in bases or matching.root_of(path) is not None
+        for name, member in world.family(path).members.items()
+    )
+
+
 def base_of(root: str) -> Text:
     """Return the znode at which a root begins.
 
