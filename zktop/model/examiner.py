@@ -16,6 +16,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Event, FormerMember
 from zktop.model.lock_tracker import LockTracker
+from zktop.model.locks.folder import NO_MEMORIES, FolderMemories
 from zktop.model.locks_of_sessions import LocksOfSessions, index_after
 from zktop.model.owner_list import OwnerList
 from zktop.model.report import LockRecord, Report
@@ -35,9 +36,12 @@ class Examiner:
     run. Its state depends only on the worlds it was given.
     """
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(
+        self, settings: Settings | None = None, memories: FolderMemories = NO_MEMORIES
+    ) -> None:
+        """Begin with what an earlier examiner knew of some locks, if there was one."""
         self.settings = settings or Settings()
-        self._tracker = LockTracker(self.settings)
+        self._tracker = LockTracker(self.settings, memories)
         self._histories = LockHistories()
         self._records: PersistentMap[Text, LockRecord] = PersistentMap()
         self._locks_of: LocksOfSessions = PersistentMap()

@@ -10,6 +10,7 @@ from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.candidates import affected_locks, may_be_lock, unnumbered_names
+from zktop.model.locks.folder import NO_MEMORIES, NO_MEMORY, FolderMemories
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.recognise import CONTAINER, PART, UNKNOWN
@@ -25,7 +26,9 @@ from zktop.model.world.world import World
 class LockTracker:
     """A fold over worlds: the locks of the newest one."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, memories: FolderMemories = NO_MEMORIES) -> None:
+        """Begin with what was known of these locks, by path."""
+        self._memories = dict(memories)
         self.locks: dict[Text, Lock] = {}
         self.paths: tuple[Text, ...] = ()  # of all locks, sorted
         self._settings = settings
@@ -79,12 +82,14 @@ class LockTracker:
 
     def _lock_at(self, site: LockSite, now: Millis, known: Lock | None) -> Lock | None:
         """The lock at a site, or an empty one if the user named it; `known` is the last one."""
-        if known is None and (simple := simple_lock(site)):
-            return simple
         path, world = site.path, site.world
+        is_new = known is None and path not in self._memories
+        if is_new and (simple := simple_lock(site)):
+            return simple
         if not may_be_lock(path, world, self._settings):
             return None
-        found = lock_at(path, world, self._settings, now, known)
+        memory = self._memories.pop(path, NO_MEMORY)
+        found = lock_at(path, world, self._settings, now, known, memory)
         if isinstance(found, Lock):
             return found
         if found.asks_watches:

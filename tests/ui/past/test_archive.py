@@ -1,6 +1,10 @@
 """The archive: facts of older moments, and reports made again from them."""
 
+import msgspec
+import pytest
 from model.builders import connections, row, session
+from model.findings import cases
+from model.findings.cases import At
 from output.stories import facts
 from ui.example_past import past
 from ui.fake_feed import frames
@@ -152,3 +156,26 @@ def test_tables_of_servers_are_packed_too() -> None:
     assert again.ensemble.presence(session("A0")) == (
         those[0].report.ensemble.presence(session("A0"))
     )
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_client_that_failed_long_ago_is_still_known_to_have_failed(*, is_deleted: bool) -> None:
+    """Config came after Go had queued: the facts of a later moment do not show who met it."""
+    one, two = (At(f"_c_{n:032x}-lock-{n:010d}", f"go-{n}", czxid=100 + n) for n in (1, 2))
+    config = At("config", "", czxid=200)
+    rest = (two,) if is_deleted else (two, config)
+    looks = [(one, two), (one, two, config), (two, config), *[rest] * (2 * BLOCK_STEPS)]
+    moments = [
+        (BEGIN + number * STEP_MS, cases.facts(*children, at=BEGIN + number * STEP_MS))
+        for number, children in enumerate(looks)
+    ]
+    listed = [
+        (at, [msgspec.structs.replace(fact, zxid=1_000 + number) for fact in facts])
+        for number, (at, facts) in enumerate(moments)
+    ]
+    last = frames(*listed)[-1]
+    again = archived(frames(*listed)).unpacked(last.at, last.report.settings).frame.report
+
+    (path,) = last.report.paths
+    assert last.report.parts[path].lock.stranded == {two.name}
+    assert again.parts[path].lock.stranded == {two.name}

@@ -83,6 +83,9 @@ class FolderMemory(msgspec.Struct, frozen=True):
 
 NO_MEMORY = FolderMemory()
 
+FolderMemories = Mapping[Text, FolderMemory]  # by the path of the lock
+NO_MEMORIES: Final[FolderMemories] = {}
+
 
 class Folder(msgspec.Struct, frozen=True, dict=True):
     """The children in the order of the listing, and the watches on them."""

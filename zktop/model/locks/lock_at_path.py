@@ -8,6 +8,7 @@ from zktop.model.facts import Millis, join
 from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.client_order import sorts_by_id
+from zktop.model.locks.folder import NO_MEMORY, FolderMemory
 from zktop.model.locks.lock import Lock, Member, NotALock
 from zktop.model.locks.members import is_promoting, known_members
 from zktop.model.locks.open_folder import (
@@ -37,11 +38,12 @@ def lock_at(
     settings: Settings,
     now: Millis,
     previous: Lock | NotALock | None = None,
+    memory: FolderMemory = NO_MEMORY,
 ) -> Lock | NotALock:
     """Return the lock at a path; `previous` is the earlier result for the same path.
 
     The same object is returned as long as its facts are the same. If the root was deleted and
-    created again, `previous` is ignored.
+    created again, `previous` is ignored. Without `previous`, `memory` is what it would have known.
     """
     site = LockSite(Text(path), world, settings)
     before = previous if isinstance(previous, Lock) and _is_same_root(previous, site) else None
@@ -59,7 +61,8 @@ def lock_at(
         foreign = tuple(znode.name for znode in recognised.rest)
         asks_watches = recognised.asks_watches
         return NotALock(site.path, recognised.kind, foreign, _denial(site), asks_watches)
-    return _LockBuilder(site, recognised, now, before).lock()
+    known = memory if before is None else memory_of(before)
+    return _LockBuilder(site, recognised, now, before, known).lock()
 
 
 def _is_same_root(previous: Lock, site: LockSite) -> bool:
@@ -75,13 +78,18 @@ class _LockBuilder:
     """One lock under construction."""
 
     def __init__(
-        self, site: LockSite, recognised: Recognised, now: Millis, before: Lock | None
+        self,
+        site: LockSite,
+        recognised: Recognised,
+        now: Millis,
+        before: Lock | None,
+        memory: FolderMemory,
     ) -> None:
         self._site, self._recognised, self._now = site, recognised, now
         self._configured = site.configured
         self._leases = self._configured.leases if self._configured else None
         self._known = known_members(before)
-        self._opening = FolderOpener(site, memory_of(before), before)
+        self._opening = FolderOpener(site, memory, before)
         self._before = before.queues if before else ()
 
     def lock(self) -> Lock:

@@ -150,6 +150,16 @@ def memory_of(before: Lock | None) -> FolderMemory:
     )
 
 
+def unseen_memory(lock: Lock) -> FolderMemory | None:
+    """Return what an observer who starts with the facts of now would not know; None if nothing.
+
+    Such as whether a client met a foreign child that came when others held the lock.
+    """
+    memory = memory_of(lock)
+    warns = "blocked-by-foreign" in lock.warnings or "broken-by-foreign" in lock.warnings
+    return memory if warns or memory.stranded or memory.proofs else None
+
+
 def _tries(queues: Sequence[MixedQueue]) -> Iterator[tuple[Text, WaitTry]]:
     """Yield the waiters whose watches can prove a view, with the nodes that they watch."""
     for queue in queues:

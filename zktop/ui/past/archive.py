@@ -16,8 +16,12 @@ import msgspec
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Cost, Millis, Session
 from zktop.model.history.events import Event
-from zktop.model.report import Report
+from zktop.model.locks.folder import NO_MEMORIES, FolderMemories
+from zktop.model.locks.open_folder import unseen_memory
+from zktop.model.report import LockRecord, Report
 from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.world import World, facts_between, facts_of
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.packed_facts import (
@@ -66,6 +70,7 @@ class PackedStep(NamedTuple):
     alarms: tuple[str, ...]
     ours: Collection[Session]
     cost: Cost | None
+    memories: FolderMemories = NO_MEMORIES  # what was known before it that no facts show
 
 
 class Block(msgspec.Struct, frozen=True, eq=False):
@@ -127,6 +132,8 @@ class Packer:
         self._world = World()
         self._state_facts = self._facts_since = 0  # in the newest state, and since then
         self._open = Block(0, (), None)
+        self._parts: PersistentMap[Text, LockRecord] = PersistentMap()
+        self._memories = NO_MEMORIES
 
     def packed(self, frames: Iterable[StoredFrame]) -> list[Block]:
         """Add frames that follow those of the last call; return what is new, the open block last.
@@ -163,7 +170,10 @@ class Packer:
         alarms = tuple(name for one in those for name in one.alarms)
         has_change = any(one.has_change for one in those)
         number = self._open.number + len(self._open.steps)
-        step = PackedStep(number, report.now, has_change, alarms, report.ours, report.cost)
+        step = PackedStep(
+            number, report.now, has_change, alarms, report.ours, report.cost, self._memories
+        )
+        self._remember(report)
         events = [event for one in those for event in one.frame.events]
         facts = _Counted(facts_between(before, report.world))
         content = quickly_packed(pieces(facts, events, before))
@@ -171,6 +181,15 @@ class Packer:
         self._open = msgspec.structs.replace(
             self._open, steps=(*self._open.steps, step), loose=(*self._open.loose, content)
         )
+
+    def _remember(self, report: Report) -> None:
+        """Keep what is known of the changed locks beyond the facts; of most there is nothing."""
+        changed, self._parts = report.parts.changed_since(self._parts), report.parts
+        found = ((path, report.parts.get(path)) for path in changed)
+        known = {path: part and unseen_memory(part.lock) for path, part in found}
+        if any(known.values()) or known.keys() & self._memories.keys():
+            merged = {**self._memories, **known}
+            self._memories = {path: memory for path, memory in merged.items() if memory}
 
 
 def _closed(block: Block) -> Block:
@@ -192,13 +211,13 @@ class UnpackedReport(NamedTuple):
 class _Follower:
     """An examiner that follows steps, and its last two reports."""
 
-    def __init__(self, first: int, settings: Settings) -> None:
+    def __init__(self, first: int, settings: Settings, memories: FolderMemories) -> None:
         """Prepare to follow the steps from this number on."""
         self.next = first
         self.world: World | None = None  # after the last step
         self.before: Frame | None = None
         self.frame: Frame | None = None
-        self._examiner = Examiner(settings)
+        self._examiner = Examiner(settings, memories)
 
     def is_near(self, number: int, first: int) -> bool:
         """True if a step is at most some steps away; `first` is the oldest that is kept."""
@@ -325,7 +344,9 @@ def _index_at(steps: Sequence[PackedStep], moment: Millis) -> int:
 
 
 def _follower_before(number: int, blocks: Sequence[Block], settings: Settings) -> _Follower:
-    return _Follower(max(blocks[0].number, number - FOLLOWED_STEPS), settings)
+    first = max(blocks[0].number, number - FOLLOWED_STEPS)
+    step = next(one for one in _steps(blocks) if one.number >= first)
+    return _Follower(first, settings, step.memories)
 
 
 def _followed(
