@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli.live_processes import new_root, worker
 from output.stories import LATER, facts, recorded, recorded_story
-from servers import sandbox_server
+from servers import kazoo_client, sandbox_server
 
 from zktop import recording
 
@@ -55,6 +55,21 @@ def test_an_ensemble_is_read_once_and_then_into_a_file(zktop: Zktop, tmp_path: P
         to_file = ("--textfile", str(tmp_path / "z.prom"), "--duration", "1s", "--every", "100ms")
         assert zktop("metrics", *to, *to_file) == (0, "", "")
         assert not (tmp_path / "z.prom").exists()
+
+
+def test_a_single_look_counts_all_empty_lock_folders(zktop: Zktop, tmp_path: Path) -> None:
+    """They are read last; a part of their number would look like all of it."""
+    (tmp_path / "soon.yaml").write_text("thresholds: { settle: 10ms }", encoding="utf-8")
+    with sandbox_server() as server, kazoo_client(server.address) as client:
+        client.create("/orders/order-0/lock-", ephemeral=True, sequence=True, makepath=True)
+        create = client.transaction()
+        for number in range(1, 4_000):
+            create.create(f"/orders/order-{number}")
+        create.commit()
+
+        _, out, _ = zktop("metrics", "--hosts", server.address, "--config", "soon.yaml")
+
+    assert 'zktop_lock_folders{empty="true",root="/**"} 3999.0\n' in out
 
 
 @pytest.mark.parametrize(

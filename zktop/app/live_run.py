@@ -128,6 +128,11 @@ class LiveRun:
                 self.raise_if_lost()
                 yield self._source.progress() or f"{self._facts_read:,} znodes read so far"
 
+    @property
+    def reads_more(self) -> bool:
+        """Whether thousands of empty lock folders were found and are not read yet."""
+        return self._source.reads_more
+
     # The connection
 
     def raise_if_lost(self, patience_s: float | None = None) -> None:

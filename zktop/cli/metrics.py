@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from zktop.app.alerts.webhooks import Webhooks
+from zktop.app.live_run import LiveRun
 from zktop.cli.common.options import (
     DURATION,
     FILE_PATH,
@@ -26,6 +27,7 @@ from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 
 SUFFIX = ".prom"  # the textfile collector of node_exporter reads no other files
+REST_S = 60.0  # at most, for empty lock folders
 CONFIRM_S = 1.0  # beyond `settle`, so that findings are confirmed
 MAX_PORT = 65_535
 _EXAMPLES = """\b
@@ -134,13 +136,27 @@ def _webhooks(overrides: Overrides) -> Webhooks:
 def _look_at_reports(
     overrides: Overrides, duration: Millis | None, look: Look, *, is_once: bool = False
 ) -> None:
-    """Pass on every report. A lost connection ends a single look; otherwise it is a metric."""
+    """Pass on every report. A lost connection ends a single look; otherwise it is a metric.
+
+    A single look goes on until all is read: a part of a number would look like all of it.
+    """
     with live_run(overrides) as run:
         run.read()  # if it times out, a note of the run says so
+        if is_once:
+            _wait_for_the_rest(run)
         for report in follow(run, duration):
             look(report)
         if is_once:
             run.raise_if_lost(patience_s=0.0)
+
+
+def _wait_for_the_rest(run: LiveRun) -> None:
+    """Wait until thousands of empty lock folders are read, which happens last."""
+    if run.reads_more:
+        for _report in run.reports(REST_S):
+            run.raise_if_lost(patience_s=0.0)
+            if not run.reads_more:
+                return
 
 
 def _both(first: Look, second: Look) -> Look:

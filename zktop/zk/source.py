@@ -213,6 +213,11 @@ class Source:
             self._connection.bytes_in + self._introspection.bytes_in,
         )
 
+    @property
+    def reads_more(self) -> bool:
+        """True while thousands of empty lock folders were found and are not read yet."""
+        return self._discovery.reads_more
+
     def progress(self) -> str:
         """How much of the tree was searched so far; empty once it was searched."""
         return self._discovery.progress()

@@ -114,6 +114,12 @@ class Discovery:
         """True after one walk of the whole tree."""
         return not self._roots or self.walks > 0
 
+    @property
+    def reads_more(self) -> bool:
+        """True while folders of mostly empty locks are not read yet, which happens last."""
+        has_rest = bool(self._mostly_empty) and self._watcher.persistent
+        return has_rest and (bool(self.unread) or not self._watcher.settled)
+
     def progress(self) -> str:
         """Say how much of the tree was looked at; empty after the first walk."""
         if self.done_once or not self.looked_at:
