@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from zktop.app import run_ui
+from zktop.cli.main import SCREENS
+from zktop.ui.screens import PAGES
+
 WRONG = [
     ([], 2, "The terminal UI needs a terminal; `zktop snapshot` writes text or JSON."),
+    (["3"], 2, "The terminal UI needs a terminal; `zktop snapshot` writes text or JSON."),
+    (["9"], 2, 'There is no command "9". See `zktop --help`.'),
     (["layuots"], 2, 'There is no command "layuots". Did you mean layouts? See `zktop --help`.'),
     (["xyz"], 2, 'There is no command "xyz". See `zktop --help`.'),
     (
@@ -197,6 +203,37 @@ def test_mistakes_in_keys_are_listed_with_all_others(
 
     assert (code, out) == (2, "")
     assert [line.split(":")[1] for line in err.splitlines()] == ["1", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ([], "locks"),
+        (["3"], "findings"),
+        (["sessions", "--hosts", "zk7:2181"], "sessions"),
+        (["--hosts", "zk7:2181", "5"], "timeline"),
+    ],
+)
+def test_the_ui_opens_with_a_screen(
+    zktop: Callable[..., tuple[int, str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    page: str,
+) -> None:
+    """By its name or number; the options may be on either side."""
+    opened = []
+    monkeypatch.setattr(run_ui, "run_live_ui", lambda *given: opened.append(given) or 0)
+
+    assert zktop(*words)[0] == 0
+    ((effective, *_, shown),) = opened
+    assert (shown, effective.config.hosts) == (page, "zk7:2181" if words[1:] else "127.0.0.1:2181")
+
+
+def test_names_and_numbers_of_screens_are_those_of_the_ui() -> None:
+    """All but the one that needs demo clients, whose name is a command."""
+    pages = [(page.name, page.key) for page in PAGES if not page.needs_contenders]
+
+    assert pages == [(name, str(number)) for number, name in enumerate(SCREENS, start=1)]
 
 
 def test_show_config_runs_no_command(zktop: Callable[..., tuple[int, str, str]]) -> None:

@@ -27,34 +27,34 @@ DEADLOCK #1  cycle, likely (C2), for 1m32s, 2 more behind
     unblocks 3 others
 
 /locks/x  mutex  kazoo-lock  1 waiting
-  holds   X A                                        0x100000007fc56270    >2.0s
-  waits   X B  behind 0000000000                     0x100000009d5ed678   >1m32s
+  holds   X A                                        0x100000007fc56270   >=2.0s
+  waits   X B  behind 0000000000                     0x100000009d5ed678  >=1m32s
 
 /locks/y  mutex  kazoo-lock  3 waiting
-  holds   X B                                        0x100000009d5ed678   >1m32s
-  waits   X A  behind 0000000000                     0x100000007fc56270   >1m32s
-  waits   X C  behind 0000000001 +1                  0x100000000d61f837   >1m32s
-  waits   X D  behind 0000000002 +2                  0x10000000f623e75a   >1m32s
+  holds   X B                                        0x100000009d5ed678  >=1m32s
+  waits   X A  behind 0000000000                     0x100000007fc56270  >=1m32s
+  waits   X C  behind 0000000001 +1                  0x100000000d61f837  >=1m32s
+  waits   X D  behind 0000000002 +2                  0x10000000f623e75a  >=1m32s
 
 1 lock held, no waiters
-  /locks/z                       X E                 0x100000003a3ea00c    >2.0s
+  /locks/z                       X E                 0x100000003a3ea00c   >=2.0s
 """
 KINDS = """\
 /locks/e  election  post  1 waiting
-  holds   C L                                        0x10000000d20caec3    >2.0s
-  waits   C F  behind 0000000000                     0x1000000080061894   >1m32s
+  holds   C L                                        0x10000000d20caec3   >=2.0s
+  waits   C F  behind 0000000000                     0x1000000080061894  >=1m32s
 
 /locks/l  read-write  kazoo-lock  3 waiting
-  holds   R A                                        0x100000007fc56270   >1m32s
-  holds   R B                                        0x100000009d5ed678   >1m32s
-  waits   W C  behind 0000000001 +1                  0x100000000d61f837   >1m32s
-  waits   R D  behind 0000000002 +2                  0x10000000f623e75a   >1m32s
-  waits   R E  behind 0000000002 +2                  0x100000003a3ea00c   >1m32s
+  holds   R A                                        0x100000007fc56270  >=1m32s
+  holds   R B                                        0x100000009d5ed678  >=1m32s
+  waits   W C  behind 0000000001 +1                  0x100000000d61f837  >=1m32s
+  waits   R D  behind 0000000002 +2                  0x10000000f623e75a  >=1m32s
+  waits   R E  behind 0000000002 +2                  0x100000003a3ea00c  >=1m32s
 
 /locks/p  semaphore of 2  pool  1 waiting
-  holds   S A                                        0x100000007fc56270    >2.0s
-  holds   S C                                        0x100000000d61f837    >2.0s
-  waits   S D  behind 0000000001 +1                  0x10000000f623e75a   >1m32s
+  holds   S A                                        0x100000007fc56270   >=2.0s
+  holds   S C                                        0x100000000d61f837   >=2.0s
+  waits   S D  behind 0000000001 +1                  0x10000000f623e75a  >=1m32s
 """
 HIDDEN = """\
 WARNING hidden-by-acl (R4), confirmed (C4), for 2.0s

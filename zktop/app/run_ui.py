@@ -20,9 +20,9 @@ from zktop.ui.settings import UiSettings
 
 
 def run_live_ui(
-    effective: EffectiveConfig, others: Mapping[str, Config], typed: Sequence[str]
+    effective: EffectiveConfig, others: Mapping[str, Config], typed: Sequence[str], page: str
 ) -> int:
-    """Show an ensemble until the user quits; return the exit code.
+    """Show an ensemble, first on this page, until the user quits; return the exit code.
 
     `others` are the configs of the clusters that the user may switch to; `typed` are the
     connection options that the user typed.
@@ -38,7 +38,8 @@ def run_live_ui(
         return open_cluster(name, configs[name], typed=words)
 
     hosts = {name: one.hosts for name, one in configs.items()}
-    return _run(Clusters(hosts, open_one), ui_settings(effective, os.environ))
+    settings = replace(ui_settings(effective, os.environ), page=page)
+    return _run(Clusters(hosts, open_one), settings)
 
 
 def run_demo_ui(

@@ -39,6 +39,7 @@ COMMANDS = {
     "info": "Print what a bug report needs: versions, terminal, config.",
     "schema": "Print the JSON Schema of what zktop reads and writes.",
 }
+SCREENS = ("locks", "lock", "findings", "sessions", "timeline")  # that the UI can open with
 _MODULES = {"import": "import_files"}  # `import` is a keyword of Python
 _WRITING_COMMANDS = ("demo", "scene", "contend")
 _COMPLETE_VARIABLE = "_ZKTOP_COMPLETE"
@@ -47,11 +48,14 @@ Examples:
   zktop demo
   zktop --hosts zk1:2181,zk2:2181
   zktop --hosts zk1:2181 --root '/locks/**' --root /leader
+  zktop findings --hosts zk1:2181
   zktop --hosts zk1:2181 --show-config
   zktop layouts lock-0000000007
   zktop COMMAND --help
 
 Without a command it opens the terminal UI, where ? explains everything; q quits.
+The name or number of a screen opens it there: locks (1), lock (2), findings (3),
+sessions (4), timeline (5).
 
 Completion: eval "$(_ZKTOP_COMPLETE=bash_source zktop)" in bash, zsh_source in zsh;
 in fish: _ZKTOP_COMPLETE=fish_source zktop | source
@@ -106,7 +110,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            return _screen_command(cmd_name)
         with no_collections():
             command: click.Command = import_module(module_of(cmd_name)).command
         return command
@@ -120,7 +124,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand, or suggest one in the error."""
         name = args[0]
-        if name not in COMMANDS and not ctx.resilient_parsing:
+        if name not in COMMANDS and _screen(name) is None and not ctx.resilient_parsing:
             meant = nearest(name, self.list_commands(ctx)) or (":" in name and f"--hosts {name}")
             hint = f" Did you mean {meant}?" if meant else ""
             raise click.UsageError(f"There is no command {quoted(name)}.{hint}", ctx=ctx)
@@ -164,7 +168,27 @@ def _print_config(overrides: Overrides) -> None:
     put_table([("SETTING", "VALUE", "FROM"), *rows(effective)])
 
 
-def _open_ui(overrides: Overrides) -> int:
+def _screen(word: str) -> str | None:
+    """Return the name of the screen with this name or number."""
+    by_number = {str(number): name for number, name in enumerate(SCREENS, start=1)}
+    return word if word in SCREENS else by_number.get(word)
+
+
+def _screen_command(word: str) -> click.Command | None:
+    """Return a command that opens the UI with one of its screens."""
+    screen = _screen(word)
+    if screen is None:
+        return None
+
+    @click.command(word, help=f"Open the terminal UI with its screen {screen}.")
+    @ui_options
+    def command(overrides: Overrides) -> int:
+        return _open_ui(overrides, screen)
+
+    return command
+
+
+def _open_ui(overrides: Overrides, screen: str = SCREENS[0]) -> int:
     with no_collections():
         from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  see below
         from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  the UI starts here
@@ -175,7 +199,7 @@ def _open_ui(overrides: Overrides) -> int:
 
     with every_mistake(overrides):
         effective, clusters = effective_config(overrides), cluster_configs(overrides)
-    return run_live_ui(effective, clusters, typed_words(overrides).words)
+    return run_live_ui(effective, clusters, typed_words(overrides).words, screen)
 
 
 def _usage_sentence(error: click.UsageError) -> str:

@@ -81,11 +81,11 @@ def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> st
 
 
 def age(contender: ContenderJson, now: Millis) -> str:
-    """Format how long a contender has held or waited: `>` at least, `?` unknown."""
+    """Format how long a contender has held or waited: `>=` at least, `?` unknown."""
     since = contender.since or contender.created
     if since is None:
         return "?"
-    bound = "" if contender.since_is == "seen" else ">"
+    bound = "" if contender.since_is == "seen" else ">="
     return bound + spoken(max(0, now - millis(since)) / 1000)
 
 
