@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, own, world
 
+from zktop.model.client_names import MAX_COMPARED
 from zktop.model.examiner import Examiner
 from zktop.model.facts import (
     AnyFact,
@@ -69,6 +70,47 @@ def test_equal_labels_get_addresses() -> None:
     report = report_of(*held("/locks/a", (FIRST, "127.0.0.1"), (SECOND, "127.0.0.1")), table)
 
     assert names(report, "/locks/a") == ["127.0.0.1:59112", "127.0.0.1:59114"]
+
+
+def test_replicas_of_a_service_get_ports() -> None:
+    """The name is what an SRE looks for."""
+    table = connected((FIRST, "10.0.4.17:41728"), (SECOND, "10.0.4.18:41738"))
+    report = report_of(*held("/locks/a", (FIRST, "orders-api"), (SECOND, "orders-api")), table)
+
+    assert names(report, "/locks/a") == ["orders-api:41728", "orders-api:41738"]
+    assert [one.owner for one in report.sessions.values()] == ["orders-api", "orders-api"]
+
+
+def test_replicas_with_equal_ports_get_addresses() -> None:
+    """Their hosts differ."""
+    table = connected((FIRST, "10.0.4.17:41728"), (SECOND, "10.0.4.18:41728"))
+    report = report_of(*held("/locks/a", (FIRST, "orders-api"), (SECOND, "orders-api")), table)
+
+    assert names(report, "/locks/a") == ["10.0.4.17:41728", "10.0.4.18:41728"]
+
+
+def test_a_replica_without_a_connection_gets_the_end_of_its_session() -> None:
+    """The other one has its port."""
+    table = connected((FIRST, "10.0.4.17:41728"))
+    report = report_of(*held("/locks/a", (FIRST, "orders-api"), (SECOND, "orders-api")), table)
+
+    assert names(report, "/locks/a") == ["orders-api:41728", "orders-api …1e40"]
+
+
+def test_labels_that_are_addresses_of_another_network_get_no_ports() -> None:
+    """No server sees such an address."""
+    table = connected((FIRST, "10.0.4.17:41728"), (SECOND, "10.0.4.18:41738"))
+    report = report_of(*held("/locks/a", (FIRST, "172.17.0.2"), (SECOND, "172.17.0.2")), table)
+
+    assert names(report, "/locks/a") == ["10.0.4.17:41728", "10.0.4.18:41738"]
+
+
+def test_many_clients_with_one_label_get_addresses() -> None:
+    """The ports of so many are not compared."""
+    many = [(FIRST + number, f"10.0.4.17:{41000 + number}") for number in range(MAX_COMPARED + 1)]
+    queue = held("/locks/a", *((one, "worker") for one, _ in many))
+
+    assert names(report_of(*queue, connected(*many)), "/locks/a") == [client for _, client in many]
 
 
 def test_without_a_table_equal_labels_get_session_ends() -> None:

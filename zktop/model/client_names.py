@@ -1,8 +1,8 @@
 """Names of clients, unique within a report.
 
-A client's name is its label if no other client has the same label, else its address, else
-its label with the last digits of its session. Sentences, tables, copies and graphs all use these
-names; `owner` in JSON stays the plain label.
+A client's name is its label if no other client has the same label, else its label with the port
+of its address, else its address, else its label with the last digits of its session. Sentences,
+tables, copies and graphs all use these names; `owner` in JSON stays the plain label.
 
 `SharedNames` finds labels of several sessions: it counts all members once, then the changes.
 """
@@ -14,6 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import Session
+from zktop.model.format import fold_name
 from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Member, client_label
 from zktop.model.owner_list import OwnerList
@@ -25,8 +26,17 @@ from zktop.model.world.tables_of_one_server import host_of
 
 LAST_DIGITS: Final = 0xFFFF
 
+MAX_COMPARED: Final = 16  # sessions with one label whose ports are compared
+
 # Which digits of their ids distinguish sessions with the same label: the last four, or all.
 Digits = Literal["end", "whole"]
+
+
+class SharedLabel(msgspec.Struct, frozen=True):
+    """The sessions that share a label, none if they are more than MAX_COMPARED."""
+
+    digits: Digits
+    sessions: tuple[Session, ...]
 
 
 class _Sharing:
@@ -54,11 +64,13 @@ class _Sharing:
                 _one_less(self.ends, session & LAST_DIGITS)
 
     @property
-    def digits(self) -> Digits | None:
+    def shared(self) -> SharedLabel | None:
         """How to distinguish them; None if there is only one."""
         if len(self.nodes) < 2:  # noqa: PLR2004  the label is unique
             return None
-        return "end" if len(self.ends) == len(self.nodes) else "whole"
+        few = tuple(sorted(self.nodes)) if len(self.nodes) <= MAX_COMPARED else ()
+        digits: Digits = "end" if len(self.ends) == len(self.nodes) else "whole"
+        return SharedLabel(digits, few)
 
 
 def _one_less(counts: dict[int, int], key: int) -> int:
@@ -71,7 +83,7 @@ class SharedNames:
     """The labels that several sessions have. `shared` is immutable; reports keep it."""
 
     def __init__(self) -> None:
-        self.shared: PersistentMap[Text, Digits] = PersistentMap()
+        self.shared: PersistentMap[Text, SharedLabel] = PersistentMap()
         # By label; if only one node has the label, just the node's session.
         self._sessions: dict[Text, Session | _Sharing] = {}
 
@@ -107,13 +119,13 @@ class SharedNames:
 
     def _publish(self, labels: Iterable[Text]) -> None:
         """Update `shared` for these labels."""
-        changes: dict[Text, Digits | None] = {}
+        changes: dict[Text, SharedLabel | None] = {}
         shown = self.shared.finder
         for label in labels:
             known = self._sessions.get(label)
-            digits = known.digits if isinstance(known, _Sharing) else None
-            if digits != shown(label):
-                changes[label] = digits
+            shared = known.shared if isinstance(known, _Sharing) else None
+            if shared != shown(label):
+                changes[label] = shared
         self.shared = self.shared.with_changes(changes)
 
 
@@ -140,7 +152,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
 
     ensemble: Ensemble = Ensemble()
     owners: OwnerList = OwnerList()
-    shared: PersistentMap[Text, Digits] = PersistentMap()
+    shared: PersistentMap[Text, SharedLabel] = PersistentMap()
 
     def __call__(self, session: Session, label: Text | None = None) -> Text:
         if label and (unique := self._label(session, label)):
@@ -152,7 +164,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         if listed:
             return listed
         if client and self.ensemble.connections_from(client) < 2:  # noqa: PLR2004  unique
-            return client
+            return self._with_port(label, client) if label else client
         if not label:
             return Text(session_text(session))
         return Text(f"{label} {self._digits(session, label)}")
@@ -179,7 +191,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         if not self.owners.is_only(key):
             return clean(f"{name} {client}")
         is_alone = self.ensemble.connections_from(host) == 1
-        return name if is_alone else clean(f"{name}:{(client or '').rpartition(':')[2]}")
+        return name if is_alone else clean(f"{name}:{_port(client or '')}")
 
     def _label(self, session: Session, label: Text) -> Text | None:
         """The label, or the name that the list of owners has for it; None if it is not unique.
@@ -193,6 +205,21 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
             return self._configured_name(session, self.client(session)) or clean(f"{name} {label}")
         return name
 
+    def _with_port(self, label: Text, client: Text) -> Text:
+        """The label with the port of the client; its address if that tells no two apart.
+
+        A label that is only an address or an id, as Curator's is, says no more than the address.
+        """
+        shared, port = self.shared.get(label), _port(client)
+        others = [self.client(one) for one in shared.sessions] if shared else []
+        is_unique = [_port(other or "") for other in others].count(port) == 1
+        return clean(f"{label}:{port}") if is_unique and fold_name(label) != "*" else client
+
     def _digits(self, session: Session, label: Text) -> str:
-        text = session_text(session)
-        return text if self.shared.get(label) == "whole" else f"…{session & LAST_DIGITS:04x}"
+        shared, text = self.shared.get(label), session_text(session)
+        is_whole = shared is not None and shared.digits == "whole"
+        return text if is_whole else f"…{session & LAST_DIGITS:04x}"
+
+
+def _port(client: str) -> str:
+    return client.rpartition(":")[2]
