@@ -48,6 +48,15 @@ def test_p13_fires_for_a_server_that_refuses_connections() -> None:
     assert finding.evidence[0].text == "asked at 00:16:39Z: connection refused"
 
 
+def test_p13_of_the_last_server_means_that_no_client_is_served() -> None:
+    """Only with others that are up, the ensemble survives."""
+    last = only("P13", ensemble_context(out(ZK1, "down"))).advice
+    other = only("P13", with_third(out(ZK3, "down"))).advice
+
+    assert last.endswith("Until then no client is served.")
+    assert other.endswith("Until then the ensemble survives one fewer failure.")
+
+
 def test_p13_fires_for_a_server_that_serves_no_clients() -> None:
     """It has no quorum, or still loads what the leader sends; its answer is the same."""
     finding = only("P13", with_third(out(ZK3, "no-quorum", "it serves no clients")))

@@ -35,8 +35,7 @@ def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
                 f"{name} is down: {server.why} (noticed at {_noticed(server)}). "
                 f"{_answering(servers)}",
                 "C4",
-                "Start it again; its log says why it stopped. Until then the ensemble survives "
-                "one fewer failure.",
+                f"Start it again; its log says why it stopped. Until then {_until_then(servers)}.",
             )
         elif server.state == "no-quorum":
             yield _verdict(
@@ -73,6 +72,13 @@ def _servers(ctx: EnsembleContext) -> Sequence[Server]:
 def _answering(servers: Sequence[Server]) -> str:
     up = sum(server.is_up for server in servers)
     return f"{up} of {len(servers)} server{'' if len(servers) == 1 else 's'} answered."
+
+
+def _until_then(servers: Sequence[Server]) -> str:
+    """What a server that is down costs: without any other, everything."""
+    if any(server.is_up for server in servers):
+        return "the ensemble survives one fewer failure"
+    return "no client is served"
 
 
 def _noticed(server: Server) -> str:
