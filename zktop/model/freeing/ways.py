@@ -109,7 +109,7 @@ def ask_to_release(lock: str, name: str, freed: str, refusal: str | None) -> Way
     return WayToFree(
         kind="ask-to-release",
         what=f"Ask {name} to release it, as Curator's Revoker does.",
-        effect=f"The data of its node becomes __REVOKE__. {freed}",
+        effect=f"The data of its node becomes __REVOKE__. Its client may then release it. {freed}",
         belief="the truth: its own code decides, and releases the lock when it is ready.",
         option=("free", lock, "--revoke", "--yes") if refusal is None else None,
         refusal=refusal,
