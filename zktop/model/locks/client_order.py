@@ -6,7 +6,7 @@ counter has overflowed, they do not: some compare numbers, some text, and some d
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import attrgetter
 from typing import Any, Final
 
@@ -40,16 +40,27 @@ class ClientOrder:
         if tie is not None:
             ranked.sort(key=lambda one: tie(one[1]))
         readable = sorted([one for one in ranked if one[0] != FAILS], key=_first)
-        self.children = tuple(child for _, child in readable)
-        self._ranks: list[Rank] = [rank for rank, _ in readable]
-        self._place = {child.node: place for place, child in enumerate(self.children)}
+        self.readable = tuple(child for _, child in readable)
+        self.ranks: list[Rank] = [rank for rank, _ in readable]
+        self._place = {child.node: place for place, child in enumerate(self.readable)}
+
+    @property
+    def children(self) -> tuple[Member, ...]:
+        return tuple(self.first())
+
+    def first(self, end: int | None = None) -> Iterator[Member]:
+        """Yield the children up to a position; None: all of them."""
+        return islice(self.readable, end)
+
+    def place_of(self, child: Member) -> int:
+        return self._place[child.node]
 
     def before(self, member: Member) -> int:
         """Return how many of the counted children go before a member."""
         place = self._place.get(member.node)
         if place is None:
-            return bisect_left(self._ranks, self._rank_of(member) or self._by_number(member))
-        return bisect_left(self._ranks, self._ranks[place]) if self._shares else place
+            return bisect_left(self.ranks, self._rank_of(member) or self._by_number(member))
+        return bisect_left(self.ranks, self.ranks[place]) if self._shares else place
 
     def is_before(self, child: Member, member: Member) -> bool:
         """Return whether a child is counted and goes before a member."""
@@ -62,15 +73,15 @@ class ClientOrder:
 
     def back(self, end: int) -> Iterator[Member]:
         """Yield the children before a position, nearest first."""
-        return (self.children[place] for place in range(end - 1, -1, -1))
+        return (self.readable[place] for place in range(end - 1, -1, -1))
 
     def equals(self, child: Member) -> tuple[Member, ...]:
         """Return a child and, if only the server's listing orders them, those with equal rank."""
         place = self._place[child.node]
         if self._has_tie_rule:
             return (child,)
-        rank = self._ranks[place]
-        return self.children[bisect_left(self._ranks, rank) : bisect_right(self._ranks, rank)]
+        rank = self.ranks[place]
+        return self.readable[bisect_left(self.ranks, rank) : bisect_right(self.ranks, rank)]
 
     def _by_number(self, member: Member) -> Rank:
         """Rank a member whose client does not read its own node's name."""

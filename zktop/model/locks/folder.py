@@ -4,19 +4,23 @@ Clients list the children when they create their node and when their watch fires
 So a client acts on the children at its last listing, not on the present ones.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.facts import Session
 from zktop.model.layouts.client_view import depends_on_group, views_of
 from zktop.model.layouts.layout import ClientView, Layout, parse_name
 from zktop.model.locks.client_order import ClientOrder, has_two_orders, rank_in
 from zktop.model.locks.lock import FOREIGN, Member
+from zktop.model.locks.named_order import AFTER_NAME, NamedOrder
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 
@@ -174,11 +178,31 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             group = ""
         key = layout.name, view, group, for_readers
         if key not in self._orders:
+            if group and view.key == AFTER_NAME and view.counts == "all" and not for_readers:
+                self._orders[key] = self._named_order(layout, view, group)
+                return self._orders[key]
             seen = self.seen(layout, view, group)
             self._orders[key] = ClientOrder(
                 layout, view, seen, group=group, for_readers=for_readers
             )
         return self._orders[key]
+
+    def _named_order(self, layout: Layout, view: ClientView, group: str) -> NamedOrder:
+        """Rank the children that contain the lock's name; all locks share the order of others."""
+        whole = self.order(layout, replace(view, key=""), "", for_readers=False)
+        text, starts = self._all_names
+        named, at = [], text.find(group)
+        while at >= 0:
+            place = bisect_right(starts, at) - 1
+            named.append(self.children[place])
+            at = text.find(group, starts[place + 1])
+        return NamedOrder(layout, view, named, whole, group=group)
+
+    @cached_property
+    def _all_names(self) -> tuple[str, Sequence[int]]:
+        """The names of all children as one text, and where each begins; after them, its end."""
+        names = [f"{child.znode.name}\n" for child in self.children]
+        return "".join(names), [0, *accumulate(map(len, names))]
 
     @cached_property
     def _orders(self) -> dict[tuple[str, ClientView, str, bool], ClientOrder]:

@@ -122,7 +122,8 @@ class MixedQueue(QueueDefaults):
 
     def before(self, member: Member) -> Sequence[Member]:
         decision = self._decisions[member.node]
-        return decision.order.children[: decision.before] if decision.outcome == "waits" else ()
+        is_waiting = decision.outcome == "waits"
+        return tuple(decision.order.first(decision.before)) if is_waiting else ()
 
     def count_before(self, member: Member) -> int:
         decision = self._decisions[member.node]
@@ -158,7 +159,7 @@ class MixedQueue(QueueDefaults):
                 _, end = ends.get(id(decision.order), (None, 0))
                 ends[id(decision.order)] = decision.order, max(end, decision.before)
         for order, end in ends.values():
-            yield from (child for child in order.children[:end] if child.layout == FOREIGN)
+            yield from (child for child in order.first(end) if child.layout == FOREIGN)
 
     @property
     def fails(self) -> bool:
@@ -187,7 +188,7 @@ class MixedQueue(QueueDefaults):
     def _counted(self) -> Iterator[Member]:
         """Yield the children that some client counts."""
         orders = {id(one.order): one.order for one in self._decisions.values()}
-        return (child for order in orders.values() for child in order.children)
+        return (child for order in orders.values() for child in order.first())
 
     def _waits_for_all(self, child: Member, decision: ClientDecision) -> bool:
         """Return whether a child waits for everything that goes before it in the same order."""
@@ -274,7 +275,7 @@ class MixedQueue(QueueDefaults):
     ) -> list[Member]:
         """Return what it watches if only these children existed."""
         order, before = decision.order, decision.before
-        first = filter(existed, order.children[:before])
+        first = filter(existed, order.first(before))
         return watched_members(self, member, first, filter(existed, order.back(before)))
 
     def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
