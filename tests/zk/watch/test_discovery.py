@@ -69,6 +69,19 @@ def test_a_demo_lock_that_is_a_single_node_is_found(
         writer.delete("/zktop-demo", recursive=True)
 
 
+def test_the_semaphore_beside_its_queue_is_found(busy: RunningServer, writer: KazooClient) -> None:
+    """Its only child is foreign and takes the permit, so that no client has a lease."""
+    writer.create("/zktop-pools/deep/s/note", makepath=True)
+    writer.create("/zktop-pools/deep/other/thing", makepath=True)
+    queue = f"/zktop-pools/deep/s-__lock__/{'a' * 32}__lock__0000000000"
+    writer.create(queue, ephemeral=True, makepath=True)
+    try:
+        with observing(busy.address) as live:
+            live.until(lambda world: names(world, "/zktop-pools/deep/s") == {"note"})
+    finally:
+        writer.delete("/zktop-pools", recursive=True)
+
+
 def test_folders_that_may_not_be_listed_are_named(
     busy: RunningServer, writer: KazooClient
 ) -> None:

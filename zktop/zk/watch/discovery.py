@@ -25,7 +25,7 @@ from zktop.zk.watch.lock_signs import (
     is_numbered,
     needs_no_owner,
 )
-from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_member
+from zktop.zk.watch.root_pattern import SEMAPHORE_QUEUE, RootPattern, looks_like_a_member
 from zktop.zk.watch.root_watcher import RootWatcher
 from zktop.zk.watch.search_order import CHUNK_ZNODES, Chunk, SearchOrder, Siblings
 
@@ -351,6 +351,9 @@ class Discovery:
                 return
         for name in locks:
             self._watch(found.path(name))
+            pool = name.removesuffix(SEMAPHORE_QUEUE)
+            if pool != name and pool in found.children:  # all its children may be foreign
+                self._watch(found.path(pool))
         if siblings.parent not in self._mostly_empty:
             empty = [name for name in empty if self._reads_unowned(found.path(name), ())]
             for name in (*empty, *unowned):
