@@ -43,9 +43,36 @@ def test_without_docstrings_it_refuses_to_run(process: Process) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_headless_command_imports_textual(process: Process, name: str) -> None:
-    """Not even when it is looked up."""
+    """Not even when it is only looked up, as for its help."""
     if name not in DRAWS:
         assert not loaded_by(process, f"import {module_of(name)}") & {"textual", "rich"}
+
+
+INCIDENT = Path(__file__).parents[2] / "docs" / "incident.zktop"
+FROM_FILE = ("--from", str(INCIDENT))
+HEADLESS = [
+    ("check", *FROM_FILE),
+    ("snapshot", *FROM_FILE),
+    ("events", *FROM_FILE),
+    ("report", *FROM_FILE, "-o", "{tmp}/r.html"),
+    ("import", "{tmp}", "-o", "{tmp}/r.zktop"),
+    ("layouts", "lock-0000000007"),
+    ("schema", "config"),
+    ("scene", "--list"),
+    ("contend", "--list"),
+    ("record", "--hosts", "127.0.0.1:1", "-o", "{tmp}/r.zktop", "--connect-timeout", "1s"),
+]
+
+
+@pytest.mark.parametrize("words", HEADLESS, ids=lambda words: words[0])
+def test_no_headless_command_loads_textual(
+    process: Process, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Nor when it runs; `info`, `config validate` and `--show-config` check the UI's settings."""
+    line = [word.replace("{tmp}", str(tmp_path)) for word in words]
+    code = f"from zktop.cli.main import main\ntry: main({line})\nexcept SystemExit: pass"
+
+    assert not loaded_by(process, code) & {"textual", "rich"}
 
 
 def test_the_model_imports_no_io(process: Process) -> None:

@@ -19,7 +19,7 @@ from zktop.errors import ExitCode, ZktopError
 from zktop.model.text import nearest
 
 # Name -> its line in `--help`. A command is imported only when it runs, so --help is fast and
-# only the commands with a UI, `info` and `config validate` import Textual.
+# only the commands with a UI, `--show-config`, `info` and `config validate` import Textual.
 COMMANDS = {
     "demo": "Show a deadlock of demo clients on a sandbox server.",
     "contend": "Run a demo client that prints every step.",
