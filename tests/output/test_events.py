@@ -1,7 +1,7 @@
 """Events from reports: each state at its beginning and at its end, and nothing else."""
 
 import msgspec
-from model.builders import kazoo_name, own, session
+from model.builders import ZK1, kazoo_name, out, own, session
 from model.findings.cases import ZXID, k, path_of
 from model.findings.cases import facts as orphaned
 from output.stories import LATER, facts
@@ -93,7 +93,7 @@ def test_a_deadlock_is_an_event_again_when_it_is_more_certain() -> None:
 
 
 def test_a_finding_is_an_event_again_when_it_is_more_severe() -> None:
-    """The line has the severity."""
+    """The line has the severity, and the owner if it is about one session."""
     examiner, teller = Examiner(), EventStream()
     world = World().after(*orphaned(k("A", 0, by=""), k("B", 1)))
     examiner.look(world, LATER)
@@ -101,11 +101,22 @@ def test_a_finding_is_an_event_again_when_it_is_more_severe() -> None:
     (found,) = (one for one in report.findings if one.rule == "B1")
     lines = []
     for severity in ("info", "warning", "info", "warning", "critical"):
-        findings = (msgspec.structs.replace(found, severity=severity),)
+        about = {"nodes": (k("B", 1).name,), "sessions": (session("B"),)}
+        findings = (msgspec.structs.replace(found, severity=severity, **about),)
         lines += [*teller.events(msgspec.structs.replace(report, findings=findings, events=()))]
 
-    told_of = [line.severity for line in lines if line.event == "finding"]
-    assert told_of == ["info", "warning", "critical"]
+    told_of = [(line.severity, line.owner) for line in lines if line.event == "finding"]
+    assert told_of == [("info", "B"), ("warning", "B"), ("critical", "B")]
+
+
+def test_a_finding_after_the_connection_was_lost_has_the_time_of_its_data() -> None:
+    """The report shows the state at the loss, but a server that is down was noticed later."""
+    down = msgspec.structs.replace(out(ZK1, "down"), at=LATER + 3_000)
+    lost = own(state="suspended", at=LATER + 1_000)
+    lines = events_of((LATER, facts("X x: A")), (LATER + 5_000, [lost, down]))
+
+    (found,) = (line for line in lines if line.get("rule") == "P13")
+    assert found["at"] == "1970-01-01T00:17:43.000Z"
 
 
 def test_events_of_contenders_have_their_modes() -> None:

@@ -96,12 +96,12 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
 
 
 def test_mistakes_in_commands_are_reported_with_the_others(tmp_path: Path) -> None:
-    """Their keys must be free, and their fields must be known."""
+    """Their keys must be free, and their fields must be known; one mistake hides no other."""
     made = settings(
         tmp_path,
         """commands:
   - { key: y, title: a, run: "cat {path}" }
-  - { key: f5, title: b, run: "cat {hots}" }
+  - { key: q, title: b, run: "cat {hots}" }
   - { key: f6, title: c, run: "cat 'open" }
   - { key: f7, title: d, run: "cat {host}", on: lock }
   - { key: f8, title: Log, run: "cat" }
@@ -116,6 +116,7 @@ def test_mistakes_in_commands_are_reported_with_the_others(tmp_path: Path) -> No
 
     assert sorted(found) == [
         "2: commands[0].key: y is also the key of copy (copy the selected item as text)",
+        "3: commands[1].key: q is also the key of quit (quit)",
         "3: commands[1].run: there is no {hots} of a session (did you mean host?)",
         "4: commands[2].run: is not a command: no closing quotation",
         "5: commands[3].run: there is no {host} of a lock (known: path, node)",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
 from rich.console import Console
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
@@ -85,15 +86,12 @@ def _valid(keys: Mapping[str, str]) -> Mapping[str, str]:
 
 def _command_mistakes(config: Config) -> Iterator[tuple[str, str]]:
     places: dict[str, str] = {}
-    good: list[UserCommand] = []
     for index, section in enumerate(config.commands):
-        wrong = [*_word_mistakes(section.run)]
-        wrong += [] if wrong else _field_mistakes(section)
+        wrong = [*_word_mistakes(section.run)] or [*_field_mistakes(section)]
         yield from ((f"commands[{index}].run", what) for what in wrong)
-        if not wrong:
-            places[f"command_{len(good)}"] = f"commands[{index}].key"
-            good.append(user_command(section))
-    for action, what in added_mistakes(command_actions(good), _valid(config.ui.keys)):
+        places[f"command_{index}"] = f"commands[{index}].key"
+    actions = command_actions([user_command(replace(one, run="")) for one in config.commands])
+    for action, what in added_mistakes(actions, _valid(config.ui.keys)):
         yield places[action], what
 
 

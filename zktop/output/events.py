@@ -178,20 +178,32 @@ def _deadlock(
 def _finding(
     what: Literal["finding", "finding-cleared"], finding: Finding, report: Report
 ) -> EventJson:
+    is_late = report.is_lost and finding.as_of > report.now  # a report of then stays as it was
     return EventJson(
         schema=EVENT,
-        at=iso(report.now),
+        at=iso(finding.as_of if is_late else report.now),
         event=what,
         zxid=_hexadecimal(report.world.zxid or None),
         lock=finding.lock,
         node=_only(finding.nodes),
         session=_session(_only(finding.sessions)),
+        owner=_owner(finding, report),
         severity=finding.severity,
         id=finding.id,
         rule=finding.rule,
         confidence=finding.confidence,
         sentence=finding.sentence,
     )
+
+
+def _owner(finding: Finding, report: Report) -> str | None:
+    """Return the label of the only session of a finding."""
+    session, node = _only(finding.sessions), _only(finding.nodes)
+    if session is None:
+        return None
+    view = report.view(finding.lock) if finding.lock is not None else None
+    member = view.lock.member(node) if view is not None and node is not None else None
+    return report.owner_name(session, member.label if member is not None else None)
 
 
 def _only_in_second(first: dict[str, T], second: dict[str, T]) -> list[T]:
