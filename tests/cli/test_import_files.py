@@ -23,8 +23,10 @@ from txnlog.log_writer import (
 )
 
 from zktop import recording
+from zktop.app import import_files as import_module
 from zktop.app.replay import Replay
 from zktop.recording import Recording
+from zktop.txnlog.lock_facts import LockFacts
 
 Zktop = Callable[..., tuple[int, str, str]]
 LOCK = "/locks/a"
@@ -365,6 +367,51 @@ def test_a_record_in_a_million_years_is_read_in_few_looks(zktop: Zktop, tmp_path
 
     with gzip.open(tmp_path / "a.zktop") as lines:
         assert sum(b'"look"' in line for line in lines) < 300
+
+
+def pile_up() -> LogWriter:
+    """Forty clients queue in two locks, 10 ms apart; some readers get one together."""
+    log = LogWriter()
+    for session in range(1, 41):
+        log.opened(session)
+    log.add(1, 1, create("/locks", 1, ephemeral=False))
+    for number, lock in enumerate("ab"):
+        log.add(1, 1, create(f"/locks/{lock}", number + 1, ephemeral=False))
+    for number in range(20):
+        for first, lock, name in (
+            (1, "a", "lock-"),
+            (21, "b", "read-" if number % 4 else "write-"),
+        ):
+            node = f"/locks/{lock}/{name}{number:010d}"
+            log.add(
+                first + number, 1, create(node, number + 1, f"client {first + number}".encode())
+            )
+        if number == 9:
+            log.add(1, 2, delete("/locks/a/lock-0000000000"))
+            log.add(21, 2, delete("/locks/b/write-0000000000"))
+    return log.later(5_000).add(2, 2, delete("/locks/a/lock-0000000001"))
+
+
+def test_contenders_that_share_a_look_have_their_own_times(
+    zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a look for each transaction, events and charges are the same."""
+    (tmp_path / "log.1").write_bytes(pile_up().bytes())
+    monkeypatch.setattr(import_module, "MAX_LOOKS", 0)
+    found, looks = [], []
+    for is_shared in (True, False):
+        if not is_shared:
+            monkeypatch.setattr(LockFacts, "are_arrivals", lambda *_: False)
+        zktop("import", "log.1", "-o", "a.zktop")
+        events = map(json.loads, zktop("events", "--from", "a.zktop")[1].splitlines())
+        period = json.loads(zktop("report", "--from", "a.zktop", "--format", "json")[1])
+        events = [one for one in events if one["event"] not in ("finding", "finding-cleared")]
+        found.append((sorted(events, key=str), period["accounting"]))
+        looks.append(gzip.decompress((tmp_path / "a.zktop").read_bytes()).count(b'"look"'))
+
+    for shared, alone in zip(*found, strict=True):
+        assert shared == alone
+    assert looks[0] < looks[1] - 10
 
 
 def test_a_window_beyond_the_files_ends_with_them(zktop: Zktop, version_2: Path) -> None:

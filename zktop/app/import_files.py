@@ -1,8 +1,9 @@
 """Turns the transaction logs and snapshots of ZooKeeper servers into a recording.
 
 The recording has a look for each transaction that changes a lock, or one every 50 ms if there are
-many, and always one before the same lock changes again, so that no state of a lock is skipped.
-While nothing changes, looks become rarer.
+many, and always one before the same lock changes again, so that no state of a lock is skipped;
+but contenders that arrive one behind the other share a look, since their znodes show when each
+came. While nothing changes, looks become rarer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -109,6 +110,7 @@ class _ImportWriter:
         self._facts: LockFacts | None = None
         self._lines: list[AnyLine] = []
         self._touched: set[str] = set()  # folders that changed since the last look
+        self._has_only_arrivals = True  # since the last look
         self._has_new_owners = False  # since the last look
         self._zxid, self._at = 0, 0  # of the last transaction
         self._complete_to = 0  # the last transaction that was said to be complete
@@ -176,12 +178,15 @@ class _ImportWriter:
             self._rest_until(at)
         facts = self._facts.after(transaction, step.effects, at)
         if facts:
-            touched = self._facts.touched
-            if not self._touched.isdisjoint(touched):
+            touched, are_arrivals = self._facts.touched, self._facts.are_arrivals(step.effects)
+            are_arrivals = are_arrivals and at == transaction.at  # as the znodes show it
+            may_share = are_arrivals and self._has_only_arrivals
+            if not may_share and not self._touched.isdisjoint(touched):
                 self._look(self._at)
             if not self._touched:
                 self._look_due = at + self._look_delay(at)
             self._touched |= touched
+            self._has_only_arrivals = are_arrivals and self._has_only_arrivals
             self._lines += facts
             if len(self._lines) > BLOCK_LINES:
                 self._flush()
@@ -230,6 +235,7 @@ class _ImportWriter:
             self._add(self._facts.sessions(self._zxid, at))
         self._mark_look(at, is_thorough=is_thorough)
         self._touched, self._looked_at, self._rests = set(), at, 0
+        self._has_only_arrivals = True
         self._look_due = at + REST_MS[0]
 
     def _mark_look(self, at: Millis, *, is_thorough: bool) -> None:

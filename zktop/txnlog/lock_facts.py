@@ -31,6 +31,7 @@ WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
 WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 MAX_DATA_BYTES: Final = 4096
 SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
+SEQUENCE_DIGITS: Final = 10  # of a number that has not overflowed
 MIN_DELETIONS: Final = 256  # list a folder again after these, and at least twice its children
 _LISTED, _REPORTED = 1, 2
 
@@ -121,6 +122,19 @@ class LockFacts:
                 touched.add(effect[1])
                 facts += self._inside(effect, folder, removal, zxid, at)
         return facts
+
+    def are_arrivals(self, effects: Iterable[Effect]) -> bool:
+        """Whether the last transaction only added contenders behind others."""
+        for kind, above, path, node in effects:
+            folder = self._folders.get(above)
+            if folder is None or self._last is None or folder.known_at == self._last.zxid:
+                return False
+            is_behind = len(folder.node.children or ()) > 1
+            if kind != "created" or not node.session or not is_behind:
+                return False
+            if not path[-SEQUENCE_DIGITS:].isdecimal():
+                return False
+        return True
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
         """Yield the sessions alive, if they changed and were not reported just before."""

@@ -88,6 +88,18 @@ class Charges:
         self._replace(path, one, after, at)
         one.waiting = waiting
 
+    def add_earlier_wait(self, path: Text, node: Text, since: Millis) -> None:
+        """Charge the wait of a member that came before the last change of its lock was recorded.
+
+        This happens if several came one behind the other, and nothing else changed.
+        """
+        one = self.locks.get(path)
+        if one is None or node not in one.members or node in one.holders or not one.blocks:
+            return
+        ms = self.elapsed(since, one.at)
+        self.actors[one.members[node]].waited_ms += ms
+        self._charge(one, ms)
+
     def settle(self, until: Millis) -> None:
         """Charge everything up to this time."""
         for lock in self.locks.values():
@@ -204,8 +216,10 @@ class Charges:
         """Charge the time since the last change of a lock."""
         ms = one.waiting * self.elapsed(one.at, at) if one.waiting else 0
         one.at = max(one.at, at)
-        if not ms:
-            return
+        if ms:
+            self._charge(one, ms)
+
+    def _charge(self, one: LockCharges, ms: Millis) -> None:
         one.blocked_ms += ms
         holders = {one.members[node] for node in one.holders} or {NO_HOLDER}
         for actor in holders:

@@ -108,11 +108,16 @@ class Ledger:
             if unknown in self._actors:
                 self._actors[actor].extend(self._actors.pop(unknown))
         for event in report.events:
+            self._charge_earlier_wait(event, times[event.lock])
             self._add(event, before or report)
         if report.now >= self._since:
             known = (*(before.deadlocks if before else ()), *report.deadlocks)
             self._deadlocks.update((one.number, one) for one in known)
         self._report = report
+
+    def _charge_earlier_wait(self, event: Event, changed_at: Millis) -> None:
+        if event.event == "queued" and event.node and event.at < changed_at:
+            self._charges.add_earlier_wait(event.lock, event.node, event.at)
 
     def actor_of(self, path: Text, node: Text) -> str | None:
         """The actor of a member of a lock, or of one that has left since the previous report."""

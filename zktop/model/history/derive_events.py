@@ -4,8 +4,9 @@ A lock has a log from its first change on. The cost of a change does not depend 
 the queue.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -26,7 +27,7 @@ from zktop.model.history.change import (
     newer_than_counters,
 )
 from zktop.model.history.duration_samples import DurationSamples
-from zktop.model.history.endings import deleted_by_another, judge_expiry, recorded_ending
+from zktop.model.history.endings import SEVERAL, deleted_by_another, judge_expiry, recorded_ending
 from zktop.model.history.events import (
     Elapsed,
     Ending,
@@ -74,6 +75,7 @@ class LockLog:
         """Add a change and return its events."""
         if ctx.now_ms < self._at:
             ctx = replace(ctx, now_ms=self._at)
+        arrivals = _arrival_times(change, ctx, self._at)
         self._pass_time(ctx.now_ms)
         self._newest = None
         self._identify(change)
@@ -82,8 +84,9 @@ class LockLog:
         since = {node: self._since(place, holds=False) for node, place in places.items()}
         events = list(self._exits(change, ctx, zxid)) if change.deleted else []
         self._forget({member.node for member in change.deleted} | changed_foreign(change)[1])
-        events += self._arrivals(change, ctx, since) if change.created else ()
-        events += self._grants(change, ctx, zxid) if change.granted else ()
+        events += self._arrivals(change, ctx, since, arrivals) if change.created else ()
+        events += self._grants(change, ctx, zxid, arrivals) if change.granted else ()
+        events.sort(key=attrgetter("at"))
         events += self._losses(change, ctx) if change.lost else ()
         missed = list(self._misses(change, ctx))
         self._minute.change(
@@ -195,30 +198,44 @@ class LockLog:
             self._attempts.gave_up(member, gone.waited.ms)
 
     def _arrivals(
-        self, change: LockChange, ctx: ChangeContext, since: dict[Text, Since]
+        self,
+        change: LockChange,
+        ctx: ChangeContext,
+        since: dict[Text, Since],
+        arrivals: Mapping[Text, Millis],
     ) -> Iterator[Event]:
         """Yield `queued` for new members; a lease has waited at the semaphore's gate instead."""
-        now = _now(ctx)
+        stays: dict[Text, Stay | None] = {}
+        granted = {member.node for member in change.granted}
         for member in change.created:
+            own = _at_arrival(ctx, member, arrivals)
+            stays[member.node] = Stay(since.get(member.node, _now(own)))
             if member.node not in since:
-                queued = _event("queued", change, ctx, member, member.czxid or None)
+                queued = _event("queued", change, own, member, member.czxid or None)
                 yield replace(queued, why=_unseen_creation(member, ctx))
-        self._stays = self._stays.with_changes(
-            {member.node: Stay(since.get(member.node, now)) for member in change.created}
-        )
+            if member.node not in granted:
+                self._blocked_ms += ctx.now_ms - own.now_ms
+        self._stays = self._stays.with_changes(stays)
 
-    def _grants(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:
+    def _grants(
+        self,
+        change: LockChange,
+        ctx: ChangeContext,
+        zxid: int | None,
+        arrivals: Mapping[Text, Millis],
+    ) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
         fresh = {member.node for member in change.created}
         for member in change.granted:
+            own = _at_arrival(ctx, member, arrivals)
             since = self._since(member, holds=False)
-            waited = _span(since, ctx)
+            waited = _span(since, own)
             self._waits.add(waited.ms, is_exact=waited.bound == "exact")
             if member.czxid:  # else it counts as soon as its client is known
                 self._attempts.acquired(member)
-            stays[member.node] = Stay(since, _now(ctx))
+            stays[member.node] = Stay(since, _now(own))
             cause = (member.czxid or None) if member.node in fresh else zxid
-            yield replace(_event("acquired", change, ctx, member, cause), waited=waited)
+            yield replace(_event("acquired", change, own, member, cause), waited=waited)
         self._stays = self._stays.with_changes(stays)
 
     def _identify(self, change: LockChange) -> None:
@@ -280,6 +297,28 @@ def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:
     """The transaction of the only deletion, if it is known."""
     removal = ctx.removal_of(absolute_path(change.path, change.deleted[0].node))
     return deletion_zxid(change) if removal is None else removal.zxid
+
+
+def _arrival_times(change: LockChange, ctx: ChangeContext, since: Millis) -> Mapping[Text, Millis]:
+    """When new members arrived, if a look has several of them and nothing else.
+
+    Only an import says that no transaction is missing, and has the times of its znodes' clock.
+    """
+    is_certain = ctx.ensemble.complete_to > 0 and ctx.blind_since is None
+    if not is_certain or len(change.created) < SEVERAL or change.deleted or change.lost:
+        return {}
+    return {
+        member.node: at
+        for member in change.created
+        if (at := member.ctime) is not None and since <= at < ctx.now_ms
+    }
+
+
+def _at_arrival(
+    ctx: ChangeContext, member: Member, arrivals: Mapping[Text, Millis]
+) -> ChangeContext:
+    at = arrivals.get(member.node)
+    return ctx if at is None else replace(ctx, now_ms=at)
 
 
 def _unseen_creation(member: Member, ctx: ChangeContext) -> Text | None:
