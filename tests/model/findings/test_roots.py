@@ -24,12 +24,13 @@ from model.findings.cases import facts as listing
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Gone, Node, Stat, join
+from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Expiry, Gone, Node, Stat, join
 from zktop.model.findings.context import EnsembleContext, LockContext, RootChanges
 from zktop.model.findings.finding import Finding, LookAgainAt
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -119,6 +120,19 @@ def test_r4_fires_for_a_member_that_may_not_be_read() -> None:
 
     assert "1 member of /locks/orders cannot be read" in only("R4", case).sentence
     assert not found("B1", case)
+
+
+def test_r4_names_the_owners_that_a_dump_shows() -> None:
+    """The lock itself does not know them: deadlocks through them are not found."""
+    hidden = Denied(path=join(PATH, B.name), what="read", zxid=2_000_000, at=NOW)
+    owners = {session("bob"): (join(PATH, B.name),)}
+    dump = Expiry(server=ZK1, expires_in_ms={}, ephemerals=owners, tick_ms=2000, zxid=1, at=NOW)
+
+    finding = only("R4", ctx(A, B, more_facts=[hidden], tables=[dump]))
+
+    assert finding.sentence.endswith("zktop cannot find deadlocks through it.")
+    assert finding.evidence[-1].text.endswith("as a server's dump shows")
+    assert f" belongs to {session_text(session('bob'))}" in finding.evidence[-1].text
 
 
 def test_r4_fires_for_a_lock_that_may_not_be_listed() -> None:

@@ -17,12 +17,14 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import clock, count, short
 from zktop.model.locks.leaking_folders import LockFolders
+from zktop.model.locks.lock import Member
 from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.missing_roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_one_server import ServerTables
 
+MAX_OWNERS = 5  # named of hidden members
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule
 
@@ -78,13 +80,22 @@ def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
         about=ctx.about(*hidden, key=("acl",)),
         sentence=f"The ACL of {ctx.name} does not let zktop list its children."
         if is_denied
-        else f"{count(len(hidden), 'member')} of {ctx.name} cannot be read: zktop knows an owner "
-        "only if a server's dump lists it.",
+        else f"{count(len(hidden), 'member')} of {ctx.name} cannot be read: zktop cannot find "
+        f"deadlocks through {'it' if len(hidden) == 1 else 'them'}.",
         confidence="C4",
-        evidence=((True, "the server refused: no READ permission"),),
+        evidence=((True, "the server refused: no READ permission"), *_dumped_owners(ctx, hidden)),
         advice="Give zktop an identity that may read the locks (--auth).",
         severity="warning" if is_denied else "info",
     )
+
+
+def _dumped_owners(ctx: LockContext, hidden: list[Member]) -> Iterator[Reason]:
+    """Yield the owners of hidden members that servers' dumps show."""
+    for member in hidden[:MAX_OWNERS]:
+        owner = ctx.ensemble.owner_of(ctx.path_of(member.node))
+        if owner:
+            name = short(member.znode.name)
+            yield True, f"{name} belongs to {ctx.shared.name_of(owner)}, as a server's dump shows"
 
 
 @Rule("R5", "root-changed", "info", "lock", only_if=("news",))
