@@ -11,6 +11,7 @@ from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
+from zktop.model.world.missing_roots import are_idle
 
 
 def locks(folder: str, name: str, *roots: str) -> list[str]:
@@ -123,9 +124,9 @@ def master(zxid: int, *owner: str) -> list[AnyFact]:
     ]
 
 
-def reports(*looks: list[AnyFact]) -> list[Report]:
+def reports(*looks: list[AnyFact], settings: Settings | None = None) -> list[Report]:
     """A look after each of these."""
-    examiner, known, found = Examiner(Settings()), world(own()), []
+    examiner, known, found = Examiner(settings or Settings()), world(own()), []
     for facts in looks:
         known = known.after(*facts)
         found.append(examiner.look(known, facts[0].at))
@@ -142,6 +143,37 @@ def test_a_release_is_no_end_of_the_root() -> None:
     view = last.view(MASTER)
     assert view is not None
     assert view.history.generation == 0
+
+
+@pytest.mark.parametrize(
+    ("root", "looks"),
+    [
+        pytest.param(Root(MASTER), [master(10, "ann"), master(20)], id="held before"),
+        pytest.param(Root(MASTER, layout="single-node"), [master(20)], id="its layout is known"),
+    ],
+)
+def test_a_root_that_is_a_free_lock_is_not_missing(root: Root, looks: list[list[AnyFact]]) -> None:
+    """Its node exists only while somebody holds it."""
+    *_, last = reports(*looks, settings=Settings(roots=(root,)))
+
+    assert [finding.rule for finding in last.findings] == []
+
+
+def test_a_free_lock_of_a_single_node_is_idle() -> None:
+    """So `zktop check` does not say that the root is wrong."""
+    known, named = world(own()).after(*master(20)), Root(MASTER, layout="single-node")
+
+    assert are_idle(known, Settings(roots=(named,)))
+    assert not are_idle(known, Settings(roots=(Root(MASTER),)))
+
+
+def test_a_node_that_is_the_lock_was_held_since_it_was_created() -> None:
+    """To create it is to acquire it, so zktop need not have seen that."""
+    known = world(own()).after(*master(10, "ann"))
+    view = Examiner(Settings()).look(known, NOW + 60_000).view(MASTER)
+
+    assert view is not None
+    assert view.history.granted(Text(".")).at == NOW + 10
 
 
 def test_each_owner_has_its_own_hold() -> None:

@@ -155,6 +155,7 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks
     expired: Collection[ExpiredPlace] = ()  # nodes of sessions that recently expired together
     folders: Collection[LockFolders] = ()  # parents with many lock folders, most of them empty
+    single_nodes: AbstractSet[str] = frozenset()  # roots that are locks of a single node
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:

@@ -175,6 +175,8 @@ def _recently(
 def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A requested root does not exist, so zktop sees no locks there."""
     for root in missing_roots(ctx.world, ctx.shared.settings):
+        if root.root in ctx.single_nodes:  # free: its node exists only while it is held
+            continue
         path = short(root.base)
         where = "" if root.root == root.base else f" (root {short(root.root)})"
         meant = f" Did you mean {short(root.meant)}?" if root.meant else ""

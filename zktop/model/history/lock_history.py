@@ -134,10 +134,12 @@ def first_look_of(
 
     If nothing has been deleted since the newest member was created, the present holders have held
     the lock since then. `born` has the transactions that created the members, in the same order.
+    A node that is the lock itself has been held since it was created.
     """
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
-    is_proof = latest == root.pzxid and all(map(is_direct_child, members))
+    is_itself = newest is not None and newest.owner and members[0].node == "."
+    is_proof = is_itself or (latest == root.pzxid and all(map(is_direct_child, members)))
     if newest is None or not is_proof or newest.ctime > now_ms:
         return FirstLook(now_ms, now_ms)
     return FirstLook(now_ms, newest.ctime)
