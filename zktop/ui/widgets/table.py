@@ -42,7 +42,7 @@ class Column(NamedTuple, Generic[R]):
     """One column: its name, its width, and how a row is drawn in it.
 
     In a narrow terminal the columns with the highest `rank` are left out first. Spare cells go to
-    the columns with a `share`.
+    the columns with a `share`; those of them that need fewer lend cells to one that keeps its end.
     """
 
     name: str
@@ -97,6 +97,25 @@ def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], i
     return widths
 
 
+def lent(
+    widths: Sequence[tuple[Column[R], int]], needed: Mapping[str, int]
+) -> list[tuple[Column[R], int]]:
+    """Give cells that flexible columns do not need to those that would cut the start of a text.
+
+    `needed` are the cells of the widest text in each flexible column.
+    """
+    cells = {column.name: width for column, width in widths}
+    takers = [column.name for column, _ in widths if column.keeps_end]
+    givers = [one.name for one, _ in widths if one.share and not one.keeps_end]
+    for taker in takers:
+        for giver in givers:
+            spare = cells[giver] - max(needed.get(giver, cells[giver]), len(giver) + 1)
+            more = max(0, min(spare, needed.get(taker, 0) - cells[taker]))
+            cells[taker] += more
+            cells[giver] -= more
+    return [(column, cells[column.name]) for column, _ in widths]
+
+
 class Table(Canvas, Generic[R]):
     """Rows in columns, with a cursor that stays on its row."""
 
@@ -137,6 +156,7 @@ class Table(Canvas, Generic[R]):
         self.cursor = None
         self._given: Sequence[R | RowGroup[R]] = ()  # the rows before the user's order
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
+        self._needed: dict[str, int] = {}  # the widest text so far, by flexible column
 
     # Rows
 
@@ -248,6 +268,16 @@ class Table(Canvas, Generic[R]):
 
     # Drawing
 
+    def repaint(self) -> None:
+        """Draw the visible rows; again if a wider text than before changes the columns."""
+        before = dict(self._needed)
+        super().repaint()
+        if self._needed != before and self._widths[0]:
+            width, widths = self._widths
+            self._widths = 0, []
+            if self._fitting(width) != widths:
+                super().repaint()
+
     def heads(self, width: int) -> Sequence[Line]:
         """Draw the names of the columns, with an arrow at the one that sorts the rows."""
         if not self.rows and self.note:
@@ -270,7 +300,10 @@ class Table(Canvas, Generic[R]):
         runs: list[Run] = [self._mark(row)] if self._mark else []
         for column, cells in self._fitting(width):
             drawn = self._cell(column, row)
-            room = cells - width_of(drawn)
+            needed = width_of(drawn)
+            if column.share and needed > self._needed.get(column.name, 0):
+                self._needed[column.name] = needed
+            room = cells - needed
             if room < 0:
                 drawn = cut_cell(column, row, drawn, cells)
             space = Run(" " * room)
@@ -291,7 +324,7 @@ class Table(Canvas, Generic[R]):
     def _fitting(self, width: int) -> list[tuple[Column[R], int]]:
         if self._widths[0] != width:
             shown = [column for column in self.columns if column.name not in self.hidden]
-            self._widths = width, fitting(shown, width - self._margin)
+            self._widths = width, lent(fitting(shown, width - self._margin), self._needed)
         return self._widths[1]
 
     # Columns

@@ -2,9 +2,10 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, kazoo_name
+from model.builders import NOW, kazoo_name, lock, own
 from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, rows_of, seen, trouble
 from ui.example_queues import lock_of
+from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.facts import Children, Denied, Node, Stat, join
 from zktop.model.findings.catalogue import RULES
@@ -230,3 +231,17 @@ def test_a_rule_without_letters_has_the_common_sign(report: Report) -> None:
     finding = msgspec.structs.replace(report.findings[0], rule="R6", name="equal-sequences")
 
     assert status_of(finding).code.startswith(OTHER)
+
+
+@pytest.mark.parametrize(
+    ("holder", "shown"),
+    [("bob", "/zktop-demo/ab-ba/stock"), ("orders-api-of-the-north", "…/ab-ba/stock")],
+)
+async def test_a_path_gets_the_cells_that_no_holder_needs(holder: str, shown: str) -> None:
+    """At 120 columns, and at once."""
+    facts = [own(), *lock("/zktop-demo/ab-ba/stock", holder, "cid")]
+    async with app_of(*frames((NOW, facts))).run_test(size=(120, 36)) as pilot:
+        rows = panel(await settled(pilot), "Locks")
+
+    assert rows[0].split() == ["STATE", "LOCK", "HOLDER", "HELD", "QUEUE", "60s"]
+    assert rows[1].split()[1] == shown

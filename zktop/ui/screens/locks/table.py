@@ -166,7 +166,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                about="The client that holds the lock, with its mode (X exclusive, R read, W "
                "write), and the number of others."),
         Column("HELD", 7, cells.held, lambda row: _start(row.held),
-               at_right=True, rank=1, needs=WIDE,
+               at_right=True, rank=1,
                title="Held for", about="How long the oldest holder has held the lock."),
         Column("QUEUE", BAR_CELLS + 5, cells.queue, lambda row: row.waiting or 0,
                at_right=True, descending=True,
@@ -175,7 +175,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                title="Queue by mode",
                about="The waiters in their order: W.R5 is a writer, then five readers."),
         Column("OLDEST", 7, cells.oldest, lambda row: _start(row.waited),
-               at_right=True,
+               at_right=True, needs=WIDE,
                title="Oldest wait",
                about="How long the client that has waited longest has waited."),
         Column("TOTAL WAIT", BLOCKED_CELLS + 1, cells.blocked, blocked,
