@@ -54,3 +54,43 @@ def test_the_waiters_are_known_if_all_watches_are(path: str) -> None:
         False,
         False,
     ]
+
+
+def single(path: str, owner: str) -> list[AnyFact]:
+    """A lock that is one znode of this client."""
+    return facts(path=path, stat=Stat(50, 50, NOW, owner=session(owner)))
+
+
+@pytest.mark.parametrize(
+    ("watched", "is_hint"),
+    [
+        ({"ann": ["/locks/b-lock"], "bob": ["/locks/a-lock"]}, True),
+        ({"ann": ["/locks/b-lock"], "bob": ["/locks/c-lock"], "cat": ["/locks/a-lock"]}, True),
+        ({"ann": ["/locks/b-lock"], "bob": ["/locks/c-lock"]}, False),
+        ({"ann": ["/locks/b-lock", "/locks/a-lock"]}, False),
+    ],
+)
+def test_holders_that_watch_each_others_znodes_are_a_hint(
+    watched: dict[str, list[str]],
+    is_hint: bool,  # noqa: FBT001  a parameter of pytest
+) -> None:
+    """Nothing but the watches shows that each waits for the next."""
+    owners = {"/locks/a-lock": "ann", "/locks/b-lock": "bob", "/locks/c-lock": "cat"}
+    locks = [fact for path, owner in owners.items() for fact in single(path, owner)]
+    tables = connections(ZK1, row("ann"), row("bob"), row("cat"))
+    examiner = Examiner(Settings(roots=(Root("/locks/*"),)))
+    for at in (NOW, NOW + 60_000):
+        report = examiner.look(world(own(), tables, *locks, watching(watched, at)), at)
+    found = [one for one in report.findings if one.rule == "D7"]
+    ann, bob = (report.client_names(session(name)) for name in ("ann", "bob"))
+
+    assert [(one.severity, one.confidence, len(one.locks)) for one in found] == (
+        [("info", "C1", len(watched))] if is_hint else []
+    )
+    assert not report.deadlocks
+    if len(watched) == 2 and is_hint:
+        assert found[0].sentence == (
+            f"{ann} holds X:/locks/a-lock and watches /locks/b-lock; {bob} holds "
+            "X:/locks/b-lock and watches /locks/a-lock. If each waits for what it watches, none "
+            "can ever continue."
+        )

@@ -107,6 +107,14 @@ def test_unrelated_findings_stay_apart(effect: str, cause: str, about: dict[str,
     assert causes(one(cause), one(effect, **about))[effect] is None
 
 
+def test_a_hint_explains_no_alarm_away() -> None:
+    """It is a note that a deadlock is possible; a long hold is a warning."""
+    hint = one("D7", confidence="C1", severity="info")
+
+    assert causes(hint, one("P6"))["P6"] is None
+    assert causes(one("D7"), one("P6"))["P6"] == "D7"
+
+
 def test_effects_of_effects_are_folded_under_the_first_cause() -> None:
     """The old session explains that it is gone, which explains the long hold."""
     found_rules = causes(

@@ -238,8 +238,9 @@ class _Index:
         self._is_sorted: set[tuple[By, object]] = set()
 
     def file(self, finding: Finding) -> None:
-        """Index a finding if it may be a cause."""
-        if finding.rule in self._blamed:
+        """Index a finding if it may be a cause; a mere hint explains no alarm away."""
+        is_hint = finding.confidence == "C1" and finding.severity == "info"
+        if finding.rule in self._blamed and not is_hint:
             for by in get_args(By):
                 for key in _keys(finding, by):
                     self._by.setdefault((by, key), []).append(finding)

@@ -42,6 +42,7 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     now_ms: Millis
     tangled: Container[tuple[Text, Text]] = ()  # each lock and node in a deadlock
     is_lock: Callable[[str], bool] = lambda _: False
+    lock_at: Callable[[str], Lock | None] = lambda _: None
     is_read: Callable[[str], bool] = lambda _: False  # whether its children are known
     client_names: ClientNames = ClientNames()
 

@@ -6,6 +6,7 @@ D7 is found here, because only the watch tables show it.
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,13 +16,14 @@ from zktop.model.findings.context import EnsembleContext, LockContext, MemberWat
 from zktop.model.findings.finding import (
     GHOSTS,
     FindingSubject,
+    LookAgainAt,
     Rule,
     RuleMatch,
     RuleResult,
     Severity,
 )
-from zktop.model.format import clock, count, iso, several, span
-from zktop.model.locks.lock import LockQueue
+from zktop.model.format import clock, count, iso, several, short, span
+from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -32,6 +34,9 @@ from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
+MAX_WATCHED: Final = 100  # locks that one session watches
+MAX_RING: Final = 30  # sessions; longer rings of watches are not searched for
+WATCHED_AGAIN_MS: Final[Millis] = 10_000
 _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
 _PROCESS = (
     "Kill one process. Never delete the node of a live session: its owner would keep working."
@@ -145,10 +150,13 @@ def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     code="DED",
     rank=6,
     blocks="forever",
-    only_if=("several", "watches"),
+    only_if=("watches",),
 )
 def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
     """Sessions wait for watches on each other's nodes: nothing will wake any of them."""
+    if ctx.lock.is_only_watched:
+        yield from _watching_holders(ctx)
+        return
     for made in watch_knots(ctx):
         found = _match(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
         watched_at = (ctx.ensemble.watched_at(session) for session in found.about.sessions)
@@ -204,6 +212,82 @@ def _queue(ctx: LockContext, queue: LockQueue) -> WaitQueue:
 def _names(ctx: LockContext) -> DisplayNames:
     owners: Mapping[Session, str] = {member.owner: ctx.name_of(member) for member in ctx.members}
     return DisplayNames({session_text(session): name for session, name in owners.items()})
+
+
+class _Watching(NamedTuple):
+    """A session that watches a lock that is one znode, and the holder of that lock."""
+
+    session: Session
+    lock: Lock
+    holder: Member
+
+
+def _watching_holders(ctx: LockContext) -> Iterator[RuleResult]:
+    """Hint at holders of single znodes that watch each other's: each may wait for the next.
+
+    No znode shows whether they wait, so it raises no alarm. Its lock is the first of the ring.
+    """
+    for holder in ctx.holders:
+        if not any(_watched_locks(ctx, holder.owner)):
+            continue
+        yield LookAgainAt(ctx.now_ms + WATCHED_AGAIN_MS)  # others may come to watch
+        ring = _ring_to(ctx, holder)
+        if ring and min(one.lock.path for one in ring) == ctx.path:
+            yield _possible_deadlock(ctx, ring)
+
+
+def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
+    """The locks of others for which a session may wait by its watches alone."""
+    watched = ctx.ensemble.watched(session) if session else None
+    for path in sorted(watched or ())[:MAX_WATCHED]:
+        lock = ctx.shared.lock_at(path)
+        if lock is not None and lock.is_only_watched and not lock.has_standbys:
+            for holder in lock.holders:
+                if holder.owner and holder.owner != session:
+                    yield _Watching(session, lock, holder)
+
+
+def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
+    """The shortest ring of watches that ends at this holder; empty if there is none near."""
+    ways: dict[Session, list[_Watching]] = {holder.owner: []}
+    todo = [holder.owner]
+    for session in todo:
+        for one in _watched_locks(ctx, session):
+            way = [*ways[session], one]
+            if one.lock.path == ctx.path:
+                return way
+            if one.holder.owner not in ways and len(todo) < MAX_RING:
+                ways[one.holder.owner] = way
+                todo.append(one.holder.owner)
+    return []
+
+
+def _possible_deadlock(ctx: LockContext, ring: list[_Watching]) -> RuleMatch:
+    names = {one.session: ctx.name_of(before.holder) for before, one in _pairs(ring)}
+    parts = [
+        f"{names[one.session]} holds X:{short(before.lock.path)} "
+        f"and watches {short(one.lock.path)}"
+        for before, one in _pairs(ring)
+    ]
+    return RuleMatch(
+        about=FindingSubject(
+            ctx.path,
+            sessions=tuple(one.session for one in ring),
+            locks=tuple(one.lock.path for one in ring),
+        ),
+        sentence=f"{'; '.join(parts)}. If each waits for what it watches, none can ever continue.",
+        confidence="C1",
+        evidence=((None, "a session that watches a lock of one znode may wait for it"),),
+        advice=f"Ask whether they wait. {_PROCESS}",
+        as_of=min(filter(None, map(ctx.ensemble.watched_at, names)), default=None),
+        patience_ms=ctx.thresholds.settle,
+        severity="info",
+    )
+
+
+def _pairs(ring: list[_Watching]) -> Iterator[tuple[_Watching, _Watching]]:
+    """Each watch of a ring, after the one that leads to its session."""
+    return zip([*ring[-1:], *ring[:-1]], ring, strict=True)
 
 
 @Rule("D8", "election-entangled", "critical", "whole", code="DED")

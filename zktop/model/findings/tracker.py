@@ -172,6 +172,7 @@ class FindingTracker:
             now_ms=look.now,
             tangled=self._tangled,
             is_lock=lambda path: Text(path) in look.locks,
+            lock_at=lambda path: look.locks.get(Text(path)),
             is_read=lambda path: look.world.family(path).listed,
             client_names=look.client_names,
         )
