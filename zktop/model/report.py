@@ -233,6 +233,13 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         found = (one for one in self.findings if one.severity == "critical" and not one.cause)
         return (*self.deadlocks, *(one for one in found if one.id not in dead))
 
+    @property
+    def no_locks(self) -> list[Lock]:
+        """Named roots that have children but are no locks."""
+        exact = dict.fromkeys(root.path for root in self.settings.roots if "*" not in root.path)
+        parts = filter(None, (self.parts.get(Text(path)) for path in exact))
+        return [part.lock for part in parts if part.lock.is_no_lock]
+
     def view(self, path: str) -> LockView | None:
         part = self.parts.get(Text(path))
         if part is None:

@@ -92,7 +92,7 @@ class VerdictBuilder:
             tuple(finding for finding in counting if finding.cause not in ids),
             tuple(brief),
             tuple(finding for finding in found if finding.id in deadlocks - shown),
-            sum(not part.lock.is_no_lock for part in report.parts.values()),
+            len(report.paths) - len(report.no_locks),
             len(deadlocks),
             report.blind,
             tuple(finding for finding in found if _is_outage(finding) and finding.id not in shown),
@@ -182,11 +182,8 @@ def why_lost(report: Report) -> str | None:
 
 
 def what_is_no_lock(report: Report) -> Iterator[str]:
-    """Yield a sentence about each named root that has children, but none of a lock."""
-    for path in report.paths:
-        lock = report.parts[path].lock
-        if lock.is_no_lock:
-            yield f"{path}: {lock.error}."
+    """Yield a sentence about each named root that is no lock."""
+    return (f"{lock.path}: {lock.error}." for lock in report.no_locks)
 
 
 def _line(finding: Finding) -> str:

@@ -23,7 +23,7 @@ from ui.example_queues import looked, soft_ring
 from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Cost, Node
+from zktop.model.facts import Children, Cost, Node, Stat
 from zktop.model.format import short
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
@@ -164,6 +164,18 @@ def test_no_problems_says_how_many_checks_had_no_data(
     changed = msgspec.structs.replace(report, blind=report.blind[:blind_spots])
 
     assert said in text_of(no_problems(changed, is_now=when == "now"))
+
+
+def test_no_problems_in_a_folder_of_locks_is_not_fine() -> None:
+    """What the user named was not looked at."""
+    folder = Children(
+        path=Text("/app"), names=(Text("a"), Text("b")), stat=Stat(9, 9, 0), zxid=9, at=NOW
+    )
+    report = looked([folder], settings=Settings(roots=(Root("/app"),)))[-1].report
+
+    (run,) = no_problems(report, is_now=True)
+    assert run.text == " No problems found, but /app is no lock"
+    assert run.ink == "unknown"
 
 
 def test_root_blockers_are_clients_not_locks(report: Report) -> None:

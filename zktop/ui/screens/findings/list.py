@@ -99,6 +99,8 @@ def _no_findings(wanted: Filter, report: Report) -> Line:
         return line((" No finding matches the filter.", "dim"))
     if report.is_lost:
         return line((" No problems were known.", "unknown"))
+    if report.no_locks:
+        return line((f" No problems found, but {report.no_locks[0].path} is no lock.", "unknown"))
     return line((" ✓ No problems found.", "good"))
 
 

@@ -262,7 +262,7 @@ class FindingsScreen(SplitPage):
         elif self._case == BLOCKING:
             write_overview(writer, report, is_ascii=state.is_ascii)
         elif self._case == NO_DATA:
-            if not (report.deadlocks or report.findings or report.is_lost):
+            if not (report.deadlocks or report.findings or report.is_lost or report.no_locks):
                 writer.say("✓ No problems found in the data that zktop can read.", "good", " ")
             writer.title("CHECKS WITHOUT DATA")
             write_all_blind(writer, report)

@@ -330,6 +330,8 @@ def no_problems(report: Report, *, is_now: bool) -> Line:
         if report.is_lost:
             return line((" No problems were known when the connection dropped.", "unknown"))
         return line((" No problems were known at that time.", "dim"))
+    if report.no_locks:
+        return line((f" No problems found, but {report.no_locks[0].path} is no lock", "unknown"))
     if report.blind:
         blind = len({one.rule for one in report.blind})
         return line(
