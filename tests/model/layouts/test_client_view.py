@@ -207,6 +207,7 @@ OWN = {
     "zkruby-semaphore": [("sem", "lease")],
     "zkruby-election": [("ballot", "exclusive")],
     "permit-semaphore": [("permit-", "lease")],
+    "medallion-semaphore": [("semaphore-", "lease")],
     "rw-menagerie": [("readLock-", "read"), ("writeLock-", "write")],
     "rw-read-write": [("read-", "read"), ("write-", "write")],
     "rw-R-W": [("R-", "read"), ("W-", "write")],

@@ -25,9 +25,10 @@ from model.semaphores import (
 )
 
 from zktop.model.facts import AnyFact, Children, Stat, Text, join
-from zktop.model.locks.lock import Lock, absolute_path
+from zktop.model.locks.lock import Lock, Target, absolute_path
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.settings import Settings
+from zktop.model.locks.queue import HERE
+from zktop.model.settings import Root, Settings
 from zktop.model.world.world import World
 
 PATH = "/pool"
@@ -245,3 +246,18 @@ def test_a_second_thread_waits_at_the_first_look() -> None:
 
     assert isinstance(made, Lock)
     assert [absolute_path(POOL, member.node) for member in made.waiters] == [SECOND]
+
+
+@pytest.mark.parametrize(("leases", "held"), [(2, 1), (3, 2)])
+def test_a_left_over_node_takes_a_permit_of_a_net_semaphore(leases: int, held: int) -> None:
+    """Its clients count every node of their own form, also one that no session owns."""
+    name, settings = "semaphore-{:010d}", Settings(roots=(Root(PATH, leases=leases),))
+    children = [At(name.format(0), "", 101), At(name.format(1), "ann", 102, label="ACQUIRED")]
+    children.append(At(name.format(2), "bob", 103, label=""))
+
+    made = lock_at(Text(PATH), World().after(*facts(*children, path=PATH)), settings, 0)
+
+    assert isinstance(made, Lock)
+    assert [member.node for member in made.holders] == [one.name for one in children[1 : 1 + held]]
+    assert bool(made.obstacles) is bool(made.waiters)
+    assert all(made.expected(one) == (Target(HERE, "children"),) for one in made.waiters)

@@ -23,6 +23,7 @@ SHORT: Final = (
         order="unsigned",
         ties="arrival",
         unlisted=ANY_WAY,
+        sights=(ClientView(counts="^semaphore-", key=r"^semaphore-(\d{10})$", compare="number"),),
         about="DistributedLock.ZooKeeper: semaphore; holders write ACQUIRED (.NET)",
     ),
     Layout(

@@ -146,8 +146,18 @@ class MixedQueue(QueueDefaults):
             return ()
         if self.layout.watch == "children":
             return (Target(HERE, "children"),)
+        if self.layout.watch == "marker":
+            return self._marker_target(decision)
         now, before = self._watched_now_and_at_first(member, decision)
         return targets(self.layout, self._targets_seen(member, decision) or before or now)
+
+    def _marker_target(self, decision: ClientDecision) -> tuple[Target, ...]:
+        """The member before a waiter marks its node when it holds; the first one lists again."""
+        previous = next(decision.order.back(decision.before))
+        known = self._decisions.get(previous.node)
+        if known is None or known.outcome == "holds":
+            return (Target(HERE, "children"),)
+        return (Target(previous.node, "data"),)
 
     @property
     def obstacles(self) -> Iterator[Member]:

@@ -66,7 +66,8 @@ def one_queue(
         marked=found.holders,
         remarks=reentry.warnings + found.warnings,
     )
-    folder = opened(members) if opened is not None and found.holders is None else None
+    is_marked = found.holders is not None and found.are != "known"
+    folder = opened(members) if opened is not None and not is_marked else None
     queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
     asks_watches = reentry.asks_watches or found.asks_watches or isinstance(queue, MixedQueue)
     leases_found = msgspec.structs.replace(found, layout=layout)
