@@ -1,6 +1,7 @@
 """kazoo's own tests, which ship inside kazoo, run on the sandbox."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,7 @@ def start(group, chosen, address):
         "SANDBOX_ADDRESS": address,
         "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONFAULTHANDLER": "1",
     }
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", *options, *plugins, "--pyargs", *modules],
@@ -84,7 +86,11 @@ def start(group, chosen, address):
 @pytest.mark.parametrize("group", GROUPS)
 def test_kazoo(runs, group):
     """What kazoo tests in these modules holds on the sandbox."""
-    printed, _ = runs[group].communicate(timeout=110)
+    try:
+        printed, _ = runs[group].communicate(timeout=110)
+    except subprocess.TimeoutExpired:
+        runs[group].send_signal(signal.SIGABRT)  # prints what each thread is doing
+        printed, _ = runs[group].communicate(timeout=30)
 
     assert runs[group].returncode == 0, printed
     assert " passed" in printed
