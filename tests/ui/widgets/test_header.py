@@ -206,6 +206,17 @@ def test_problems_are_shown_on_any_terminal(name: str, width: int) -> None:
     assert (called[:4], called[-3:]) == (name[:4], name[-3:])
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(32, "▍zktop  zk1:2181   1 DEADLOCK?"), (22, "▍zktop   1 DEADLOCK?"), (13, " 1 DEADLOCK?")],
+)
+def test_a_deadlock_is_shown_before_any_name(width: int, shown: str) -> None:
+    """First the name of the ensemble makes room, then zktop's own."""
+    report = replace(report_of(*deadlock()), blind=())
+
+    assert text_of(ensemble("zk1:2181", report, width)).rstrip() == shown
+
+
 def test_nothing_is_lost_where_there_is_room() -> None:
     """The whole name and all pieces."""
     said = text_of(ensemble(LONG, report_of(*deadlock(), *three(TERM, TERM, TERM)), 230))

@@ -1,7 +1,8 @@
 """The header: the ensemble, its state, how current the display is, and the tabs of the screens.
 
-The first line consists of pieces with a rank. Problems and blind spots, rank 0, are always shown;
-the other pieces and the name of the ensemble share the rest of the line.
+The first line consists of pieces with a rank. Problems and blind spots, rank 0, are always shown,
+in a narrow window instead of the name of the ensemble and of zktop's own; the other pieces and the
+name share the rest of the line.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -63,12 +64,21 @@ def ensemble(
         for rank, place in zip(CRUMB_RANKS, places, strict=False)
     ]
     found = (*crumbs, *pieces(report, acknowledged)) if report is not None else tuple(crumbs)
-    room = width - width_of(begin) - GAP
-    least = min(width // NAME_SHARE, room - _width(one for one in found if one.rank == 0))
+    room, worst = width - width_of(begin) - GAP, [one for one in found if one.rank == 0]
+    if worst and _width(worst) > room - MIN_NAME_CELLS:
+        return _without_name(begin, worst, width)
+    least = min(width // NAME_SHARE, room - _width(worst))
     short = _short(name, max(MIN_NAME_CELLS, least, room - _width(found)))
     named = (Run(short, "strong", "app.act('clusters')"),)
     kept = _fitting(found, room - width_of(named))
     return fitted(joined([begin, named, *kept]), width) if width > 0 else ()
+
+
+def _without_name(begin: Line, worst: Sequence[HeaderPiece], width: int) -> Line:
+    """Draw the most important pieces in a narrow window, those that a click leads to first."""
+    alone = joined(one.drawn for one in sorted(worst, key=lambda one: not one.drawn[0].link))
+    both = joined([begin, alone])
+    return fitted(both if width_of(both) <= width else alone, width) if width > 0 else ()
 
 
 def _short(name: str, room: int) -> str:
