@@ -2,7 +2,7 @@
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, connections, no_watches, own, row, session, world
-from model.findings.cases import At, facts, watching
+from model.findings.cases import At, facts, k, watching
 
 from zktop.model.accounting.member_counts import member_counts
 from zktop.model.examiner import Examiner
@@ -94,3 +94,25 @@ def test_holders_that_watch_each_others_znodes_are_a_hint(
             "X:/locks/b-lock and watches /locks/a-lock. If each waits for what it watches, none "
             "can ever continue."
         )
+
+
+def test_a_client_that_only_watches_has_the_name_and_waits_of_one_session() -> None:
+    """The label in the node that it has elsewhere; a client without any node is listed, too."""
+    tables = connections(ZK1, row("ann"), row("bob"), row("cat"))
+    watched = watching({"bob": [MASTER], "cat": [MASTER]})
+    known = (*SINGLE, *facts(k("bob", 1), path="/locks/q"), tables, watched)
+    report = Examiner(Settings(roots=(Root("/locks/*"),))).look(world(own(), *known), NOW)
+    names = {one.session: one.name for one in report.view(MASTER).waiters}
+
+    assert names[session("bob")] == "bob"
+    assert {one: view.name for one, view in report.sessions.items()} == {
+        session("ann"): report.client_names(session("ann")),
+        **names,
+    }
+    assert [report.sessions[session(one)].waits for one in ("ann", "bob", "cat")] == [
+        (),
+        (MASTER,),
+        (MASTER,),
+    ]
+    assert report.watched_by(session("bob")) == (MASTER,)
+    assert report.watched_by(session("ann")) == ()

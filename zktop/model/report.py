@@ -12,7 +12,7 @@ import msgspec
 
 from zktop.model.client_names import ClientNames
 from zktop.model.deadlock_log import EndedDeadlock
-from zktop.model.facts import Cost, Millis, Session
+from zktop.model.facts import Cost, Millis, Session, split
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, Since, SinceBound
 from zktop.model.history.expiry_ledger import ExpiredSession
@@ -74,6 +74,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
     owner_name: OwnerName
     client_names: ClientNames
     ours: Collection[Session]
+    label_of: Callable[[Session], Text | None] = lambda _: None  # in its nodes of other locks
 
     @property
     def holders(self) -> Iterator[Contender]:
@@ -134,8 +135,8 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
     def watcher(self, session: Session) -> Contender:
         """Return everything known about a session that waits only by a watch."""
-        holders = self.lock.holders
-        path = self.lock.path
+        holders, path = self.lock.holders, self.lock.path
+        label = self.label_of(session)
         watched = tuple(Target(absolute_path(path, member.node), "exists") for member in holders)
         since: Since = UNKNOWN_SINCE
         return Contender(
@@ -143,8 +144,8 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             mode="exclusive",
             sequence=None,
             session=session,
-            owner=self.owner_name(session, None),
-            name=self.client_names(session),
+            owner=self.owner_name(session, label),
+            name=self.client_names(session, label),
             created=None,
             since=since.at,
             since_is=since.bound,
@@ -185,7 +186,7 @@ class LockRecord(msgspec.Struct, frozen=True, eq=False):
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """One session with nodes in locks, and its server's data about it."""
+    """One session that holds or waits for locks, and its server's data about it."""
 
     session: Session
     name: Text  # unique among all sessions
@@ -246,7 +247,31 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
             return None
         watch_check = WatchCheck(part.lock, self.ensemble, self.idle, self.settings.layouts)
         return LockView(
-            part.lock, part.history, watch_check, self.owner_name, self.client_names, self.ours
+            part.lock,
+            part.history,
+            watch_check,
+            self.owner_name,
+            self.client_names,
+            self.ours,
+            self.label_of,
+        )
+
+    def label_of(self, session: Session) -> Text | None:
+        """Return the label in one of the nodes of a session; None if none has any."""
+        for path in dict.fromkeys(self.locks_of.get(session, ())):
+            for queue in self.parts[path].lock.queues:
+                for member in queue.members:
+                    if member.owner == session and (label := member.label):
+                        return label
+        return None
+
+    def watched_by(self, session: Session) -> tuple[Text, ...]:
+        """Return the locks that a session waits for by its watches alone, sorted."""
+        watched = self.ensemble.watched(session) or ()
+        near = {Text(place) for path in watched for place in (path, split(path)[0])}
+        views = filter(None, map(self.view, sorted(near)))
+        return tuple(
+            view.lock.path for view in views if session in view.watch_check.watchers_waiting
         )
 
     def nodes_in(self, path: str, rules: Collection[str]) -> frozenset[Text]:
@@ -282,8 +307,12 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @cached_property
     def sessions(self) -> Mapping[Session, SessionView]:
-        """All sessions with nodes in locks, by id."""
+        """All sessions with nodes in locks, or that wait for one by a watch, by id."""
         holds, waits, labels = _locks_and_labels(self.parts.values())
+        watched = (part.lock.path for part in self.parts.values() if part.lock.is_only_watched)
+        for view in filter(None, map(self.view, watched)):
+            for session in view.watch_check.watchers_waiting:
+                waits.setdefault(session, []).append(view.lock.path)
         return {
             session: self._session(
                 session, labels.get(session), holds.get(session, []), waits.get(session, [])

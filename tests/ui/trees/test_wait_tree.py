@@ -2,14 +2,14 @@
 
 import pytest
 from model.builders import NOW, session
-from model.findings.cases import ZXID, At, curator, facts, k
+from model.findings.cases import ZXID, At, connected, curator, facts, k, watching
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.example_queues import STOCK, looked, plain, queue, ring_of, two_queues
 from ui.fake_feed import frames
 
 from zktop.model.actors import session_of
-from zktop.model.facts import AnyFact, Gone
+from zktop.model.facts import AnyFact, Gone, Stat
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -62,6 +62,19 @@ def test_a_lock_is_shown_below_the_client_that_blocks_it() -> None:
     """Its holder may wait itself."""
     for path in (A, B):
         assert tops(tree_of(chain(), Selection(path=path))) == WHOLE
+
+
+def test_a_holder_that_waits_by_its_watch_alone_waits() -> None:
+    """Only the watch table shows it."""
+    single = facts(path=B, stat=Stat(50, 50, NOW, owner=session("bob")))
+    tables = (connected("ann", "bob"), watching({"ann": [B], "bob": ["/other"]}))
+    report = looked(facts(k("ann", 1), path=A), [*single, *tables])[-1].report
+    tree = tree_of(report, Selection(session=session("ann")))
+    assert tree is not None
+    (ann,) = tree.tops
+    assert isinstance(ann, TreeClient)
+
+    assert (ann.kind, ann.also_waits) == ("waits", (B,))
 
 
 def test_the_selected_item_is_marked() -> None:

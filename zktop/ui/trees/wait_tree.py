@@ -145,7 +145,7 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
     builder = _TreeBuilder(report, MAX_LISTED, selected, way)
     if last.owner:
         (top,) = builder.tops([session_text(last.owner)], "runs")
-        if top.locks or not top.also_waits:
+        if top.locks or main_wait(report, last.owner) is None:
             return WaitTree((top,))
         return WaitTree((_TreeBuilder(report, MAX_LISTED, selected, way).lock(last.path, 1),))
     actor = Actors(report.settings).of(report.parts[last.path].lock, last.member)
@@ -300,7 +300,14 @@ class _TreeBuilder:
 
     def _waits(self, session: Session) -> tuple[Text, ...]:
         wait = main_wait(self.report, session)
-        return (wait.path,) if wait else ()
+        return (wait.path,) if wait else self._waits_by_watch(session)
+
+    def _waits_by_watch(self, session: Session) -> tuple[Text, ...]:
+        """Return the locks that it waits for without a node; it only stands by in elections."""
+        parts = self.report.parts
+        return tuple(
+            path for path in self.report.watched_by(session) if not parts[path].lock.has_standbys
+        )
 
     def _without_session(self, actor: str, kind: ClientKind) -> TreeClient:
         """Return an actor without a session: a node, or a label, and the locks that it holds."""

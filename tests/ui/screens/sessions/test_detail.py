@@ -75,6 +75,22 @@ def namesakes(report: Report, name: str, *past: Event) -> list[str]:
     return [says for says, _, _ in sessions_of_same_name(row_in(report, name), past)]
 
 
+def test_a_wait_without_a_znode_is_a_wait() -> None:
+    """Only the watch table shows it."""
+    single = facts(path="/locks/single", stat=Stat(50, 50, NOW, owner=session("ann")))
+    watches = watching({"bob": ["/locks/single"], "ann": ["/other"]})
+    seen = (own(), *facts(k("bob", 1)), *single, connected("ann", "bob"), watches)
+    report = frames((NOW, seen))[-1].report
+    writers = (
+        details(row_in(report, name), RecentContacts((), 0), 100, is_ascii=False)
+        for name in ("ann", "bob")
+    )
+    ann, bob = ([" ".join(text_of(drawn).split()) for drawn in one.lines] for one in writers)
+
+    assert "waits for X /locks/single without a node, by its watch" in bob
+    assert "waits for -" in ann
+
+
 def test_a_restarted_process_waits_for_its_earlier_session() -> None:
     """That session has no connection, and keeps its lock until it expires."""
     tables = connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000})

@@ -1,6 +1,6 @@
 """One session in detail: its locks, contacts and findings, and the consequences if it dies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -134,20 +134,37 @@ def _about_owner(row: SessionRow) -> str:
 
 
 def _locks(writer: LineWriter, row: SessionRow, held: Iterable[Text], *, is_ascii: bool) -> None:
-    locks, report = row.locks, row.report
+    locks, by_watch = row.locks, row.report.watched_by(row.session)[:MAX_LOCKS]
     holds = {path: locks.holds[path] for path in held}
-    for title, members in (("holds", holds), ("waits for", locks.waits)):
-        label = title
-        for path, member in islice(members.items(), MAX_LOCKS):
-            view = report.view(path)
-            if view is not None:
-                drawn = _lock(view, member, report.now, is_ascii=is_ascii)
-                writer.write((Run(_label(label), "dim"), *drawn), _link(path, title))
-                label = ""  # only on the first line
-        if len(members) > MAX_LOCKS:
-            _put(writer, "", f"... and {count(len(members) - MAX_LOCKS, 'more lock')}")
-        if not members:
-            writer.write(line((_label(label), "dim"), ("-", "dim")))
+    _members(writer, row, "holds", holds, is_ascii=is_ascii)
+    if locks.waits or not by_watch:
+        _members(writer, row, "waits for", locks.waits, is_ascii=is_ascii)
+    label = "" if locks.waits else "waits for"
+    for path in by_watch:
+        drawn = line((f"X {path}", "waits"), "  without a node, by its watch")
+        writer.write((Run(_label(label), "dim"), *drawn), _link(path, "waits for"))
+        label = ""  # only on the first line
+
+
+def _members(
+    writer: LineWriter,
+    row: SessionRow,
+    title: str,
+    members: Mapping[Text, Member],
+    *,
+    is_ascii: bool,
+) -> None:
+    label = title
+    for path, member in islice(members.items(), MAX_LOCKS):
+        view = row.report.view(path)
+        if view is not None:
+            drawn = _lock(view, member, row.report.now, is_ascii=is_ascii)
+            writer.write((Run(_label(label), "dim"), *drawn), _link(path, title))
+            label = ""  # only on the first line
+    if len(members) > MAX_LOCKS:
+        _put(writer, "", f"... and {count(len(members) - MAX_LOCKS, 'more lock')}")
+    if not members:
+        writer.write(line((_label(label), "dim"), ("-", "dim")))
 
 
 def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
