@@ -16,9 +16,10 @@ import queue
 import re
 import threading
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal
@@ -261,7 +262,6 @@ class Recording:
         """Open a recording; raise UsageError for any other file."""
         self.path = path
         self.cut_off = False  # set when all lines were read
-        self.imported: ImportSummary | None = None  # likewise
         self._offset = 0  # where the story starts
         try:
             self.header = self._header()
@@ -297,10 +297,21 @@ class Recording:
         """Iterate over facts and looks, and the headers after which everything is read again."""
         header = [self.header] if self._offset else []
         for line in without_repeated_state(chain(header, self.lines(self._offset))):
-            if isinstance(line, ImportSummary):
-                self.imported = line
-            else:
+            if not isinstance(line, ImportSummary):
                 yield line
+
+    @cached_property
+    def imported(self) -> ImportSummary | None:
+        """What an import says of itself, in its last line; None for other recordings."""
+        was_cut_off = self.cut_off
+        offset = max((place for _, place in self.starts()), default=0)
+        last = deque(self.whole_lines(offset), maxlen=1)
+        self.cut_off = was_cut_off
+        try:
+            line = _decoder.decode(b"".join(last))
+        except _DAMAGED:
+            return None
+        return line if isinstance(line, ImportSummary) else None
 
     def _header(self) -> Header:
         line = next(self.whole_lines(), b"")

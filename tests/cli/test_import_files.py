@@ -1,9 +1,11 @@
 """`zktop import`: from files to a recording that the other commands read."""
 
 import gzip
+import io
 import json
 import tarfile
 import tempfile
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +26,16 @@ from txnlog.log_writer import (
 
 from zktop import recording
 from zktop.app import import_files as import_module
+from zktop.app.feeds import ReplayFeed
+from zktop.app.import_files import ImportPlan, import_files
 from zktop.app.replay import Replay
+from zktop.model.settings import Settings
 from zktop.recording import Recording
 from zktop.txnlog.lock_facts import LockFacts
+from zktop.txnlog.log_records import LogRecords
+from zktop.txnlog.transactions import decode
+from zktop.txnlog.znode_tree import ZnodeTree
+from zktop.ui.interfaces import Frame
 
 Zktop = Callable[..., tuple[int, str, str]]
 LOCK = "/locks/a"
@@ -76,6 +85,8 @@ def test_events_have_the_times_of_their_transactions(zktop: Zktop, version_2: Pa
         ("expired", "00.070", "1"),
     ]
     assert "an administrator ended its session, which was active" in events
+    period = json.loads(zktop("report", "--from", "a.zktop", "--format", "json")[1])
+    assert (period["expiries"], period["accounting"]["expired_sessions"]) == ([], 0)
 
 
 def test_a_snapshot_at_a_time_in_the_past(zktop: Zktop, version_2: Path) -> None:
@@ -276,6 +287,35 @@ def test_nothing_is_known_of_a_time_whose_transactions_are_missing(
     assert zktop("check", "--format", "nagios", *at)[0] == 3
 
 
+def test_every_reader_of_an_import_has_its_notes(zktop: Zktop, with_hole: Path) -> None:
+    """Also one that does not read to its end."""
+    note = "492 transactions are missing between 0x7 and 0x1f4"
+    zktop("import", str(with_hole), "-o", "a.zktop")
+    at = ("--from", "a.zktop", "--at", "2026-01-31T12:00:00.055Z")
+    feed, is_read = ReplayFeed(Replay(Path("a.zktop"))), threading.Event()
+    feed.start(lambda news: is_read.set() if isinstance(news, Frame) else None)
+
+    assert note in zktop("snapshot", *at)[2]
+    assert is_read.wait(30)
+    assert [one[: len(note)] for one in feed.notes] == [note]
+    feed.stop()
+
+
+def test_a_report_says_how_much_the_digests_prove(zktop: Zktop, tmp_path: Path) -> None:
+    """As the import did."""
+    tree, log = ZnodeTree(), LogWriter()
+    for _, body in LogRecords(io.BytesIO(story().bytes()), "log"):
+        one = decode(body)
+        tree.apply(one)
+        log.add(one.session, one.kind, body[32:], one.cxid, tree.digest)
+    (tmp_path / "log.1").write_bytes(log.bytes())
+    zktop("import", "log.1", "-o", "a.zktop")
+
+    period = json.loads(zktop("report", "--from", "a.zktop", "--format", "json")[1])
+
+    assert period["seen"]["notes"] == ["The servers' digests prove 8 of 8 transactions."]
+
+
 def deadlock() -> LogWriter:
     """Ann and Bob hold a lock each, and wait for the other's."""
     log = LogWriter().opened(ANN).opened(BOB)
@@ -367,6 +407,20 @@ def test_a_record_in_a_million_years_is_read_in_few_looks(zktop: Zktop, tmp_path
 
     with gzip.open(tmp_path / "a.zktop") as lines:
         assert sum(b'"look"' in line for line in lines) < 300
+
+
+def test_progress_is_shown_before_the_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A window at the end of large files would show nothing for a long time."""
+    (tmp_path / "log.1").write_bytes(story().bytes())
+    monkeypatch.setattr(import_module, "BLOCK_LINES", 2)
+    shown: list[int] = []
+    plan = ImportPlan((tmp_path / "log.1",), Settings(), since=T0 + 65)
+
+    import_files(plan, io.BytesIO, lambda _number, at: shown.append(at - T0))
+
+    assert shown[:3] == [10, 30, 50]
 
 
 def pile_up() -> LogWriter:

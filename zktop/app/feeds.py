@@ -298,6 +298,7 @@ class ReplayFeed:
     def _read_to_end(self) -> str:
         """Send every report; return a sentence if there is a problem with the file."""
         progress_at, last = monotonic(), None
+        self.notes = self._recording.notes
         for report in self._recording.reports():
             if self._stopped.is_set():
                 return ""

@@ -46,6 +46,7 @@ from zktop.txnlog.audit_log import AuditLog
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
+from zktop.txnlog.transactions import Transaction
 from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
@@ -84,7 +85,8 @@ def import_files(
     with data_files(plan.paths) as files, no_collections():
         replay = LogReplay(files)
         audit = AuditLog([file for file in files if file.kind == "audit"])
-        steps = replay.steps(plan.since, plan.until, on_skipped=audit.moves)
+        skipped = _Skipped(audit, on_progress)
+        steps = replay.steps(plan.since, plan.until, on_skipped=skipped.add)
         first = next(steps)
         with file() as output:
             hosts = _hosts(replay.members, plan.chroot)
@@ -96,6 +98,20 @@ def import_files(
             finally:
                 writer.close()
     return summary
+
+
+class _Skipped:
+    """The transactions before the window, which may take longer to read than the window."""
+
+    def __init__(self, audit: AuditLog, on_progress: OnProgress) -> None:
+        self._audit, self._on_progress = audit, on_progress
+        self._number = 0
+
+    def add(self, transaction: Transaction) -> None:
+        self._audit.moves(transaction)
+        self._number += 1
+        if self._number % BLOCK_LINES == 0:
+            self._on_progress(self._number, transaction.at)
 
 
 class _ImportWriter:

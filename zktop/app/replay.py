@@ -50,13 +50,22 @@ class Replay:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What an import left out, and why; known after reading to the end."""
+        """What an import left out, and why."""
         imported = self._recording.imported
         return imported.notes if imported else ()
 
     @property
+    def proof(self) -> str | None:
+        """How much of an import the servers' digests prove; None if they wrote none."""
+        imported = self._recording.imported
+        if imported is None or not imported.with_digest:
+            return None
+        proven, number = imported.proven, imported.with_digest
+        return f"The servers' digests prove {proven} of {number} transactions."
+
+    @property
     def known_until(self) -> Millis | None:
-        """When the files of an import end; known after reading to the end."""
+        """When the files of an import end."""
         imported = self._recording.imported
         return imported.known_until if imported else None
 

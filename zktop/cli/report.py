@@ -121,11 +121,13 @@ def _recorded(
     if recording.known_until is not None:
         last = min(recording.known_until, end or recording.known_until)
     print_notes(recording)
-    notes = (*recording.notes, *_cut_off(recording))
+    notes = (*recording.notes, *_proof_and_end(recording))
     return _summary(period, Origin(recording.hosts, recording.chroot, notes), last)
 
 
-def _cut_off(recording: Replay) -> Iterator[str]:
+def _proof_and_end(recording: Replay) -> Iterator[str]:
+    if recording.proof:
+        yield recording.proof
     if recording.is_cut_off:
         yield "The end of the recording is missing."
 

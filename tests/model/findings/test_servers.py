@@ -22,8 +22,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Link, Server, ServerState
 from zktop.model.findings.context import EnsembleContext
-from zktop.model.history.endings import ENDED
-from zktop.model.history.events import Elapsed, Event
+from zktop.model.history.events import ENDED, Elapsed, Event
 from zktop.model.history.recent_expiries import KEPT_MS, MAX_KEPT, ExpiredPlace, RecentExpiries
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text

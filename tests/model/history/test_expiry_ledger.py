@@ -1,8 +1,9 @@
 """The ledger of sessions that expired: what each freed, and who got it."""
 
 from model.builders import ZK1, connections, own, row, session, world
+from msgspec.structs import replace
 
-from zktop.model.history.events import Elapsed, Event
+from zktop.model.history.events import ENDED, Elapsed, Event
 from zktop.model.history.expiry_ledger import MAX_KEPT, ExpiredSession, ExpiryLedger, FreedLock
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
@@ -47,6 +48,15 @@ def test_a_session_with_several_nodes_in_a_lock_frees_it_once() -> None:
 
     (one,) = ledger.entries
     assert (one.freed, one.left) == ((FreedLock(Text("/a")),), ("/b",))
+
+
+def test_a_session_that_an_administrator_ended_did_not_expire() -> None:
+    """It was active."""
+    ledger = ExpiryLedger()
+    ended = replace(event("expired", "alice", "/a", held=HELD), why=ENDED)
+    ledger.look([ended], SessionHistories())
+
+    assert ledger.entries == ()
 
 
 def test_the_first_client_that_acquires_it_got_it() -> None:

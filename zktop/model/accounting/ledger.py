@@ -179,8 +179,8 @@ class Ledger:
         if event.waited is not None or event.held is not None:
             for tally in (self._locks[path], self._actors[actor]):
                 tally.add(event)
-                tally.expiries += event.event == "expired"
-        if event.event == "expired" and session:
+                tally.expiries += event.is_expiry
+        if event.is_expiry:
             self._expired.add(session)
 
     def _actor_in(self, event: Event, node: Text, before: Report) -> str | None:

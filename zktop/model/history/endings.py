@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import SECOND_MS, Gone, Millis, Session
+from zktop.model.history.events import ENDED
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -26,7 +27,6 @@ GIVEN_UP_SHARE: Final = 2 / 3  # the client library has given up the connection
 ALMOST_EXPIRED_SHARE: Final = 0.9
 SEVERAL: Final = 2
 MISSING: Final = Text("transactions are missing: how and when it left is unknown")
-ENDED: Final = Text("an administrator ended its session, which was active")
 
 
 class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):

@@ -20,6 +20,7 @@ EventKind = Literal[
 ]
 # released: a holder's node was deleted. abandoned: so was a waiter's, which never held the lock.
 # expired: the node vanished with its session. `endings` has the evidence.
+ENDED: Final = Text("an administrator ended its session, which was active")
 Ending = Literal["released", "abandoned", "expired"]
 SinceBound = Literal["seen", "at-least", "unknown"]
 ElapsedBound = Literal["exact", "at-least"]
@@ -61,6 +62,11 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     creates: int | None = None  # of `missed`: how many were not observed
     deletes: int | None = None
     why: Text | None = None
+
+    @property
+    def is_expiry(self) -> bool:
+        """Whether a node vanished with a session that expired, not one that was ended."""
+        return self.event == "expired" and bool(self.session) and self.why != ENDED
 
 
 class FormerMember(msgspec.Struct, frozen=True, gc=False):

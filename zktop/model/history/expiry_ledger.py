@@ -47,7 +47,7 @@ class ExpiryLedger:
         events = [*events]
         expired: dict[Session, list[Event]] = {}
         for one in events:
-            if one.event == "expired" and one.session:
+            if one.session and one.is_expiry:
                 expired.setdefault(one.session, []).append(one)
         for session, its in expired.items():
             self._expired(session, its, sessions)

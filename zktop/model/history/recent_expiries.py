@@ -7,7 +7,6 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Millis, Session
-from zktop.model.history.endings import ENDED
 from zktop.model.history.events import Event
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
@@ -37,7 +36,7 @@ class RecentExpiries:
     def look(self, events: Iterable[Event], sessions: SessionHistories, now_ms: Millis) -> None:
         """Add the nodes that were removed with their sessions, unless an administrator did it."""
         for event in events:
-            if event.event == "expired" and event.session and event.why != ENDED:
+            if event.session and event.is_expiry:
                 server, client = sessions.last_place(event.session)
                 host = client.rpartition(":")[0] if client else None
                 held = event.held is not None

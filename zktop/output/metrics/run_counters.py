@@ -96,7 +96,7 @@ class RunCounters:
             self._waits.labels(root).observe(event.waited.ms / SECOND_MS)
         elif event.event == "released" and event.held and event.held.bound == "exact":
             self._holds.labels(root).observe(event.held.ms / SECOND_MS)
-        elif event.event == "expired" and event.session:
+        elif event.session and event.is_expiry:
             self._expire(event.session)
 
     def _expire(self, session: Session) -> None:
