@@ -25,7 +25,12 @@ LINKED = (*GUIDES, ROOT / "ARCHITECTURE.md", ROOT / "docs" / "findings.md")
 LOCK = "/zktop-demo/lock"
 CONTENDING = ("contend", "kazoo-lock", LOCK, "--count", "2")
 FIRST_SCREEN = "worst first"
-SCREENS = {None: FIRST_SCREEN, "demo": "╭─ Learn", "replay": "At the cursor"}
+SCREENS = {
+    None: FIRST_SCREEN,
+    "demo": "╭─ Learn",
+    "replay": "At the cursor",
+    "findings": "╭─ Deadlocks",
+}
 
 
 def printed(guide: Path) -> Iterator[str]:
@@ -40,8 +45,8 @@ ZKTOPS = [shlex.split(line)[1:] for line in COMMANDS_PRINTED if line.startswith(
 
 
 def name_of(words: list[str]) -> str | None:
-    """The command; None for the UI."""
-    return words[0] if words[0] in COMMANDS else None
+    """The command, or the screen to open; None for the UI at its first one."""
+    return words[0] if words[0] in {*COMMANDS, *SCREENS} else None
 
 
 def opens_a_screen(words: list[str]) -> bool:
