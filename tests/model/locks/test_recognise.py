@@ -64,6 +64,14 @@ def test_a_large_number_does_not_split_a_curator_lock() -> None:
     assert found_in(*names, next_sequence=1_000_000_001) == ("curator-custom", [names])
 
 
+def test_nodes_that_spring_left_behind_are_no_lock_without_their_folders() -> None:
+    """Old versions named them after the lock of the application, which is gone by now."""
+    names = [f"_c_{UUIDS[n]}-order-{n}{n:010d}" for n in range(2)]
+    world = world_of(names, path="/SpringIntegration-LockRegistry", next_sequence=2)
+
+    assert not isinstance(lock_at("/SpringIntegration-LockRegistry", world, Settings(), NOW), Lock)
+
+
 @pytest.mark.parametrize("name", ["electronics", "selected", "leaderboard", "pre_selection"])
 def test_words_that_contain_another_do_not_name_an_election(name: str) -> None:
     """A shop has electronics, and a game a leaderboard."""

@@ -220,7 +220,18 @@ def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
         if any((place.name.sequence or 0) & LARGEST >= following for place in listed):
             return False
     groups = [place.name.group for place in places]
-    return len(groups) > len(set(groups)) or is_lockish(site.path)
+    if len(groups) > len(set(groups)):
+        return True
+    return is_lockish(site.path) and not all(map(_is_left_by_spring, places))
+
+
+def _is_left_by_spring(place: ParsedChild) -> bool:
+    """Return whether a node that is alone with its name looks like one that old Spring leaked.
+
+    Spring named it after a lock of the application, without a separator before the number.
+    """
+    name = place.name
+    return place.znode.name.startswith("_c_") and not name.group.endswith(("-", "_"))
 
 
 def _drop_guesses(by_layout: SortedChildren) -> None:
