@@ -64,6 +64,14 @@ def test_a_large_number_does_not_split_a_curator_lock() -> None:
     assert found_in(*names, next_sequence=1_000_000_001) == ("curator-custom", [names])
 
 
+def test_two_dashes_beside_one_are_a_minus_sign() -> None:
+    """The counter of a folder of ZkAsyncLock has overflowed."""
+    names = [f"{UUIDS[n].replace('-', '')}-lock-" for n in range(2)]
+    children = [f"{names[0]}2147483646", f"{names[1]}-2147483647"]
+
+    assert lock_in(world_of(children)).layout == "guid-lock"
+
+
 def test_nodes_that_spring_left_behind_are_no_lock_without_their_folders() -> None:
     """Old versions named them after the lock of the application, which is gone by now."""
     names = [f"_c_{UUIDS[n]}-order-{n}{n:010d}" for n in range(2)]

@@ -115,6 +115,7 @@ def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
     """Choose between layouts with the same names, by owners, siblings and path."""
     _session_ids(by_layout)
     _dashless(by_layout)
+    _double_dash(by_layout)
     _mesos(site, by_layout)
     if "curator-custom" in by_layout.matches:
         _probes(site, by_layout)
@@ -157,6 +158,14 @@ def _dashless(by_layout: SortedChildren) -> None:
             by_layout.move("plain-lock", dashless)
 
 
+def _double_dash(by_layout: SortedChildren) -> None:
+    """`-lock--2147483647` is a negative number of ZkAsyncLock if siblings have one dash."""
+    if "zktools" in by_layout.matches and "guid-lock" in by_layout.matches:
+        guid = _LAYOUT["guid-lock"]
+        if all(parse_name(guid, place.znode.name) for place in by_layout.matches["zktools"]):
+            by_layout.move("zktools", guid)
+
+
 def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
     """Treat bare numbers as Mesos if they have `info_` siblings, or are in its log's folder."""
     if "bare-sequence" not in by_layout.matches:
@@ -179,5 +188,5 @@ def is_probe(name: str, siblings: Family) -> bool:
 _LAYOUT: Final = {
     layout.name: layout
     for layout in BY_NAME
-    if layout.name in ("mesos-group", "plain-lock-dashless")
+    if layout.name in ("mesos-group", "plain-lock-dashless", "guid-lock")
 }
