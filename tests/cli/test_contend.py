@@ -77,13 +77,25 @@ def test_several_demo_clients_say_why_they_failed(zktop: Zktop) -> None:
     ]
 
 
-def test_sigterm_makes_demo_clients_release(server: RunningServer, client: KazooClient) -> None:
+@pytest.fixture
+def ignored_sigint() -> Iterator[None]:
+    """What is started meanwhile ignores SIGINT, as a background job of a shell does."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ignored_sigint")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_make_demo_clients_release(
+    server: RunningServer, client: KazooClient, number: signal.Signals
+) -> None:
     """Else their nodes would stay until the sessions expire."""
     more = ("--count", "2", "--json", "--hosts", server.address)
     with zktop_process(*CONTEND, *more) as zktop:
         zktop.until(lambda step: step["what"] == "acquired")
         eventually(lambda: len(client.get_children("/zktop-demo/x")) == 2)
-        zktop.process.send_signal(signal.SIGTERM)
+        zktop.process.send_signal(number)
         code, _ = zktop.ended()
 
     assert code == 130

@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 import click
 
 from zktop.app.connection_settings import demo_connection
-from zktop.cli.common.interrupts import sigterm_as_ctrl_c
+from zktop.cli.common.interrupts import signals_as_ctrl_c
 from zktop.cli.common.options import DURATION, connection_options
 from zktop.cli.common.output import flush, narrate, put
 from zktop.config.join_sources import EffectiveConfig, effective_config
@@ -107,7 +107,7 @@ def command(
     names = [own] if count == 1 else [f"{own}-{number}" for number in range(1, count + 1)]
     orders = [_order(each, config, options) for each in names]
     on_step = _print_json if as_json else _print
-    with sigterm_as_ctrl_c():
+    with signals_as_ctrl_c():
         if count > 1:
             return _contend_together(orders, on_step, config.demo.max_contenders)
         return run_contender(orders[0], on_step)

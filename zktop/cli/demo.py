@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from zktop.app.connection_settings import access_of, demo_connection, plan_of
 from zktop.app.live_run import LiveRun
-from zktop.cli.common.interrupts import sigterm_as_ctrl_c
+from zktop.cli.common.interrupts import signals_as_ctrl_c
 from zktop.cli.common.options import DURATION, demo_options, typed_words
 from zktop.cli.common.output import WIDTH, flush, narrate, put
 from zktop.cli.sandbox import sandbox_process
@@ -77,7 +77,7 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
             narrate(f"a sandbox server for this demo is on {sandbox}; it saves nothing")
         config = _config_for_scenes(effective.config, sandbox)
         if not has_ui:
-            with sigterm_as_ctrl_c():
+            with signals_as_ctrl_c():
                 _print_demo(config, name, sandbox, duration)
             return 0
         from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  the UI starts here

@@ -4,7 +4,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from zktop.app.connection_settings import demo_connection
-from zktop.cli.common.interrupts import sigterm_as_ctrl_c
+from zktop.cli.common.interrupts import signals_as_ctrl_c
 from zktop.cli.common.options import DURATION, connection_options
 from zktop.cli.common.output import flush, narrate, put
 from zktop.cli.contend import check_permission
@@ -63,7 +63,7 @@ def command(
         if change.step:
             narrate(f"    {change.step.line()}")
 
-    with sigterm_as_ctrl_c(), ProcessPool(on_change, config.demo.max_contenders) as pool:
+    with signals_as_ctrl_c(), ProcessPool(on_change, config.demo.max_contenders) as pool:
         settings = demo_connection(config)
         root = config.demo.root
         scene_run = SceneRun(scene_named(name), pool, log, settings, _print_line, root=root)

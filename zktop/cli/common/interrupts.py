@@ -5,7 +5,7 @@ KeyboardInterrupt at once, wherever the program is.
 """
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -13,13 +13,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def sigterm_as_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, so that demo clients release their locks."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+def signals_as_ctrl_c() -> Iterator[None]:
+    """Let both signals raise KeyboardInterrupt, so that demo clients release their locks.
+
+    Shells start background jobs with SIGINT ignored.
+    """
+    with _handled_by(signal.default_int_handler):
         yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class Interrupts:
@@ -31,12 +31,8 @@ class Interrupts:
     @contextmanager
     def handled(self) -> Iterator[None]:
         """Handle the signals while the block runs."""
-        before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
-        try:
+        with _handled_by(self._on_signal):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -54,3 +50,13 @@ class Interrupts:
         if self._is_waiting or is_second:
             self._is_waiting = False
             raise KeyboardInterrupt
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
