@@ -49,13 +49,6 @@ class SessionWatches(msgspec.Struct, frozen=True, gc=False):
 NO_WATCHES: Final[Mapping[Text, int]] = {}
 
 
-class WaitTry(msgspec.Struct, frozen=True, gc=False):
-    """The nodes that a waiter of a session watched."""
-
-    session: Session
-    targets: frozenset[Text]
-
-
 class FolderMemory(msgspec.Struct, frozen=True):
     """The state of the folder at the previous look."""
 
@@ -64,16 +57,22 @@ class FolderMemory(msgspec.Struct, frozen=True):
     stranded: Mapping[Text, str] = {}  # node -> layout
     proofs: Mapping[Text, ViewProof] = {}
     watched: Mapping[Session, SessionWatches] = {}
-    tries: Mapping[Text, WaitTry] = {}  # by waiter
+    sessions: Mapping[Text, Session] = {}  # of the waiters
     left: Mapping[Session, frozenset[Text]] = {}  # nodes that earlier members may still watch
 
-    def left_watches(self, now: frozenset[Text]) -> dict[Session, frozenset[Text]]:
-        """Return the present nodes that members watched whose nodes are gone, by session."""
+    def left_watches(
+        self, now: frozenset[Text], seen: AbstractSet[Session]
+    ) -> dict[Session, frozenset[Text]]:
+        """Return the present nodes that members watched whose nodes are gone, by session.
+
+        Only of sessions that tables show: without their watches it proves nothing.
+        """
         left = dict(self.left)
-        for node, one in self.tries.items():
-            if node not in now:
-                left[one.session] = left.get(one.session, frozenset()) | one.targets
-        return {session: nodes & now for session, nodes in left.items() if nodes & now}
+        for node, targets in self.waited.items():
+            session = self.sessions.get(node)
+            if session and node not in now:
+                left[session] = left.get(session, frozenset()).union(targets)
+        return {one: nodes & now for one, nodes in left.items() if one in seen and nodes & now}
 
     def has_stranded(self, member: Member) -> bool:
         """Return whether the member's client had failed by the previous look."""
@@ -107,7 +106,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def left_watches(self) -> Mapping[Session, frozenset[Text]]:
         """The children that earlier members of a session watched: it may watch them still."""
-        return self.memory.left_watches(self.names)
+        return self.memory.left_watches(self.names, self.watched.keys())
 
     def has_met(self, member: Member, child: Member) -> bool:
         """Return whether a waiter of the previous look has listed this child since."""

@@ -12,14 +12,7 @@ import msgspec
 from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
-from zktop.model.locks.folder import (
-    NO_MEMORY,
-    Folder,
-    FolderMemory,
-    SessionWatches,
-    WaitTry,
-    children_of,
-)
+from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.semaphore_queue import LeasePool
@@ -145,7 +138,7 @@ def memory_of(before: Lock | None) -> FolderMemory:
         },
         proofs={node: proof for queue in queues for node, proof in queue.proofs.items()},
         watched=queues[0].folder.watched,
-        tries=dict(_tries(queues)),
+        sessions={member.node: member.owner for _, member in waiting},
         left=queues[0].folder.left_watches,
     )
 
@@ -158,14 +151,6 @@ def unseen_memory(lock: Lock) -> FolderMemory | None:
     memory = memory_of(lock)
     warns = "blocked-by-foreign" in lock.warnings or "broken-by-foreign" in lock.warnings
     return memory if warns or memory.stranded or memory.proofs else None
-
-
-def _tries(queues: Sequence[MixedQueue]) -> Iterator[tuple[Text, WaitTry]]:
-    """Yield the waiters whose watches can prove a view, with the nodes that they watch."""
-    for queue in queues:
-        for member in queue.waiters if len(queue.folder.views(queue.layout)) > 1 else ():
-            targets = frozenset(target.path for target in queue.expected(member))
-            yield member.node, WaitTry(member.owner, targets)
 
 
 def _memory_before_others(before: Lock, children: Sequence[Member]) -> FolderMemory:
