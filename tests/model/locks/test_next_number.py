@@ -1,7 +1,12 @@
 """The number that comes next."""
 
-from model.builders import kazoo_name
-from model.locks.lock_worlds import lock_in, world_of
+from model.builders import NOW, kazoo_name
+from model.locks.lock_worlds import ZXID, gone, lock_in, world_of
+from model.semaphores import ANN_LEASE, LEASES, POOL, created, folder, kazoo_pool
+
+from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.settings import Root, Settings
+from zktop.model.world.world import World
 
 
 def members(count: int) -> list[str]:
@@ -22,3 +27,16 @@ def test_behind_the_last_number_only_the_counter_tells() -> None:
 
     assert lock_in(world_of(names, next_sequence=5)).next_sequence == 5
     assert lock_in(world_of(names[:1], next_sequence=5)).next_sequence == 5
+
+
+def test_where_members_have_no_number_there_is_no_next_one() -> None:
+    """The counter of their folder counts something else; an empty queue may be numbered."""
+    used = world_of(members(1), next_sequence=7)
+    empty = used.after(gone(members(1)[0], zxid=2 * ZXID))
+    pool = World().after(*kazoo_pool(1))
+    leased = pool.after(*folder(LEASES, "a" * 32), created(ANN_LEASE, "ann", 60))
+    settings = Settings(roots=(Root(POOL),))
+    leases = [lock_at(POOL, known, settings, NOW) for known in (pool, leased)]
+
+    assert lock_in(empty, previous=lock_in(used)).next_sequence == 7
+    assert [(one.kind, one.next_sequence) for one in leases] == [("semaphore", None)] * 2

@@ -21,21 +21,13 @@ def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
 
     Soon is within a month at the present rate.
     """
-    following = _next_number(ctx)
+    following = ctx.lock.next_sequence
     numbers = [m.sequence for m in ctx.members if m.sequence is not None]
     negative = len([number for number in numbers if number < 0])
     if negative or following == LARGEST or LARGEST in numbers:
         yield _over(ctx, negative)
     elif following is not None:
         yield from _running_out(ctx, LARGEST - following)
-
-
-def _next_number(ctx: LockContext) -> int | None:
-    """The number of the next member; None if the lock's counter does not number members."""
-    is_numbered = any(m.sequence is not None and "/" not in m.node for m in ctx.members)
-    is_empty = not ctx.members and ctx.lock.kind != "semaphore"  # it may number nodes in folders
-    stat = ctx.lock.stat if is_numbered or is_empty else None
-    return None if stat is None else stat.next_sequence
 
 
 def _over(ctx: LockContext, negative: int) -> RuleMatch:

@@ -232,19 +232,24 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def next_sequence(self) -> int | None:
-        """The number that the next sequential child will get; None if it is unknown.
+        """The number of the next member; None if it is unknown, or members have no number here.
 
         The root's counter may have been read before the newest members were created, so their
         numbers count too. After the largest number the counter turns negative; from then
         on the members' numbers show nothing.
         """
-        counter = self.stat.next_sequence if self.stat else None
-        if counter is None:
-            return None
         known = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]
+        counter = self.stat.next_sequence if self.stat else None
+        if counter is None or not (known or self._may_number_members):
+            return None
         newest = max(known, default=-1)
         is_wrapped = newest >= LARGEST or min(known, default=0) < 0
         return counter if is_wrapped else max(counter, newest + 1)
+
+    @property
+    def _may_number_members(self) -> bool:
+        """Whether the counter of an empty lock may number its members: not those in folders."""
+        return not self.size and self.kind not in ("semaphore", "single", "lease")
 
     def member(self, node: str) -> Member | None:
         """Return the member with this name, relative to the lock's path."""

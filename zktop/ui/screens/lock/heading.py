@@ -43,8 +43,7 @@ def _title(detail: LockDetail, width: int) -> Iterator[Line]:
     kind = lock.kind if lock.kind != "semaphore" else _leases(lock)
     following = lock.next_sequence
     facts = [kind, count(len(detail.queue), "client"), f"layout {lock.layout}"]
-    numbered = (m for m in lock.members if m.sequence is not None and "/" not in m.node)
-    if following is not None and any(numbered):
+    if following is not None and lock.size:
         facts.append(f"next number {following:010d}")
     text = " · ".join(facts)
     if cell_len(lock.path) + cell_len(text) + 4 <= width:
