@@ -29,8 +29,10 @@ from zktop.app import import_files as import_module
 from zktop.app.feeds import ReplayFeed
 from zktop.app.import_files import ImportPlan, import_files
 from zktop.app.replay import Replay
+from zktop.model.findings import sessions
 from zktop.model.settings import Settings
 from zktop.recording import Recording
+from zktop.txnlog import lock_facts
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.log_records import LogRecords
 from zktop.txnlog.transactions import decode
@@ -421,6 +423,25 @@ def test_progress_is_shown_before_the_window(
     import_files(plan, io.BytesIO, lambda _number, at: shown.append(at - T0))
 
     assert shown[:3] == [10, 30, 50]
+
+
+def test_nodes_outside_of_locks_make_the_end_of_a_session_too_large(
+    zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log has all nodes of a session, also those that are no business of a lock."""
+    monkeypatch.setattr(lock_facts, "MANY_NODES", 1_000)
+    monkeypatch.setattr(sessions, "MAX_RECORD_BYTES", 100_000)
+    log = LogWriter(7).add(ANN, 1, create("/app", 2, ephemeral=False))
+    for number in range(1_010):
+        log.add(ANN, 1, create(f"/app/{'worker' * 20}{number}", number + 1))
+    log.records[:0] = story().records[:6]
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop")[1])
+
+    (found,) = [one["sentence"] for one in shot["findings"] if one["rule"] == "P17"]
+    assert found.startswith("ann owns 1,0")
 
 
 def pile_up() -> LogWriter:

@@ -32,6 +32,7 @@ WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 MAX_DATA_BYTES: Final = 4096
 SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
 SEQUENCE_DIGITS: Final = 10  # of a number that has not overflowed
+MANY_NODES: Final = 2_000  # of a session: the record of its end may be too long for servers
 MIN_DELETIONS: Final = 256  # list a folder again after these, and at least twice its children
 _LISTED, _REPORTED = 1, 2
 
@@ -87,6 +88,7 @@ class LockFacts:
         self._last_heard: dict[Session, Millis] = {}  # by the clock of one leader
         self._last: Transaction | None = None
         self._has_new_sessions = True
+        self._listed = 0  # nodes of large sessions
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
 
@@ -115,7 +117,9 @@ class LockFacts:
         facts: list[AnyFact] = []
         zxid, removal = transaction.zxid, self._removal(transaction)
         for effect in effects:
-            folder = self._folders.get(effect[1])
+            folder, session = self._folders.get(effect[1]), effect[3].session
+            if session and not len(self._tree.owned.get(session, ())) % MANY_NODES:
+                self._has_new_sessions = True  # or more nodes of one
             if folder is None:
                 facts += self._outside(effect, removal, zxid, at)
             else:
@@ -138,7 +142,7 @@ class LockFacts:
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
         """Yield the sessions alive, if they changed and were not reported just before."""
-        interval = max(1_000, 2 * len(self._timeouts_ms))
+        interval = max(1_000, 2 * len(self._timeouts_ms), self._listed)
         is_due = self._sessions_at is None or at - self._sessions_at >= interval
         if self._has_new_sessions and is_due:
             self._has_new_sessions, self._sessions_at = False, at
@@ -317,8 +321,24 @@ class LockFacts:
         return Node(zxid=zxid, at=at, path=self.text(path), stat=_stat(node), data=data)
 
     def _expiry(self, zxid: int, at: Millis) -> Expiry:
-        timeouts_ms = dict(self._timeouts_ms)
-        return Expiry(zxid=zxid, at=at, server=SERVER, timeouts_ms=timeouts_ms, why=WHY_NO_EXPIRY)
+        return Expiry(
+            zxid=zxid,
+            at=at,
+            server=SERVER,
+            timeouts_ms=dict(self._timeouts_ms),
+            ephemerals=self._large_sessions(),
+            why=WHY_NO_EXPIRY,
+        )
+
+    def _large_sessions(self) -> dict[Session, tuple[Text, ...]] | None:
+        """The nodes of sessions that own many, wherever these are."""
+        found = {
+            session: tuple(self.text(path) for path in paths if self._is_inside(path))
+            for session, paths in self._tree.owned.items()
+            if len(paths) >= MANY_NODES and session in self._timeouts_ms
+        }
+        self._listed = sum(map(len, found.values()))
+        return found or None
 
     def text(self, path: str) -> Text:
         """The path as clients below the chroot see it."""

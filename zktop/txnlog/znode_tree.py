@@ -83,7 +83,7 @@ class ZnodeTree:
         self._sum = 0
         self.ended_timeout_ms = 0  # of the session that the last transaction ended
         self.is_guessed = is_guessed
-        self._owned: dict[Session, dict[str, None]] = {}
+        self.owned: dict[Session, dict[str, None]] = {}  # the znodes of each owner
         self._appliers: dict[type[Operation], Callable[..., None]] = {
             Create: self._create,
             Delete: self._delete,
@@ -157,8 +157,8 @@ class ZnodeTree:
                 parent.pzxid = zxid
                 self._update_digest(parent)
         self._sum -= node.crc
-        if node.owner in self._owned:
-            self._owned[node.owner].pop(path, None)
+        if node.owner in self.owned:
+            self.owned[node.owner].pop(path, None)
         effects.append(("removed", above, path, node))
 
     def _set_data(self, change: SetData, transaction: Transaction, effects: list[Effect]) -> None:
@@ -184,7 +184,7 @@ class ZnodeTree:
 
     def _close(self, end: CloseSession, transaction: Transaction, effects: list[Effect]) -> None:
         self.ended_timeout_ms = self.timeouts_ms.pop(transaction.session, 0)
-        owned: Iterable[str] = self._owned.pop(transaction.session, ())
+        owned: Iterable[str] = self.owned.pop(transaction.session, ())
         for path in (*(end.paths or ()), *owned):
             self._remove(path, transaction.zxid, effects)
 
@@ -216,10 +216,10 @@ class ZnodeTree:
             else:
                 parent.children.add(name)
         if owner:
-            if owner in self._owned:
-                self._owned[owner][path] = None
+            if owner in self.owned:
+                self.owned[owner][path] = None
             else:
-                self._owned[owner] = {path: None}
+                self.owned[owner] = {path: None}
 
     def _update_digest(self, node: StoredZnode) -> None:
         """Update the digest after a change of one znode."""

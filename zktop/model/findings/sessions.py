@@ -22,7 +22,7 @@ from zktop.model.format import count, several, short, span, waits
 from zktop.model.history.endings import ALMOST_EXPIRED_SHARE, GIVEN_UP_SHARE, SILENT_SHARE
 from zktop.model.history.session_activity import MAX_MOVES
 from zktop.model.locks.lock import absolute_path
-from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_all_servers import MANY_NODES, Ensemble
 from zktop.model.world.tables_of_one_server import Presence, ServerTables
 
 MIN_TIMEOUT_TICKS = 2  # the servers' default
@@ -189,7 +189,6 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
 MAX_RECORD_BYTES = 2 * 0xFFFFF
 RECORD_BYTES = 48
 PATH_BYTES = 4
-MIN_NODES = 1_000  # fewer never come near the limit
 LARGE_RECORD_SHARE = 1 / 2
 FIRST_WITH_PATHS = (3, 6)  # the first version whose record of a session's end has the paths
 
@@ -204,7 +203,7 @@ def session_too_large(ctx: SessionContext) -> Iterator[RuleResult]:
     dumped = ((table.expiry.ephemerals or {}).get(ctx.session, ()) for table in tables)
     paths = max(dumped, key=len, default=())
     number = max(len(ctx.places), len(paths))
-    if number < MIN_NODES or _are_old(tables):
+    if number < MANY_NODES or _are_old(tables):
         return
     owned = paths if len(paths) == number else list(map(_path_of, ctx.places))
     size = RECORD_BYTES + sum(PATH_BYTES + len(path.encode()) for path in owned)

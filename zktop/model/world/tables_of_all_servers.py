@@ -27,6 +27,7 @@ from zktop.model.world.tables_of_one_server import (
 from zktop.model.world.world import World
 
 DATE_MS = 1_000  # servers print dates to the second
+MANY_NODES: Final = 1_000  # of a session; fewer never make the record of its end too large
 
 Extent = Literal["all", "some", "none"]
 
@@ -236,7 +237,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return next((server.owners[Text(path)] for server in dumps if path in server.owners), None)
 
     def changed_since(self, before: "Ensemble") -> frozenset[Session]:
-        """Return the sessions whose watches or server changed."""
+        """Return the sessions whose watches, server or many nodes changed."""
         earlier = {server.server: server for server in before.tables}
         later = {server.server: server for server in self.tables}
         changed: set[Session] = set()
@@ -315,7 +316,13 @@ def _difference(before: ServerTables | None, after: ServerTables | None) -> set[
     watches = _changed(_watch_rows(before), _watch_rows(after))
     connections = before and before.connections, after and after.connections
     here, there = (frozenset(rows or ()) for rows in connections)
-    return watches | (here ^ there)
+    return watches | (here ^ there) | _changed(_large_owners(before), _large_owners(after))
+
+
+def _large_owners(tables: ServerTables | None) -> dict[Session, tuple[Text, ...]]:
+    """The nodes of sessions that own many, according to a dump."""
+    dumped = (tables.expiry.ephemerals if tables else None) or {}
+    return {session: paths for session, paths in dumped.items() if len(paths) >= MANY_NODES}
 
 
 def _watch_rows(tables: ServerTables | None) -> dict[Session, tuple[Text, ...]]:
