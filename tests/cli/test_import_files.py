@@ -444,6 +444,21 @@ def test_nodes_outside_of_locks_make_the_end_of_a_session_too_large(
     assert found.startswith("ann owns 1,0")
 
 
+def test_the_end_of_a_silent_session_says_for_how_long(zktop: Zktop, tmp_path: Path) -> None:
+    """At least for its timeout; how long its locks were blocked is at least as long."""
+    log = LogWriter(7).opened(ANN + 9).later(60_000)
+    log.add(ANN, -11, paths(f"{LOCK}/lock-0000000000"), cxid=0)
+    log.records[:0] = story().records[:6]
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
+
+    assert [one["sentence"] for one in events if one["event"] == "expired"] == [
+        "the server expired its session: it was silent for at least 4s"
+    ]
+
+
 def pile_up() -> LogWriter:
     """Forty clients queue in two locks, 10 ms apart; some readers get one together."""
     log = LogWriter()

@@ -241,18 +241,22 @@ class _ImportWriter:
             self._look(self._at)
             self._looks_left -= 1
         while not self._touched and self._look_due < at:
+            self._add_sessions(self._look_due)
             self._mark_look(self._look_due, is_thorough=True)
             self._rests += 1
             self._look_due = self._looked_at + rest_ms(self._rests)
 
     def _look(self, at: Millis, *, is_thorough: bool = False) -> None:
         """Look at all changes so far."""
-        if self._facts is not None:
-            self._add(self._facts.sessions(self._zxid, at))
+        self._add_sessions(at)
         self._mark_look(at, is_thorough=is_thorough)
         self._touched, self._looked_at, self._rests = set(), at, 0
         self._has_only_arrivals = True
         self._look_due = at + REST_MS[0]
+
+    def _add_sessions(self, at: Millis) -> None:
+        if self._facts is not None:
+            self._add(self._facts.sessions(self._zxid, at))
 
     def _mark_look(self, at: Millis, *, is_thorough: bool) -> None:
         if self._has_new_owners:

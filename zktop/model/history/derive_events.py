@@ -6,7 +6,6 @@ the queue.
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -86,7 +85,6 @@ class LockLog:
         self._forget({member.node for member in change.deleted} | changed_foreign(change)[1])
         events += self._arrivals(change, ctx, since, arrivals) if change.created else ()
         events += self._grants(change, ctx, zxid, arrivals) if change.granted else ()
-        events.sort(key=attrgetter("at"))
         events += self._losses(change, ctx) if change.lost else ()
         missed = list(self._misses(change, ctx))
         self._minute.change(
@@ -167,7 +165,8 @@ class LockLog:
     ) -> tuple[FormerMember, Text | None]:
         removal = ctx.removal_of(absolute_path(change.path, member.node))
         if removal is not None:
-            verdict = recorded_ending(member, removal)
+            timeouts = (one.timeout_ms(member.owner) for one in (ctx.ensemble, ctx.earlier))
+            verdict = recorded_ending(member, removal, next(filter(None, timeouts), None))
         else:
             together = ctx.joint_deletions.get(member.owner, 0)
             verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)

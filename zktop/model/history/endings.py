@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import SECOND_MS, Gone, Millis, Session
+from zktop.model.format import span
 from zktop.model.history.events import ENDED
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
@@ -66,11 +67,12 @@ def judge_expiry(
     return _by_joint_deletion(locks)
 
 
-def recorded_ending(member: Member, removal: Gone) -> ExpiryVerdict:
+def recorded_ending(member: Member, removal: Gone, timeout_ms: int | None) -> ExpiryVerdict:
     """Return how a node left a lock, from the transaction that removed it."""
     match removal.how:
         case "expired":
-            return ExpiryVerdict(expired=True, why=Text("the server expired its session"))
+            silent = f": it was silent for at least {span(timeout_ms)}" if timeout_ms else ""
+            return ExpiryVerdict(expired=True, why=Text(f"the server expired its session{silent}"))
         case "ended":
             return ExpiryVerdict(expired=True, why=ENDED)
         case "closed":
