@@ -2,14 +2,15 @@
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, connections, no_watches, own, row, session, world
-from model.findings.cases import At, facts, k, watching
+from model.findings.cases import ZXID, At, facts, k, watching
 
 from zktop.model.accounting.member_counts import member_counts
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Stat
+from zktop.model.facts import AnyFact, Gone, Node, Stat
 from zktop.model.locks.lock import LockKind
 from zktop.model.report import LockView
 from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
 
 PAIR, MASTER = "/hadoop-ha/nn", "/locks/master-lock"
 ACTIVE = f"{PAIR}/ActiveStandbyElectorLock"
@@ -116,3 +117,19 @@ def test_a_client_that_only_watches_has_the_name_and_waits_of_one_session() -> N
     ]
     assert report.watched_by(session("bob")) == (MASTER,)
     assert report.watched_by(session("ann")) == ()
+
+
+def test_the_wait_of_a_client_without_a_znode_is_unknown() -> None:
+    """It creates its znode when it has the lock, however long it waited: not 0 seconds."""
+    examiner = Examiner(Settings(roots=(Root(MASTER),)))
+    known = world(own(), *SINGLE, watching({"bob": [MASTER]}))
+    examiner.look(known, NOW)
+    known = known.after(Gone(path=Text(MASTER), zxid=ZXID + 1, at=NOW + 5_000))
+    examiner.look(known, NOW + 5_000)
+    taken = Stat(ZXID + 2, ZXID + 2, NOW + 5_010, owner=session("bob"))
+    known = known.after(Node(path=Text(MASTER), stat=taken, zxid=ZXID + 2, at=NOW + 5_010))
+    report = examiner.look(known, NOW + 5_010)
+    (acquired,) = (one for one in report.events if one.event == "acquired")
+
+    assert (acquired.session, acquired.waited) == (session("bob"), None)
+    assert report.parts[Text(MASTER)].history.waits.count == 0

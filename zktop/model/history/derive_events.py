@@ -223,13 +223,16 @@ class LockLog:
         zxid: int | None,
         arrivals: Mapping[Text, Millis],
     ) -> Iterator[Event]:
+        """Clients that wait by a watch create their znode when they win: no wait is seen."""
         stays: dict[Text, Stay | None] = {}
         fresh = {member.node for member in change.created}
+        shows_waits = change.after is not None and not change.after.is_only_watched
         for member in change.granted:
             own = _at_arrival(ctx, member, arrivals)
             since = self._since(member, holds=False)
-            waited = _span(since, own)
-            self._waits.add(waited.ms, is_exact=waited.bound == "exact")
+            waited = _span(since, own) if shows_waits else None
+            if waited is not None:
+                self._waits.add(waited.ms, is_exact=waited.bound == "exact")
             if member.czxid:  # else it counts as soon as its client is known
                 self._attempts.acquired(member)
             stays[member.node] = Stay(since, _now(own))
