@@ -156,6 +156,7 @@ def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
     """Sessions wait for watches on each other's nodes: nothing will wake any of them."""
     if ctx.lock.is_only_watched:
         yield from _watching_holders(ctx)
+    if ctx.lock.size < 2:  # noqa: PLR2004  a session does not wait for itself
         return
     for made in watch_knots(ctx):
         found = _match(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
