@@ -18,9 +18,14 @@ from msgspec.structs import replace
 from zktop.model.facts import Session
 from zktop.model.layouts.client_view import depends_on_group, views_of
 from zktop.model.layouts.layout import ClientView, Layout, parse_name
-from zktop.model.locks.client_order import ClientOrder, has_two_orders, rank_in
+from zktop.model.locks.client_order import (
+    AFTER_NAME,
+    ClientOrder,
+    NamedOrder,
+    has_two_orders,
+    rank_in,
+)
 from zktop.model.locks.lock import FOREIGN, Member
-from zktop.model.locks.named_order import AFTER_NAME, NamedOrder
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 

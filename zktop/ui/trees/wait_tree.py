@@ -22,6 +22,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.past.states import locks_held, name_in
 from zktop.ui.screens.common.format import frequent_names
+from zktop.ui.trees.way_up import main_wait, way_up
 from zktop.ui.view_state import Selection
 
 MAX_ROOTS: Final = 20
@@ -31,7 +32,6 @@ MAX_NESTED: Final = 6  # waiters of one lock that are shown because others wait 
 MAX_LISTED: Final = 12  # other waiters of one lock in a tree about one item
 MAX_DEPTH: Final = 5  # nested locks; the way to the selected item may be longer
 MAX_ITEMS: Final = 300
-MAX_CLIMB: Final = 50
 MAX_WIDE_WAY: Final = 8  # on a longer way to the selected item, other waiters are left out
 MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
 MAX_NAMES: Final = 3  # of waiters in one line
@@ -187,55 +187,6 @@ def _of_deadlock(
 
 
 # Upwards
-
-
-class Step(NamedTuple):
-    """A member with its session and its lock: a step on the way up, or a wait."""
-
-    owner: Session  # 0: no session owns the node, or it is no request of its owner
-    path: Text
-    member: Member
-
-
-def way_up(report: Report, session: Session) -> Iterator[Step]:
-    """Climb from a session to its root blocker, along the oldest wait of each client."""
-    seen = {session}
-    at = session
-    first = main_wait(report, session)
-    path = first.path if first else next(iter(report.locks_of[session]))
-    member = next(one for one in report.parts[path].lock.members if one.owner == session)
-    yield Step(session, path, member)
-    for _ in range(MAX_CLIMB):
-        wait = main_wait(report, at)
-        lock = report.parts[wait.path].lock if wait else None
-        before = lock.before(wait.member) if wait and lock else ()
-        if wait is None or lock is None or not before or before[0].owner in seen:
-            return
-        above = before[0]
-        at = above.owner if _is_request(lock, above) else 0
-        yield Step(at, wait.path, above)
-        if not at:
-            return
-        seen.add(at)
-
-
-def _is_request(lock: Lock, node: Member) -> bool:
-    """False for a foreign child, and for a node that a failed client left behind."""
-    return node.node not in lock.stranded and lock.member(node.node) is not None
-
-
-def main_wait(report: Report, session: Session) -> Step | None:
-    """Return the oldest wait of a session; an election counts only if its followers wait."""
-    waits = [
-        Step(session, path, member)
-        for path in dict.fromkeys(report.locks_of.get(session, ()))
-        for lock in [report.parts[path].lock]
-        if not lock.has_standbys
-        for queue in lock.queues  # in any order: merging a thousand queues takes long
-        for member in queue.waiters
-        if member.owner == session
-    ]
-    return min(waits, key=lambda one: one.member.czxid, default=None)
 
 
 def _deadlocks(report: Report) -> dict[Session, Deadlock]:

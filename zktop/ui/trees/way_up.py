@@ -1,0 +1,60 @@
+"""The way up from a client to its root blocker, along the oldest wait of each client."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Session
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.report import Report
+from zktop.model.text import Text
+
+MAX_CLIMB: Final = 50
+
+
+class Step(NamedTuple):
+    """A member with its session and its lock: a step on the way up, or a wait."""
+
+    owner: Session  # 0: no session owns the node, or it is no request of its owner
+    path: Text
+    member: Member
+
+
+def way_up(report: Report, session: Session) -> Iterator[Step]:
+    """Climb from a session to its root blocker, along the oldest wait of each client."""
+    seen = {session}
+    at = session
+    first = main_wait(report, session)
+    path = first.path if first else next(iter(report.locks_of[session]))
+    member = next(one for one in report.parts[path].lock.members if one.owner == session)
+    yield Step(session, path, member)
+    for _ in range(MAX_CLIMB):
+        wait = main_wait(report, at)
+        lock = report.parts[wait.path].lock if wait else None
+        before = lock.before(wait.member) if wait and lock else ()
+        if wait is None or lock is None or not before or before[0].owner in seen:
+            return
+        above = before[0]
+        at = above.owner if _is_request(lock, above) else 0
+        yield Step(at, wait.path, above)
+        if not at:
+            return
+        seen.add(at)
+
+
+def _is_request(lock: Lock, node: Member) -> bool:
+    """False for a foreign child, and for a node that a failed client left behind."""
+    return node.node not in lock.stranded and lock.member(node.node) is not None
+
+
+def main_wait(report: Report, session: Session) -> Step | None:
+    """Return the oldest wait of a session; an election counts only if its followers wait."""
+    waits = [
+        Step(session, path, member)
+        for path in dict.fromkeys(report.locks_of.get(session, ()))
+        for lock in [report.parts[path].lock]
+        if not lock.has_standbys
+        for queue in lock.queues  # in any order: merging a thousand queues takes long
+        for member in queue.waiters
+        if member.owner == session
+    ]
+    return min(waits, key=lambda one: one.member.czxid, default=None)
