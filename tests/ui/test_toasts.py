@@ -1,5 +1,7 @@
 """Sentences in the corner."""
 
+import pytest
+from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.base_app import CornerMessage
@@ -22,6 +24,19 @@ async def test_all_messages_are_corner_messages() -> None:
 
         assert "a word" in screen
         assert all(isinstance(one, CornerMessage) for one in app._notifications)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_message_is_at_the_top_right_below_the_tabs(size: tuple[int, int]) -> None:
+    """There it covers at most the end of a title, and no keys."""
+    app = app_of(*trouble())
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settled(pilot)
+        app.notify("a word")
+        await pilot.pause()
+        lines = await settled(pilot)
+
+    assert [y for y, line in enumerate(lines) if "▌ a word" in line] == [2]
 
 
 async def test_nothing_is_left_of_an_earlier_message() -> None:

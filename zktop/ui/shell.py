@@ -59,6 +59,7 @@ class Shell(NavigationApp):
     ContentSwitcher {{ height: 1fr; }}
     Page {{ height: 1fr; }}
     ContentSwitcher.-past Canvas {{ text-style: dim; }}
+    ToastRack {{ dock: top; align: right top; margin: 1 0 0 0; }}
     Toast {{ width: auto; max-width: 60%; padding: 0 1; }}
     {PANEL_CSS}
     """
