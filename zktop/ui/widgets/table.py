@@ -334,6 +334,11 @@ class Table(Canvas, Generic[R]):
         """The names of the columns that are drawn: not hidden, and with enough room."""
         return frozenset(column.name for column, _ in self._fitting(self.room.width))
 
+    def use(self, columns: Sequence[Column[R]]) -> None:
+        """Have these columns from now on."""
+        if columns is not self.columns:
+            self.columns, self._widths = columns, (0, [])
+
     def toggle_column(self, name: str) -> bool:
         """Hide a column, or show it again; False for the last visible one."""
         hidden = self.hidden ^ {name}

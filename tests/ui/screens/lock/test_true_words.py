@@ -1,7 +1,7 @@
 """What screen 2 says about a lock is true of locks of every kind."""
 
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, own, row, session
+from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, own, row, session
 from model.findings.cases import PATH, At, connected, curator, facts, k, watching
 from model.semaphores import GATE, LEASES, POOL, created, folder, reports
 from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, shown
@@ -81,6 +81,15 @@ def test_readers_behind_one_writer_are_no_herd_in_a_long_queue(modes: str, says:
 
     assert drawn.endswith(says) or says in drawn
     assert ("HERD" in drawn) == ("HERD" in says)
+
+
+@pytest.mark.parametrize("servers", [(ZK1,), (ZK1, ZK2)])
+def test_a_server_is_named_if_there_are_several(servers: tuple[Text, ...]) -> None:
+    """One server would be repeated in every row."""
+    tables = [connections(one, *([row("ann")] if one == ZK1 else [])) for one in servers]
+    detail = detail_of((NOW, [*facts(k("ann", 1), k("bob", 2)), *tables]))
+
+    assert ("@zk1" in text(lock_head(detail, 200))) == (len(servers) > 1)
 
 
 def test_any_watcher_of_a_single_node_may_enter() -> None:

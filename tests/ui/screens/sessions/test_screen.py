@@ -7,6 +7,7 @@ import pytest
 from model.builders import (
     NOW,
     ZK1,
+    ZK2,
     connections,
     expiry,
     figures,
@@ -23,7 +24,7 @@ from msgspec.structs import replace
 from output.stories import facts
 from textual.pilot import Pilot
 from ui.example_ensemble import read_whole
-from ui.example_queues import page_on
+from ui.example_queues import ORDERS, page_on
 from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.facts import AnyFact, OwnerNames, Server, ServerState
@@ -85,6 +86,22 @@ async def test_the_silent_holder_comes_first(size: tuple[int, int]) -> None:
         assert first.strip().startswith("HIGH")
         assert " A " in first
         assert "━━━━━━━━━━──" in first
+
+
+@pytest.mark.parametrize(
+    ("servers", "width", "missing"),
+    [((ZK1,), 100, {"SERVER", "REQ/s"}), ((ZK1,), 200, {"SERVER"}), ((ZK1, ZK2), 200, set())],
+)
+async def test_the_address_of_a_client_comes_before_its_server(
+    servers: tuple[Text, ...], width: int, missing: set[str]
+) -> None:
+    """An ensemble of one server has no column for it."""
+    tables = [connections(one, row("ann") if one == ZK1 else row("bob")) for one in servers]
+    film = frames((NOW, [own(), *lock(ORDERS, "ann", "bob"), *tables]))
+    async with app_of(*film, page="sessions").run_test(size=(width, 40)) as pilot:
+        heads = panel(await settled(pilot), "Sessions")[0].split()
+
+    assert {"CLIENT", "SERVER", "REQ/s"} - {*heads} == missing
 
 
 async def test_what_happens_if_it_dies() -> None:

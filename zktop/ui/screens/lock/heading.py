@@ -15,7 +15,7 @@ from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line
-from zktop.ui.screens.lock.table import client_line, without_default_port
+from zktop.ui.screens.lock.table import client_address, client_line
 from zktop.ui.styled_text import Line, Run, joined, line, width_of, wrapped
 
 MAX_HOLDERS: Final = 3
@@ -107,9 +107,8 @@ def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
 def _where(detail: LockDetail, one: Contender) -> str:
     if one.session is None:
         return "no session: its node stays when the client dies" if one.is_ownerless else ""
-    presence = detail.report.ensemble.presence(one.session)
-    place = f" {presence.client}@{without_default_port(presence.server)}" if presence else ""
-    return f"{short_id(one.session)}{place}"
+    address = client_address(detail.report.ensemble, one.session)
+    return f"{short_id(one.session)} {address}".rstrip()
 
 
 def _held(detail: LockDetail, one: Contender) -> Line:

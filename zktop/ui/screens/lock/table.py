@@ -5,11 +5,12 @@ from collections.abc import Collection, Hashable, Sequence
 from itertools import islice
 from typing import Final
 
-from zktop.model.facts import split
+from zktop.model.facts import Session, split
 from zktop.model.format import fold_name, several, short, spoken
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import margin
 from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
@@ -124,19 +125,26 @@ def session(row: QueueRow) -> Line:
 
 
 def client(row: QueueRow) -> Line:
-    """CLIENT@SERVER: the address of the client, and its server."""
+    """CLIENT@SERVER: the address of the client, and its server if there are several."""
     if row.is_group or row.session is None:
         return ()
-    presence = row.detail.report.ensemble.presence(row.session)
+    address = client_address(row.detail.report.ensemble, row.session)
+    return line((address, "dim")) if address else UNKNOWN
+
+
+def client_address(ensemble: Ensemble, session: Session) -> str:
+    """Return the address of a client, and its server if there are several; empty if unknown."""
+    presence = ensemble.presence(session)
     if presence is None:
-        return UNKNOWN
-    return line((f"{presence.client}@{without_default_port(presence.server)}", "dim"))
+        return ""
+    server = _without_default_port(presence.server)
+    return f"{presence.client}@{server}" if len(ensemble.tables) > 1 else presence.client
 
 
-def without_default_port(server: str) -> str:
+def _without_default_port(server: str) -> str:
     """Return a server without the default port.
 
-    >>> without_default_port("zk2:2181"), without_default_port("10.0.0.1:2184")
+    >>> _without_default_port("zk2:2181"), _without_default_port("10.0.0.1:2184")
     ('zk2', '10.0.0.1:2184')
     """
     return server.removesuffix(":2181")

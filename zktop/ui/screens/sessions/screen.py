@@ -161,6 +161,7 @@ class SessionsScreen(Page):
         self._ordered_for = state.filter.text, state.past_frame
         before = self.passed
         self.passed = FilterCount(len(listed), len(rows.rows)) if state.filter else None
+        table.name_servers(are_several=len(report.ensemble.tables) > 1)
         table.show(listed)
         if self.passed != before:
             self.post_message(PageReady())  # the header shows the count

@@ -54,6 +54,7 @@ def about_group(group: SessionGroup) -> list[Line]:
     ]
 
 
+SERVER: Final = "SERVER"  # a column
 WIDE: Final = 150  # cells; a narrower table leaves out rarely needed columns
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 
@@ -65,6 +66,10 @@ class SessionTable(Panel, Table[SessionRow]):
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, lambda row: row.session, id="sessions", group_cells=GROUP_CELLS)
+
+    def name_servers(self, *, are_several: bool) -> None:
+        """Name the server of each session, unless there is only one server."""
+        self.use(COLUMNS if are_several else AT_ONE_SERVER)
 
 
 class ServerTable(Panel, Table[servers.ServerRow]):
@@ -181,12 +186,12 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2,
            cuts_middle=lambda _: True,
            title="Name of the client", about="The name of the client, unique among all sessions."),
-    Column("CLIENT", 21, _client, lambda row: text_of(_client(row)), rank=5,
+    Column("CLIENT", 21, _client, lambda row: text_of(_client(row)), rank=1,
            title="Client address", about="The host and port that the client connects from."),
-    Column("SERVER", 15, _server, lambda row: text_of(_server(row)), rank=4,
+    Column(SERVER, 15, _server, lambda row: text_of(_server(row)), rank=5,
            title="Its server", about="The server that the client is connected to."),
     Column("T/OUT", 6, _timeout, lambda row: row.report.ensemble.timeout_ms(row.session) or -1,
-           at_right=True, rank=6,
+           at_right=True, rank=6, needs=WIDE,
            title="Session timeout", about="The session expires after a silence of this length."),
     Column("CONTACT", 12, _contact, _silence, descending=True,
            title="Last contact",
@@ -202,7 +207,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            at_right=True, descending=True,
            title="Locks waited for", about="How many locks the session waits for."),
     Column("WATCHES", 7, _watches, lambda row: sort_value(row.watches), at_right=True, rank=7,
-           descending=True,
+           descending=True, needs=WIDE,
            title="Watches", about="How many watches its server keeps for the session."),
     Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: sort_value(row.rate),
            at_right=True, rank=3, descending=True,
@@ -217,9 +222,10 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            at_right=True, rank=9, descending=True, needs=WIDE,
            title="Packets sent",
            about="How many packets its server has sent since the client connected."),
-    Column("LAST", 4, _last, lambda row: text_of(_last(row)), rank=8,
+    Column("LAST", 4, _last, lambda row: text_of(_last(row)), rank=8, needs=WIDE,
            title="Last operation",
            about="The last request of the client, as its server names it."),
     Column("NOTE", 10, _note, lambda row: row.risk.note, share=3,
            title="Why it is at risk", about="Why the session is at risk."),
 )  # fmt: skip
+AT_ONE_SERVER: Final = tuple(column for column in COLUMNS if column.name != SERVER)
