@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from cli.live_processes import Zktop as RunningZktop
@@ -13,11 +14,14 @@ from cli.live_processes import new_root, worker, zktop_process
 from servers import sandbox_server
 from waiting import eventually
 
+from zktop.app.ring.folder import RingFolder
 from zktop.cli import record
 from zktop.config.overrides import Overrides
 from zktop.errors import NoConnectionError, UsageError
 
 Zktop = Callable[..., tuple[int, str, str]]
+
+NO_RING = cast("RingFolder", SimpleNamespace(path=Path("no-ring")))  # nothing is written to it
 
 
 @contextmanager
@@ -77,7 +81,7 @@ def test_a_recorder_that_cannot_connect_ends_in_time(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(record, "_record_run", run)
     monkeypatch.setattr(record, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
-    record._record_ring(Overrides(), None, 14_000, redact=True)  # type: ignore[arg-type]  # no ring
+    record._record_ring(Overrides(), NO_RING, 14_000, redact=True)
 
     assert tries == [100.0, 100.0, 110.0]
     assert clock == [114.0]
@@ -97,7 +101,7 @@ def test_a_file_that_is_being_replaced_does_not_end_the_recorder(
     monkeypatch.setattr(record, "_record_run", run)
     monkeypatch.setattr(record.time, "sleep", lambda _: None)
     with pytest.raises(KeyboardInterrupt):
-        record._record_ring(Overrides(), None, None, redact=True)  # type: ignore[arg-type]  # no ring
+        record._record_ring(Overrides(), NO_RING, None, redact=True)
 
     assert capsys.readouterr().err == "TLS: cannot use ca.pem. Trying again.\n"
 
