@@ -279,9 +279,8 @@ def _possible_deadlock(ctx: LockContext, ring: list[_Watching]) -> RuleMatch:
         sentence=f"{'; '.join(parts)}. If each waits for what it watches, none can ever continue.",
         confidence="C1",
         evidence=((None, "a session that watches a lock of one znode may wait for it"),),
-        advice=f"Ask whether they wait. {_PROCESS}",
+        advice=f"If they do wait: {_PROCESS}",
         as_of=min(filter(None, map(ctx.ensemble.watched_at, names)), default=None),
-        patience_ms=ctx.thresholds.settle,
         severity="info",
     )
 
