@@ -59,6 +59,20 @@ def test_a_tar_is_unpacked(tmp_path: Path, mode: str) -> None:
     assert kinds(path) == [("log", "ZKLG", 1), ("snapshot", "ZKSN", 0)]
 
 
+def test_a_tar_of_the_form_before_posix_is_unpacked(tmp_path: Path) -> None:
+    """It has no magic number: only its checksum shows what it is."""
+    entry = tarfile.TarInfo("version-2/log.1")
+    entry.size = len(LOG)
+    header = bytearray(entry.tobuf(tarfile.USTAR_FORMAT))
+    header[257:] = bytes(len(header) - 257)
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    padding = bytes(-len(LOG) % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE)
+    (tmp_path / "zk1.tar").write_bytes(header + LOG + padding)
+
+    assert kinds(tmp_path / "zk1.tar") == [("log", "ZKLG", 1)]
+
+
 @pytest.mark.parametrize("slashes", ["/", "//", "///"])
 def test_a_tar_writes_nothing_outside_of_its_temporary_folder(
     tmp_path: Path, slashes: str
@@ -138,6 +152,7 @@ def test_the_content_of_a_file_decides(tmp_path: Path) -> None:
         ("empty", b"", "it is empty"),
         ("log.1.gz", gzip.compress(LOG)[:11], "it is damaged"),
         ("log.1.xz", lzma.compress(LOG), "is not a tar, or a damaged one"),
+        ("zk1.tar.zst", b"\x28\xb5\x2f\xfd" + LOG, "is compressed with zstd: unpack it first"),
         ("changelog_1_100.bin", b"x", "ClickHouse Keeper"),
     ],
 )

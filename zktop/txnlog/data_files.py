@@ -33,6 +33,7 @@ _AUDIT_NAME: Final = re.compile(r"zookeeper_audit\.log(?:\.(\d+))?(?:\.gz)?")
 _KEEPER: Final = re.compile(r"changelog_\d+")
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 _PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")  # bzip2 and xz
+_ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _CHUNK: Final = 1 << 20
 
 FileKind = Literal["log", "snapshot", "audit"]
@@ -117,7 +118,7 @@ def _decompressed(stream: ByteStream, begin: bytes) -> ByteStream:
 
 def _first_bytes(stream: BinaryIO) -> bytes:
     """Read what shows the kind of a file, and go back to its beginning."""
-    begin = stream.read(_TAR_MAGIC_AT + len(_TAR_MAGIC))
+    begin = stream.read(tarfile.BLOCKSIZE)
     stream.seek(0)
     return begin
 
@@ -184,6 +185,8 @@ def _kind_of(path: Path) -> FileKind:
         return kind
     nothing = "is damaged" if is_damaged(unpacked) else "is empty"
     what = f"begins with {begin.hex(' ')}" if begin else nothing
+    if begin == _ZSTD_MAGIC:
+        what = "is compressed with zstd: unpack it first"
     raise DataFileError(
         f"{path} is not a transaction log or snapshot of ZooKeeper 3.1 or later, an audit log, "
         f"or a tar of them: it {what}."
@@ -197,10 +200,19 @@ def _is_tar(path: Path) -> bool:
             if begin.startswith(_PACKED_TAR_MAGICS):
                 return True
             if begin.startswith(GZIP_MAGIC):
-                begin = _read_up_to(_TAR_MAGIC_AT + len(_TAR_MAGIC), GzipReader(stream))
+                begin = _read_up_to(tarfile.BLOCKSIZE, GzipReader(stream))
     except OSError as error:
         raise _unreadable(str(path), error) from error
-    return begin[_TAR_MAGIC_AT:] == _TAR_MAGIC
+    return begin[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC) or _is_old_tar_header(begin)
+
+
+def _is_old_tar_header(block: bytes) -> bool:
+    """Whether a block is a header of the form before POSIX, which only its checksum shows."""
+    try:
+        tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
 
 
 def _read_up_to(size: int, stream: ByteStream) -> bytes:
