@@ -18,6 +18,27 @@ def lost() -> list[Frame]:
 
 
 @pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("locks", "Locks"),
+        ("lock", "Queue"),
+        ("findings", "Deadlocks and findings"),
+        ("sessions", "Sessions"),
+        ("timeline", "Timeline"),
+    ],
+)
+async def test_without_a_connection_one_pane_says_what_to_do(page: str, title: str) -> None:
+    """It has a title, and there are no empty panes beside it."""
+    app = app_of(Status("failed", "Nothing answers."), page=page)
+    async with app.run_test(size=(120, 36)) as pilot:
+        lines = await settled(pilot)
+
+    assert [line.strip("╭─╮ ") for line in lines if line.startswith("╭")] == [title]
+    assert sum("No connection" in line for line in lines) == 1
+    assert any("try `zktop demo`" in line for line in lines)
+
+
+@pytest.mark.parametrize(
     ("word", "is_dim"), [("lost", True), ("failed", True), ("live", False), ("read-only", False)]
 )
 async def test_the_page_is_dimmed(word: FeedState, *, is_dim: bool) -> None:

@@ -127,6 +127,7 @@ class FindingsScreen(SplitPage):
         report = state.report
         if report is None:
             self._list.display = False
+            self._explanation.frame(FrameWords("Deadlocks and findings"))
             self._explanation.show(empty_state(state, self.size.width))
             return
         aside = SetAside(state.acknowledged.covered(report), state.hides_notes)

@@ -156,6 +156,7 @@ class LocksScreen(SplitPage):
         self.apply_split()
         report = state.report
         if report is None:
+            self.table.frame(FrameWords("Locks"))
             self.table.show((), empty_state(state, self.main_cells - FRAME_CELLS))
             return
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii

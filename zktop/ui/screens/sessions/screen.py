@@ -119,10 +119,12 @@ class SessionsScreen(Page):
     # What it shows
 
     def draw(self, state: ViewState) -> None:
+        self.query_one("#detail").display = state.report is not None
         if state.report is None:
             self._detail_for = None
-            detail = self.query_one("#detail", TextPanel)
-            detail.show(empty_state(state, detail.room.width))
+            self.query_one(ServerTable).display = False
+            self._table.frame(FrameWords("Sessions"))
+            self._table.show((), empty_state(state, self.size.width))
             return
         if self._reading.is_over(self._sessions, state.report):
             self._show_report(state, state.report)

@@ -107,6 +107,8 @@ class TimelineScreen(Page):
         width, height = panel.room
         begin, end = state.tape.begin, state.tape.end
         if state.frame is None or state.at is None or begin is None or end is None:
+            below.display = False
+            panel.frame(FrameWords("Timeline"))
             panel.show(empty_state(state, width))
             return
         if not width:
