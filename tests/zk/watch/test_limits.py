@@ -1,6 +1,8 @@
 """The budgets of watches and requests, and what is reported when they do not suffice."""
 
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -42,7 +44,17 @@ def locks(single: Older) -> str:
     return "/polled/*"
 
 
-@pytest.mark.parametrize("command", ["snapshot", "events", "check"])
+def test_check_says_that_it_polls(single: Older, locks: str) -> None:
+    """Among its notes on stdout: no client is there, which is fine."""
+    command = [sys.executable, "-m", "zktop", "check", "--hosts", single.address]
+    ran = subprocess.run(
+        [*command, "--root", locks, *FEW], check=True, capture_output=True, text=True
+    )
+
+    assert f"note: {LOCKS} znodes are polled every 2 s" in ran.stdout
+
+
+@pytest.mark.parametrize("command", ["snapshot", "events"])
 def test_a_command_says_that_it_polls(single: Older, locks: str, command: str) -> None:
     """Commands report it once on stderr; `events`, which has no end, at once."""
     with zktop_process(command, "--hosts", single.address, "--root", locks, *FEW) as zktop:
