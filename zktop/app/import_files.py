@@ -194,15 +194,14 @@ class _ImportWriter:
             self._rest_until(at)
         facts = self._facts.after(transaction, step.effects, at)
         if facts:
-            touched, are_arrivals = self._facts.touched, self._facts.are_arrivals(step.effects)
-            are_arrivals = are_arrivals and at == transaction.at  # as the znodes show it
-            may_share = are_arrivals and self._has_only_arrivals
-            if not may_share and not self._touched.isdisjoint(touched):
+            touched = self._facts.touched
+            self._has_only_arrivals = self._has_only_arrivals and self._are_arrivals(step)
+            if not self._has_only_arrivals and not self._touched.isdisjoint(touched):
                 self._look(self._at)
+                self._has_only_arrivals = self._are_arrivals(step)
             if not self._touched:
                 self._look_due = at + self._look_delay(at)
             self._touched |= touched
-            self._has_only_arrivals = are_arrivals and self._has_only_arrivals
             self._lines += facts
             if len(self._lines) > BLOCK_LINES:
                 self._flush()
@@ -210,6 +209,12 @@ class _ImportWriter:
         if self._audit.moves(transaction):
             self._has_new_owners = True
         self._repeat_state_if_due()
+
+    def _are_arrivals(self, step: ReplayStep) -> bool:
+        """Whether a transaction only adds contenders behind others, with the time to show."""
+        if self._facts is None or step.at != step.transaction.at:
+            return False
+        return self._facts.are_arrivals(step.effects)
 
     def _owners(self, zxid: int, at: Millis) -> Iterator[OwnerNames]:
         """Yield the addresses and users of all sessions, if an audit log has any."""

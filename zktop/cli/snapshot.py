@@ -11,7 +11,7 @@ from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
 from zktop.model.report import Report
 from zktop.output import graphs, text
-from zktop.output.check_verdict import what_is_no_lock, why_lost
+from zktop.output.check_verdict import what_is_no_lock
 from zktop.output.snapshot import snapshot
 
 CONFIRM_S = 1.0  # to wait for a listing that confirms or refutes a deadlock
@@ -85,8 +85,8 @@ def first_report(run: LiveRun) -> Report:
 
 def _print(report: Report, source: LiveRun | Replay, form: str) -> None:
     print_notes(source)
-    if why := why_lost(report):
-        narrate(f"note: {why}")
+    if report.why_lost:
+        narrate(f"note: {report.why_lost}")
     taken = snapshot(report, source.hosts, source.chroot)
     if form == "json":
         put_json(taken)

@@ -227,6 +227,15 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         """Whether the connection is lost; the report then shows the state before the loss."""
         return self.world.link is not None and self.world.link.gone_since is not None
 
+    @property
+    def why_lost(self) -> str | None:
+        """Why nothing is known of this moment; None if the connection was up."""
+        if not self.is_lost:
+            return None
+        link = self.world.link
+        why = f": {link.why}" if link and link.why else ", because the connection was lost."
+        return f"nothing is known of this time{why}"
+
     @cached_property
     def critical(self) -> tuple[Deadlock | Finding, ...]:
         """The deadlocks, then other critical findings that follow from no other."""

@@ -97,7 +97,7 @@ class VerdictBuilder:
             report.blind,
             tuple(finding for finding in found if _is_outage(finding) and finding.id not in shown),
             other=tuple(what_is_no_lock(report)),
-            why_lost=why_lost(report),
+            why_lost=report.why_lost,
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
@@ -170,15 +170,6 @@ class CheckVerdict(NamedTuple):
 def _is_outage(finding: Finding) -> bool:
     is_detail = finding.rule == "R4" and finding.severity == "info"  # the lock itself is listed
     return finding.rule in OUTAGES and not is_detail
-
-
-def why_lost(report: Report) -> str | None:
-    """Say why nothing is known of the moment of a report; None if its connection was up."""
-    if not report.is_lost:
-        return None
-    link = report.world.link
-    why = f": {link.why}" if link and link.why else ", because the connection was lost."
-    return f"nothing is known of this time{why}"
 
 
 def what_is_no_lock(report: Report) -> Iterator[str]:

@@ -117,9 +117,7 @@ class LockFacts:
         facts: list[AnyFact] = []
         zxid, removal = transaction.zxid, self._removal(transaction)
         for effect in effects:
-            folder, session = self._folders.get(effect[1]), effect[3].session
-            if session and not len(self._tree.owned.get(session, ())) % MANY_NODES:
-                self._has_new_sessions = True  # or more nodes of one
+            folder = self._folders.get(effect[1])
             if folder is None:
                 facts += self._outside(effect, removal, zxid, at)
             else:
@@ -130,13 +128,13 @@ class LockFacts:
     def are_arrivals(self, effects: Iterable[Effect]) -> bool:
         """Whether the last transaction only added contenders behind others."""
         for kind, above, path, node in effects:
+            if kind != "created" or not node.session:
+                return False
             folder = self._folders.get(above)
             if folder is None or self._last is None or folder.known_at == self._last.zxid:
                 return False
             is_behind = len(folder.node.children or ()) > 1
-            if kind != "created" or not node.session or not is_behind:
-                return False
-            if not path[-SEQUENCE_DIGITS:].isdecimal():
+            if not is_behind or not path[-SEQUENCE_DIGITS:].isdecimal():
                 return False
         return True
 
@@ -301,7 +299,11 @@ class LockFacts:
         if last and (last.zxid >> 32 != transaction.zxid >> 32 or transaction.at < last.at):
             self._last_heard.clear()
         if transaction.cxid:
-            self._last_heard[transaction.session] = transaction.at
+            session = transaction.session
+            self._last_heard[session] = transaction.at
+            owned = self._tree.owned.get(session)
+            if owned and not len(owned) % MANY_NODES:
+                self._has_new_sessions = True  # or more nodes of one
 
     def _note_session(self, session: Session) -> None:
         """Note a session that has begun or ended."""

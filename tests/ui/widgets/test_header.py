@@ -19,8 +19,9 @@ from ui.example_ensemble import deadlock, trouble
 from ui.example_past import BEGIN, past
 from ui.fake_feed import FakeFeed, app_of, frames, settled
 
-from zktop.model.facts import AnyFact, Server, ServerState
+from zktop.model.facts import AnyFact, Link, Server, ServerState
 from zktop.model.report import Report
+from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import OnNews
@@ -267,6 +268,24 @@ async def test_the_clock_is_that_of_the_cursor(*, is_live: bool) -> None:
 
         assert screen[0].endswith("00:33:33Z")
         assert ("8.0s behind" in screen[0]) == is_live
+
+
+async def test_a_gap_of_a_recording_is_said() -> None:
+    """With its reason, as for a connection that is lost now."""
+    why = Text("492 transactions are missing between 0x7 and 0x1f4.")
+    lost = Link(state="suspended", zxid=9, at=NOW + 1_000, why=why)
+    gap = frames((NOW, three(1, 2, 3)), (NOW + 1_000, [lost]))
+    app = app_of(*gap, is_live=False)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.seek(NOW)
+        before = await settled(pilot)
+        app.seek(NOW + 1_000)
+        screen = await settled(pilot)
+
+        assert "LOST" not in before[0]
+        assert "LOST" in screen[0]
+        assert f"Nothing is known of this time: {why}" in "\n".join(screen[:3])
 
 
 def test_tabs_move_together_before_their_titles_are_cut() -> None:

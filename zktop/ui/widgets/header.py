@@ -241,9 +241,21 @@ def _when(state: ViewState, recording: str) -> Line:
         pieces.append(line((f" {what}, {ago} behind ", "paused")))
         if state.status.word != "live":  # IN THE PAST and LIVE would contradict each other
             pieces.append(line((word, ink)))
-    if frame is not None:
-        pieces.append(line((f"{clock(_moment(state, frame))} ", "strong")))
-    return joined(pieces)
+    return joined([*pieces, *_shown_moment(state)])
+
+
+def _shown_moment(state: ViewState) -> Iterator[Line]:
+    """Yield the time on display, and whether the connection was lost then."""
+    if _was_lost(state):
+        yield line(STATUS_WORDS["lost"])
+    if state.frame is not None:
+        yield line((f"{clock(_moment(state, state.frame))} ", "strong"))
+
+
+def _was_lost(state: ViewState) -> bool:
+    """Whether the moment on display lies in an outage that is over, or in a gap of a recording."""
+    is_past = state.status.word == "replay" or not state.is_newest
+    return is_past and state.report is not None and state.report.is_lost
 
 
 def _moment(state: ViewState, frame: Frame) -> Millis:
@@ -295,6 +307,9 @@ def _filter(state: ViewState, result: FilterResult) -> Line:
 
 
 def _status_sentence(state: ViewState) -> str:
+    if state.report is not None and _was_lost(state):
+        why = state.report.why_lost or ""
+        return why[:1].upper() + why[1:]
     if state.status.says:
         return state.status.says
     return "; ".join(state.feed.notes) if state.status.word == "live" else ""
