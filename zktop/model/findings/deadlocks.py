@@ -6,6 +6,7 @@ D7 is found here, because only the watch tables show it.
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -34,9 +35,10 @@ from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
-MAX_WATCHED: Final = 100  # locks that one session watches
-MAX_RING: Final = 30  # sessions; longer rings of watches are not searched for
-WATCHED_AGAIN_MS: Final[Millis] = 10_000
+MAX_WATCHED: Final = 300  # paths that one session watches; one with more is an observer
+MAX_RING: Final = 10  # sessions; longer rings of watches are not searched for
+MAX_WAYS: Final = 30  # locks that one of them watches and others hold
+WATCHED_AGAIN_MS: Final[Millis] = 30_000
 _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
 _PROCESS = (
     "Kill one process. Never delete the node of a live session: its owner would keep working."
@@ -239,8 +241,8 @@ def _watching_holders(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
     """The locks of others for which a session may wait by its watches alone."""
-    watched = ctx.ensemble.watched(session) if session else None
-    for path in sorted(watched or ())[:MAX_WATCHED]:
+    watched = (ctx.ensemble.watched(session) if session else None) or ()
+    for path in sorted(watched) if len(watched) <= MAX_WATCHED else ():
         lock = ctx.shared.lock_at(path)
         if lock is not None and lock.is_only_watched and not lock.has_standbys:
             for holder in lock.holders:
@@ -253,7 +255,7 @@ def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
     ways: dict[Session, list[_Watching]] = {holder.owner: []}
     todo = [holder.owner]
     for session in todo:
-        for one in _watched_locks(ctx, session):
+        for one in islice(_watched_locks(ctx, session), MAX_WAYS):
             way = [*ways[session], one]
             if one.lock.path == ctx.path:
                 return way
