@@ -163,3 +163,11 @@ async def test_a_tiny_window_has_no_room_for_strips(size: tuple[int, int]) -> No
         await settled(pilot)
 
     assert app.error_log.last is None
+
+
+@pytest.mark.parametrize(("room", "contacts"), [(40, 6), (20, 4)])
+def test_all_clients_have_a_strip_of_contacts_where_there_is_room(
+    room: int, contacts: int
+) -> None:
+    """Their number is not limited otherwise."""
+    assert strip_counts(room, 1, 6).contacts == contacts

@@ -25,7 +25,6 @@ ALERTS_FROM_LINES: Final = 7  # a shorter screen has no strip of alerts
 GRAPH_LINES: Final = ((9, 3), (14, 1))  # from 9 lines on, 3 for the graph; from 14 on, one more
 LEGENDS_FROM_LINES: Final = (6, 14)  # for the first and the second legend
 CONTACTS_FROM_LINES: Final = 3  # spare lines
-CONTACT_STRIPS: Final = 4
 LEAST_LOCKS, LEAST_CLIENTS = 2, 3
 ROUNDS: Final = 2  # fewer locks may have fewer clients, which leaves room for more locks
 
@@ -84,7 +83,7 @@ def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
             shown_clients, left = shown_clients + 1, left - 1
         else:
             break
-    contacts = min(CONTACT_STRIPS, shown_clients, left - 1) if left >= CONTACTS_FROM_LINES else 0
+    contacts = min(shown_clients, left - 1) if left >= CONTACTS_FROM_LINES else 0
     return StripCounts(shown_locks, shown_clients, contacts, legends, has_alerts, each > 1, graph)
 
 
