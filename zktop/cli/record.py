@@ -72,7 +72,7 @@ Examples:
 @click.option(
     "--redact/--no-redact",
     default=True,
-    help="Leave out znode data of more than 256 bytes, except for the owner's name.",
+    help="Of znode data over 256 bytes, keep only the owner's name and what lock layouts read.",
 )
 @connection_options
 def command(
