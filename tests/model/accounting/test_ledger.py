@@ -54,6 +54,17 @@ def test_the_next_holder_pays_from_the_change_on() -> None:
     assert (lock.figures.waiting, lock.figures.holding) == (1, 1)
 
 
+def test_a_client_that_may_have_held_at_last_has_waited_until_the_look_before() -> None:
+    """A and B leave in one look: B may have held the lock, or given up."""
+    left = [*leaves("X x: A B", "x", 0, 10), *leaves("X x: A B", "x", 1, 10)]
+    found = accounts("X x: A B", (6, []), (10, left))
+    (lock,) = found.locks
+    waited = {actor.name: actor.figures.waits.longest for actor in found.actors}
+
+    assert lock.figures.waits.longest == waited["B"] == Elapsed(36_000, "at-least")
+    assert lock.figures.given_up == 0
+
+
 def test_several_holders_are_charged_at_most() -> None:
     """Each of two may be the one that keeps D waiting."""
     assert charged(accounts("P sem(2): A C D", LATER)) == {"A": (0, 10), "C": (0, 10)}

@@ -18,7 +18,7 @@ from zktop.model.actors import Actors
 from zktop.model.facts import Millis, Session
 from zktop.model.format import fold_path
 from zktop.model.history.all_locks import CONNECTED_STATES
-from zktop.model.history.events import Event
+from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
@@ -68,6 +68,16 @@ class FigureTally:
             deadlocks=deadlocks,
             expiries=self.expiries,
         )
+
+
+def _least_wait(event: Event, before: Report) -> Elapsed | None:
+    """The wait, up to the look before, of a client that left and may have held the lock at last."""
+    view = before.view(event.lock) if event.event in _LEAVING else None
+    member = view.lock.member(event.node) if view and event.node else None
+    if view is None or member is None or view.lock.state(member) != "waits":
+        return None
+    since = view.history.since(member, holds=False).at
+    return None if since is None else Elapsed(max(0, before.now - since), "at-least")
 
 
 class Ledger:
@@ -180,6 +190,9 @@ class Ledger:
             for tally in (self._locks[path], self._actors[actor]):
                 tally.add(event)
                 tally.expiries += event.is_expiry
+        elif (least := _least_wait(event, before)) is not None:
+            for tally in (self._locks[path], self._actors[actor]):
+                tally.waits.add(least)
         if event.is_expiry:
             self._expired.add(session)
 
