@@ -1,4 +1,4 @@
-"""TLS settings of the config file, of zktop's own connections, and of its contenders."""
+"""TLS settings for the config file, for zktop's own connections, and for its contenders."""
 
 from typing import Annotated
 

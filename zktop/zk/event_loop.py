@@ -1,6 +1,6 @@
 """The event loop: watch events, answers, timers and tables, handled in order on one thread.
 
-The loop has no thread of its own: it runs on the thread that asks for reports and waits.
+The loop starts no thread: it runs on the thread that waits for reports.
 
 kazoo delivers watch events through one queue and answers through another, each on its own thread,
 so an answer can overtake an event that was sent before it. Here both go through one queue, in the
@@ -53,7 +53,7 @@ class EventLoop:
         while job is not None:
             self._call(job)
             job = self._next() if time.monotonic() < end else None
-        if (due := self._due()) is not None:  # else it would wait while jobs queue up
+        if (due := self._due()) is not None:  # else timers would wait while jobs queue up
             self._call(due)
         self._call((self._after_batch, ()))
         return not self._jobs.empty()

@@ -1,4 +1,4 @@
-"""The source of facts about one live ensemble: joins connecting, reading and watching."""
+"""The source of facts about one live ensemble: combines connecting, reading and watching."""
 
 import threading
 import time
@@ -65,7 +65,7 @@ class Source:
         self.log = RecentLog()
         self.is_read = False  # True once all roots have been read
         self.is_sampled = not self.plan.introspect  # True once all servers' tables have been read
-        self.shows_tables: Callable[[], bool] = lambda: False  # True: keep them new at rest, too
+        self.shows_tables: Callable[[], bool] = lambda: False  # True: sample as often when idle
         self._facts: list[SourceFact] = []
         self._taken = self._from_tables = 0  # facts so far
         self._emit: Callable[[SourceFact], None] = self._facts.append
@@ -184,7 +184,7 @@ class Source:
 
     @property
     def is_reading(self) -> bool:
-        """Whether answers are still to come."""
+        """True while answers are outstanding."""
         return not self._reader.idle
 
     def take(self) -> list[SourceFact]:
@@ -215,15 +215,15 @@ class Source:
 
     @property
     def reads_more(self) -> bool:
-        """True while thousands of empty lock folders were found and are not read yet."""
+        """True while thousands of empty lock folders have been found but not read."""
         return self._discovery.reads_more
 
     def progress(self) -> str:
-        """How much of the tree was searched so far; empty once it was searched."""
+        """How much of the tree has been searched; empty once all of it has."""
         return self._discovery.progress()
 
     def degraded(self) -> tuple[str, ...]:
-        """Sentences about what is followed less closely than usual, and why."""
+        """Sentences about what is watched less closely than usual, and why."""
         sentences = [*filter(None, [self._polling.sentence()]), *self._discovery.sentences()]
         if self._reader.behind_s > BEHIND_S:
             budget = self.plan.requests_per_second
@@ -286,7 +286,7 @@ class Source:
             threading.Thread(target=self._probe_others, args=(others,), daemon=True).start()
 
     def _probe_others(self, others: Sequence[Address]) -> None:
-        """Probe new members first: a server that hangs would delay every connection attempt."""
+        """Probe new members before use: one that hangs would delay every connection attempt."""
         usable = [probe for probe in preflight(others) if probe.usable]
         self._loop.post(self._connection.extend, [probe.address for probe in usable])
         self._loop.post(self._connection.names.update, names_of(usable))
@@ -305,7 +305,7 @@ class Source:
 
 
 def preflight_of(access: Access) -> list[Probe]:
-    """Probe all hosts; raises NoConnectionError when no client could use any of them."""
+    """Probe all hosts; raises NoConnectionError if none is usable."""
     addresses: Sequence[Address] = access.hosts.addresses
     probes = preflight(addresses, access.tls, min(2.0, access.connect_timeout))
     if not any(probe.usable for probe in probes):

@@ -1,11 +1,10 @@
-"""The time by the wall clock, which never goes back.
+"""A wall clock that never goes back.
 
-Of two facts about one server or about our connection the later one counts. If the wall clock is
-set back while zktop runs, a lost connection would not count until the clock has caught up, for an
-hour after a step of an hour. So the time then goes on from where it was, at half the pace until
-the wall clock has caught up: ages of znodes are differences to the clocks of servers. Meanwhile
-waits count half, and rates double. A step forward is followed at once, as after a sleep of the
-machine.
+Of two facts about one server, or about our connection, the later one counts. If the clock were
+set back by an hour, a lost connection would go unnoticed for an hour. So the time continues from
+where it was, at half speed until the wall clock has caught up; it has to catch up because ages of
+znodes are differences from the clocks of servers. Meanwhile waits appear half as long, and rates
+twice as high. A step forward is followed at once, as after the machine has slept.
 """
 
 import threading
@@ -16,7 +15,7 @@ from zktop.model.facts import Millis
 
 
 class WallClock:
-    """The wall clock, or a later time if it was set back; any thread may read it."""
+    """The wall clock, or a later time if it was set back. Thread-safe."""
 
     def __init__(
         self,

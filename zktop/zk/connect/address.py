@@ -41,7 +41,7 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def connection_string(self) -> str:
-        """The addresses to connect to, and the chroot, as client libraries take them."""
+        """The addresses to connect to, and the chroot, as client libraries expect them."""
         return connection_string(self.addresses) + self.chroot
 
     def server(self, host: str, port: int) -> Address:
@@ -49,11 +49,11 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
         return aliased(Address(host, port), self.aliases)
 
     def __str__(self) -> str:
-        """The connection string, with every port."""
+        """The connection string, including default ports."""
         return ",".join(map(str, self.addresses)) + self.chroot
 
     def full(self, path: str) -> str:
-        """The path with the chroot in front."""
+        """The path with the chroot prepended."""
         if not self.chroot:
             return path
         return self.chroot if path == "/" else self.chroot + path
@@ -70,7 +70,7 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
 def parse_hosts(text: str, aliases: Mapping[str, str] | None = None) -> Hosts:
     """Parse a connection string and aliases that the config has checked.
 
-    An address that is only known as the target of an alias is taken for the server of that name.
+    An address that is the target of an alias stands for the server that has this alias.
 
     >>> str(parse_hosts("zk1,[::1]:2182/app"))
     'zk1:2181,[::1]:2182/app'
@@ -92,7 +92,7 @@ def aliased(address: Address, aliases: Mapping[Address, Address]) -> Address:
 
 
 def connection_string(addresses: Iterable[Address]) -> str:
-    """Return where to connect, as client libraries take it."""
+    """Return where to connect, as client libraries expect it."""
     return ",".join(str(address.reachable) for address in addresses)
 
 
@@ -104,7 +104,7 @@ def _address(text: str) -> Address:
 
 
 def tls_context(tls: Tls | None) -> ssl.SSLContext | None:
-    """Make the client context, or None without TLS; an error names the files."""
+    """Return the client's TLS context, or None without TLS; an error names the files."""
     if tls is None:
         return None
     context = ssl.create_default_context()

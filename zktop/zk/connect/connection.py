@@ -25,7 +25,7 @@ from zktop.zk.wall_clock import now_ms
 
 REVIVE_S = 5.0
 CLOSING_S = 2.0
-CHROOT_S = 5.0  # between two looks for a chroot that does not exist
+CHROOT_S = 5.0  # between two checks for a missing chroot
 SASL_REQUIRED = -124  # the server's error code
 MAX_AHEAD_ZXIDS = 1_000  # how far `ZxidClock` may be ahead of the server
 
@@ -75,7 +75,7 @@ class ZooKeeperSession:
         self._set_hosts()
 
     def extend(self, addresses: Sequence[Address]) -> None:
-        """Try these addresses after the given ones; replaces the earlier extension."""
+        """Try these addresses after the user's; replaces an earlier extension."""
         self._more = tuple(addresses)
         self._set_hosts()
 
@@ -149,7 +149,7 @@ class ZooKeeperSession:
         self._report("lost", why)
 
     def _kerberos(self) -> str | None:
-        """The reason that Kerberos gave, if it ended the login before a server was asked."""
+        """The reason that Kerberos gave, if it ended the login before a server was contacted."""
         words = kerberos_words(self._log.cause)
         if words is None:
             return None
@@ -185,7 +185,7 @@ class ZooKeeperSession:
             return
         self.note = None
         if self._clock.answer < known - MAX_AHEAD_ZXIDS:
-            self.note = "the ensemble lost its history: start zktop again"
+            self.note = "the ensemble lost its history: restart zktop"
         elif answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
             self.note = f"the chroot {self._access.hosts.chroot} does not exist"
             self._loop.after(CHROOT_S, self._look_for_chroot, state, self.reader.connection_number)

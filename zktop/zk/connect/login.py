@@ -1,6 +1,6 @@
 """SASL logins: required packages, Kerberos errors, and a guard against endless logins.
 
-ZooKeeper servers know two SASL mechanisms: DIGEST-MD5, and GSSAPI with Kerberos. kazoo needs
+ZooKeeper servers support two SASL mechanisms: DIGEST-MD5, and GSSAPI with Kerberos. kazoo needs
 optional packages for both; without them its connection thread dies.
 """
 

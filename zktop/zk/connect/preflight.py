@@ -3,9 +3,9 @@
 All addresses get `srvr` at the same time. It ends with a newline because a TLS port waits for five
 bytes before it notices that this is not TLS.
 
-A server of another make may have `srvr` disabled, and then closes the connection; another word may
-still identify it. zetcd takes every word but `ruok` for the length of a message and waits for the
-message: a server that is silent after `srvr` and answers `ruok` is zetcd.
+Servers of other makes close the connection if `srvr` is disabled; another word may still identify
+them. zetcd takes every word but `ruok` for the length of a message and waits for the message: a
+server that is silent after `srvr` and answers `ruok` is zetcd.
 """
 
 import queue
@@ -41,7 +41,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     address: Address
     outcome: Outcome
     sentence: str
-    kind: ServerKind | None = None  # None: no server
+    kind: ServerKind | None = None  # None: no server was recognised
     mode: str | None = None
     peer: str | None = None  # numeric address
     why: str = ""  # why it cannot be used
@@ -54,7 +54,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def serves(self) -> bool:
-        """True if something answers, even over wrong TLS or not like ZooKeeper."""
+        """True if a server answers and has a quorum; also for a TLS error or another protocol."""
         return not self.why
 
 

@@ -1,11 +1,11 @@
 """A kazoo client that cannot write.
 
-Every request passes `_submit` of kazoo's connection, handshakes and pings included. There, a
-request of any class not listed here drops the connection instead of being sent. `_call`, one level
-up, refuses the same classes with an exception.
+Every request passes through `_submit` of kazoo's connection, handshakes and pings included. There,
+a request of any class not listed here drops the connection instead of being sent. `_call`, one
+level up, refuses the same classes with an exception.
 
-ClickHouse Keeper without a leader answers "connection lost" and keeps the connection. The client
-drops it then, because every request has to be sent again, perhaps to another server.
+ClickHouse Keeper without a leader answers "connection lost" and keeps the connection open. The
+client then drops it, because every request must be sent again, perhaps to another server.
 """
 
 import logging

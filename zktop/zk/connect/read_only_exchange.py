@@ -1,4 +1,4 @@
-"""One read-only request over one TCP or TLS connection, read to its end or until a deadline.
+"""One read-only request over one TCP or TLS connection; the answer is read to its end.
 
 A ZooKeeper server holds internal locks while it writes some answers. A client that stops reading
 can freeze the server for all its clients. So reading goes on until the server closes the

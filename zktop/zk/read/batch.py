@@ -1,7 +1,7 @@
 """Batched reads: the data, or the children, of many siblings in one request.
 
-Most reads are of names that a listing has just returned. Full paths exist only
-on the wire, and the children of one parent become one fact.
+Most reads follow a listing. Full paths are built only on the wire, and the children of one parent
+become one fact.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,8 +12,8 @@ WHOLE_TOKEN = 1.0 - 1e-6  # tolerance for sums of floats
 class RequestBudget:
     """Thread-safe token bucket.
 
-    After a pause a twentieth of the budget may be sent at once and the rest follows evenly, so
-    that no second holds more than the budget.
+    After a pause, a twentieth of the budget may be sent at once and the rest follows evenly, so
+    no second exceeds the budget.
     """
 
     def __init__(self, per_second: int, clock: Callable[[], float] = time.monotonic) -> None:

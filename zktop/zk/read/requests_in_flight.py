@@ -1,7 +1,7 @@
 """Sends reads and passes the answers on, in the event loop, in wire order.
 
 At most `MAX_UNDER_WAY` requests are under way and the rest wait here: kazoo prefers sending to
-receiving, and would send all of a large reading before it receives the first answer.
+receiving, and would send all requests of a large read before it receives the first answer.
 """
 
 import time
@@ -25,7 +25,7 @@ from zktop.zk.wall_clock import now_ms
 
 
 class ZxidClock:
-    """Gives every answer and event a zxid, from one ordered stream.
+    """Assigns a zxid to every answer and event, from one ordered stream.
 
     An answer carries the zxid at which it was read; before 3.9 an event carries none. Events and
     answers share one ordered stream, so an event is newer than every answer before it and not
@@ -52,7 +52,7 @@ class ZxidClock:
 
     @property
     def is_plain(self) -> bool:
-        """True if every answer counts as its own zxid: no deletion is newer."""
+        """True if answers keep their own zxids, because no deletion is newer."""
         return not self._gone
 
     def present(self, paths: Iterable[str], zxid: int) -> int:
@@ -75,17 +75,17 @@ class ZxidClock:
         return bound
 
 
-THROTTLED = -127  # a server from 3.6 on that has too much to do refuses a request
-THROTTLED_S = 1.0  # until it is sent again
+THROTTLED = -127  # error code of an overloaded server (3.6 and later)
+THROTTLED_S = 1.0  # until the request is sent again
 MAX_UNDER_WAY = 1_000
 MAX_BATCH_ITEMS = 500  # items of a MultiRead
 MAX_BATCHES = 8  # under way; undecoded answers wait in memory
 MAX_ANSWER_BYTES = 2_000_000  # a server builds an answer whole before sending it
-MIN_ITEMS_TO_LEARN = 10  # items, to expect more bytes; one large listing is not typical
+MIN_ITEMS_TO_LEARN = 10  # fewer items never raise the estimate: one large listing is not typical
 FIRST_GUESS_BYTES = 4_000.0  # of one item, until the first answer
-MAX_REQUEST_BYTES = 500_000  # a server takes 1 MB by default
+MAX_REQUEST_BYTES = 500_000  # a server accepts 1 MB by default
 UTF_8_BYTES, HEADER_BYTES = 4, 14  # of a character at most, and of an item
-MIN_REQUEST_BYTES = 1_000  # every server takes this much
+MIN_REQUEST_BYTES = 1_000  # every server accepts this much
 
 Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
 Result = Any  # data with Stat, names, or an error code: see `requests.decode_multi`
@@ -155,7 +155,7 @@ class Reader:
         self._pace = pace
         self._pausing = False  # until the request budget allows more
         self.log = client.logger
-        self.batches = True  # whether the servers know MultiRead
+        self.batches = True  # whether the servers support MultiRead
         self.connection_number = 0  # answers to requests on earlier connections are dropped
         self.asked = 0
         self.connected = False  # if not, requests are dropped: a new connection reads all again
@@ -216,7 +216,7 @@ class Reader:
             self._send(request, then)
 
     def _must_pause(self) -> bool:
-        """Take a request from the budget; True when it is used up, and a timer is set."""
+        """Take a request from the budget; if it is used up, set a timer and return True."""
         wait_s = self._pace.wait_s()
         if wait_s > 0.0:
             self._pausing = True
@@ -238,7 +238,7 @@ class Reader:
         self.client._call(request, _Reply(self, request, then))  # noqa: SLF001  see requests.py
 
     def throttled(self, request: object, then: Then, connection_number: int) -> None:
-        """Ask a busy server again in a while; the read is under way until then."""
+        """Repeat a request later that the server refused; it counts as under way until then."""
         self.loop.after(THROTTLED_S, self._call_again, request, then, connection_number)
 
     def _call_again(self, request: object, then: Then, connection_number: int) -> None:
@@ -280,7 +280,7 @@ class Reader:
         *,
         first: bool = False,
     ) -> None:
-        """Read many children of a few znodes, if `first` ahead of waiting requests.
+        """Read many children of a few znodes; with `first`, ahead of waiting requests.
 
         `then` receives them in batches, in order.
         """

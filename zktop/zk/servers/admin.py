@@ -1,6 +1,6 @@
 """Read-only AdminServer commands over HTTP or HTTPS, parsed into rows.
 
-HTTP/1.0 on purpose: the server closes the connection at the end of its answer, and no library is
+It uses HTTP/1.0, in which the server closes the connection after its answer, so no library is
 needed. `/commands` is never crawled, because some commands reset counters. If an answer is
 incomplete or malformed, its table is unknown.
 """
@@ -86,7 +86,7 @@ def _decode(name: str, answer: bytes) -> JsonAnswer:
             for key, value in raw.items()
         }
     except (msgspec.DecodeError, UnicodeDecodeError):
-        if body.startswith(b"{") and not body.rstrip().endswith(b"}"):  # it is cut off
+        if body.startswith(b"{") and not body.rstrip().endswith(b"}"):  # truncated
             raise unreadable(f"AdminServer {name}") from None
         raise RefusedError(f"AdminServer {name}: this is not an AdminServer") from None
     if answered.get("error") is not None:

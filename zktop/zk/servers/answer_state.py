@@ -30,7 +30,7 @@ class AnswerState:
 
     @property
     def is_unsure(self) -> bool:
-        """True if only another round can show whether the server is down or was slow once."""
+        """True until another round shows whether the server is down or was slow only once."""
         return 0 < self._misses < MAX_MISSED_ROUNDS
 
     def after(self, probe: Probe, begun: Millis) -> None:

@@ -1,4 +1,4 @@
-"""Recognises servers that speak ZooKeeper's protocol, and knows what each supports.
+"""Recognises servers that speak ZooKeeper's protocol, and lists what each supports.
 
 The facts are from their sources: ClickHouse Keeper (FourLetterCommand.cpp,
 KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper (FourLetterCommand.cpp, ConnectionHandler.cpp,
@@ -38,11 +38,11 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     all_watches: bool = True  # child and persistent watches are in the tables, without their kind
     all_sessions: bool = False  # `dump` lists the sessions of all servers
     expiry: bool = False  # `dump` shows when sessions expire
-    answers: bool = False  # `lresp` is the last answer to the session, pings included
+    answers: bool = False  # `lresp` is the time of the last answer, pings included
 
     counts_creations: bool = False  # `cversion` of a parent counts creations and deletions only
     dates_changes: bool = False  # its `pzxid` is the last creation or deletion of a child
-    ctime_units: int = 1  # in a millisecond
+    ctime_units: int = 1  # per millisecond
 
 
 OLD_ZOOKEEPER: Final = Traits(
@@ -62,7 +62,7 @@ KEEPER: Final = msgspec.structs.replace(OLD_KEEPER, multi_read=True)
 # The end of a session leaves `pzxid` as is; a deletion changes it.
 OLD_RAFTKEEPER: Final = Traits(counts_creations=True)
 RAFTKEEPER: Final = msgspec.structs.replace(OLD_RAFTKEEPER, multi_read=True)
-# Sequential nodes have a counter of their own; `pzxid` may be that of any child.
+# Sequential nodes have their own counter; `pzxid` may be that of any child.
 ZETCD: Final = Traits(answers_words=False, ctime_units=1000)
 UNKNOWN: Final = Traits()
 
@@ -163,7 +163,7 @@ def has_plain_stats(traits: Traits) -> bool:
 
 
 def trusted(fact: SourceFact, traits: Traits) -> SourceFact:
-    """Remove from a fact what a Stat of this server does not prove: unknown, not wrong."""
+    """Replace what a Stat of this server does not prove by None, and scale its times."""
     match fact:
         case Children() | Node() if fact.stat is not None:
             return msgspec.structs.replace(fact, stat=_trusted_stat(fact.stat, traits))
@@ -199,4 +199,4 @@ OPERATIONS: Final = {
     "Heartbeat": "PING",
     "Close": "CLOS",
 }
-"""The names of the last operation in `cons`: of Keeper and RaftKeeper, and of ZooKeeper."""
+"""Names of operations in `cons`, from those of Keeper and RaftKeeper to those of ZooKeeper."""

@@ -1,4 +1,4 @@
-"""Asks every ensemble member for its tables, slowly, on a thread of its own.
+"""Asks every ensemble member for its tables, slowly, on its own thread.
 
 Each round begins with a short probe of all members at once; a member that does not answer is not
 asked for tables. Then it asks one server at a time, and slow servers less often, so that the load
@@ -75,7 +75,7 @@ class KnownServers:
 
 
 def names_of(probes: Iterable[Probe]) -> dict[str, str]:
-    """Map the numeric address of each server to the name that `KnownServers` has for it."""
+    """Map the numeric address of each server to its name in `KnownServers`."""
     found = [(probe.peer, probe.address) for probe in probes if probe.peer]
     with ThreadPoolExecutor(len(found) or 1) as pool:  # a name server may be slow
         behind = pool.map(_resolve, [address.reachable for _, address in found])
@@ -99,7 +99,7 @@ def _is_one_server(address: Address, found: list[Address]) -> bool:
 
 
 def _of_one_family(addresses: list[Address]) -> list[Address]:
-    """Leave out the IPv6 or the IPv4 addresses: a server may have one of each."""
+    """Return the IPv4 or the IPv6 addresses, whichever are more: a server may have both."""
     is_v6 = [":" in one.host for one in addresses]
     first = [one for one, is_it in zip(addresses, is_v6, strict=True) if is_it is is_v6[0]]
     other = [one for one, is_it in zip(addresses, is_v6, strict=True) if is_it is not is_v6[0]]
@@ -116,12 +116,12 @@ ANSWER_S = 1.5  # for a probe
 RETRY_S = 0.5  # between a first miss and the second probe
 SLOW_S = 1.0
 REST_FACTOR = 50  # pause after a sample, as a multiple of its CPU time
-CHEAP_S = 0.01  # CPU time of a sample that needs no longer pauses
-QUIET_RESTS = 20  # such pauses, while no znode of the locks changes
+CHEAP_S = 0.01  # CPU time of a sample that never needs the longer pause
+QUIET_RESTS = 20  # factor of the longer pause, while no znode of a lock changes
 LONGEST_QUIET_S = 120.0
 LONGEST_REST_S = 60.0  # while the server is slow
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
-GONE_AFTER_S = 60.0  # a name server may leave out an address for a while
+GONE_AFTER_S = 60.0  # a name server may omit an address for a while
 MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
 
 
@@ -145,10 +145,10 @@ class ServerSchedule:
         self._pause = 0.0
 
     def is_due(self, now: float, changes: int, *, may_rest: bool) -> bool:
-        """Whether to ask now: later while the server is slow or our own cost is high.
+        """True if a sample is due; later while the server is slow or sampling is expensive.
 
-        `may_rest` allows a longer pause until a znode changes, if samples are large: in a small
-        ensemble it would hide how a session of a second ends.
+        `may_rest` allows a longer pause until a znode changes, but only after expensive samples:
+        in a small ensemble it would hide how a session of one second ends.
         """
         if self._sampled_at is None:
             return True
@@ -158,13 +158,13 @@ class ServerSchedule:
         return now >= self._sampled_at + max(self._pause, rest)
 
     def ask_now(self) -> None:
-        """Be due, whatever the last sample took."""
+        """Be due at once, regardless of the last sample."""
         self._sampled_at = None
 
     def sampled(
         self, at: float, changes: int | None, *, took: float, spent: float, every: float
     ) -> None:
-        """Note a sample that ended now and began after so many changes; None: no long pause."""
+        """Note a sample and the changes before it; with None, no longer pause follows."""
         if took > SLOW_S:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:
@@ -326,12 +326,12 @@ class Introspection:
             self._deliver(facts(sample, name, self._newest_zxid(), self._access.hosts))
 
     def _report_departure(self, name: str) -> None:
-        """Report that a server is known no more: neither by a name nor as a member."""
+        """Report that a server is no longer known, neither by a name nor as a member."""
         departure = Server(
             server=clean(name),
             zxid=self._newest_zxid(),
             at=now_ms(),
-            why=Text("it is not a member any more"),
+            why=Text("it is no longer a member"),
             state="unreached",
             left=True,
         )

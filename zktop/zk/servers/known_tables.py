@@ -1,8 +1,8 @@
-"""Tables that hardly change from one reading to the next: their old rows serve again.
+"""Caches parsed tables, because most hardly change from one reading to the next.
 
-With ten thousand locks, the watches and the ephemeral znodes of a server are megabytes of text. At
-rest they are the same text each time, which is not parsed again. When a few rows changed, the
-others stay the same objects, because the past keeps old tables.
+With ten thousand locks, the watches and the ephemeral znodes of a server are megabytes of text.
+Text that is the same as before is not parsed again. If a few rows changed, the others stay the
+same objects, because the past keeps old tables.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ class KnownTables:
         parse: Callable[[], PathsBySession],
         basis: object = None,
     ) -> PathsBySession:
-        """Parse a table, unless its text and everything else it depends on are as before."""
+        """Parse a table, unless its text and everything else it depends on are unchanged."""
         digest = sha256(text).digest()
         known = self._known.get(name)
         if known is None or known[:2] != (digest, basis):
@@ -43,8 +43,8 @@ class KnownTables:
 def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
     """Let new facts share rows with those of the previous sample.
 
-    With fifty thousand sessions a table takes megabytes. Only rows of connections all differ: each
-    has a new silence.
+    With fifty thousand sessions a table takes megabytes. Rows of connections are not shared: the
+    silence in each differs every time.
     """
     known = {type(fact): fact for fact in before}
     for fact in facts:

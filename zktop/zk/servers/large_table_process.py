@@ -2,11 +2,11 @@
 
 A ZooKeeper server locks its watch table while it writes the table to a client, so a client that
 stalls freezes the server. zktop may be busy, or suspended by ctrl-z; this process is never busy,
-and runs in a process session of its own, out of reach of terminal signals.
+and runs in its own process session, out of reach of terminal signals.
 
 `large_table_reader` runs this file as a script, so it imports only the standard library. Each line
-of stdin is a request, a JSON object. For each, stdout has a line of JSON with the size of the
-answer, and then the answer itself. The process exits at the end of stdin.
+of stdin is a request, a JSON object. For each, the process writes a line of JSON with the size of
+the answer to stdout, then the answer itself. It exits at the end of stdin.
 """
 
 import json

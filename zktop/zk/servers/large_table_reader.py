@@ -22,7 +22,7 @@ from zktop.zk.servers.four_letter import RefusedError, not_refused
 READ_AT_ONCE_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
 SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
 FIRST_GUESS_BYTES = 100.0  # bytes of one watch, until measured
-SESSION_LINE_BYTES = 21  # counted for each watch: it may belong to a session of its own
+SESSION_LINE_BYTES = 21  # counted for each watch: each may belong to a different session
 SHORTEST_LINE_BYTES = 3  # of a watched path: a tab, a slash and a line break
 SIZE_MARGIN = 1.25
 MAX_ANSWER_BYTES = 256 << 20  # bytes kept of one answer
@@ -59,7 +59,7 @@ class TableSizeEstimate:
     def read_table(self, size: int, watches: int) -> None:
         """Measure a table of this many bytes; its watches were counted a moment before.
 
-        One without room for so many paths has changed since, and is ignored.
+        A table too small for so many paths has changed since, and is ignored.
         """
         if watches and size >= watches * SHORTEST_LINE_BYTES:
             self._bytes_per_watch, self._is_measured = size / watches, True

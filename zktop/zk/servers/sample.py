@@ -49,7 +49,7 @@ class SampleSettings(msgspec.Struct, frozen=True):
     large_tables: bool
     count_bytes: Callable[[int], None]  # receives the size of each answer
     take_request: Callable[[], None] = lambda: None  # waits for the request budget
-    table_reader: TableReader | None = None  # reads watch tables in a process; None: in this one
+    table_reader: TableReader | None = None  # reads watch tables; None: this process reads them
     # the size of this server's watch tables
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
     known: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
@@ -186,7 +186,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
         dump = _ask("dump", kind, settings)
     except RefusedError as refusal:
         sample.why["expiry"] = str(refusal)
-    # Not `now_ms`, which stays ahead for a while if the clock was set back: dates do not.
+    # Not `now_ms`: after the clock is set back, it stays ahead for a while, but dates do not.
     dumped_at, clocked_at = time.time_ns() // 1_000_000, clock.now(monotonic_ms())
     settings.sizes.read_dump(dump)
     sample.attempt("watches", lambda: _request_watches(sample, ask, settings))
@@ -199,7 +199,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
 
 @contextmanager
 def _explained_refusal(kind: ServerKind, word: str) -> Iterator[None]:
-    """Explain why Keeper or RaftKeeper closed the connection: the word is not on its list.
+    """Explain why Keeper or RaftKeeper closed the connection: the word is not whitelisted.
 
     ZooKeeper itself answers with a sentence.
     """

@@ -1,8 +1,8 @@
-"""When sessions expire, from what servers print by their own clocks.
+"""Computes when sessions expire, from times on the servers' own clocks.
 
 `dump` prints dates in the server's time zone, to the second (3.4: its monotonic clock formatted as
 a date). The AdminServer prints milliseconds of the monotonic clock. The current value of that
-clock follows from the connections: the newest answer to any of them cannot be later.
+clock is estimated from the connections: it cannot be behind the newest answer to any of them.
 """
 
 import time
@@ -39,9 +39,9 @@ class ServerClock:
     def __init__(self) -> None:
         self._newest_answer: int | None = None
         self._window_began: Millis = 0
-        self._least_lead: int | None = None  # minimal lead over our clock, seen in this window
-        self._lead_before: int | None = None  # the same of the window before
-        self._largest_lead: int | None = None
+        self._least_lead: int | None = None  # lower bound of the lead, from this window
+        self._lead_before: int | None = None  # the same from the window before
+        self._largest_lead: int | None = None  # upper bound
 
     def saw_answer(self, newest_answer: int | None, at: Millis) -> None:
         """Learn from the newest answer to any connection: the clock is not behind it."""
@@ -70,7 +70,7 @@ class ServerClock:
         self._newest_answer = self._least_lead = self._lead_before = self._largest_lead = None
 
     def now(self, at: Millis) -> int | None:
-        """The server's clock at a moment of our monotonic clock; None if it is unknown."""
+        """The server's clock when our monotonic clock reads `at`; None if it is unknown."""
         leads = [lead for lead in (self._least_lead, self._lead_before) if lead is not None]
         ahead = max(leads, default=self._largest_lead)
         return None if ahead is None else at + ahead

@@ -1,9 +1,9 @@
 """Parses the answers to four-letter words into rows; servers from 3.4 on.
 
-Pure functions of arbitrary text. A table is complete or unknown: an answer that is cut off, or has
-a line that does not fit, raises UnreadableError, because an empty table would be a false
-statement. Simple formats are parsed without a regular expression: compiling one takes longer than
-reading the tables of a small ensemble.
+Pure functions of arbitrary text. A table is complete or unknown: a truncated answer, or one with
+an unexpected line, raises UnreadableError, because an empty table would be a false statement.
+Simple formats are parsed without a regular expression: compiling one takes longer than reading the
+tables of a small ensemble.
 """
 
 import ipaddress
@@ -43,11 +43,11 @@ _MEMBER = (
     r"(?::(?P<role>participant|observer))?"
     r"(?:\|[^;\n]*)?(?:;(?:(?P<own>\[[0-9A-Fa-f:.%]+\]|[^:;\n]*):)?(?P<port>\d{1,5}))?\s*"
 )
-_LONGEST_ID = 16  # hexadecimal digits
-_LONGEST = 19  # digits of a 64-bit number
+_MAX_ID_DIGITS = 16  # hexadecimal
+_MAX_DIGITS = 19  # of a 64-bit number
 _NO_SESSION: Final = (0, 0xFFFF_FFFF_FFFF_FFFF)  # printed for a connection without a session
 _CLOSED = "null"  # address of a closing connection
-_SHOWN = 60  # characters of a bad line in the message
+_MAX_SHOWN = 60  # characters of a bad line in the message
 _SETS = r"(?:Local |Global )*Session(?: Sets|s) ?\(\d+\)(?:/\(\d+\))?:"
 _OBJECT = r"[\w.$]+@[0-9a-f]+"  # a follower of 3.4 prints this instead of its sessions
 
@@ -57,10 +57,8 @@ class UnreadableError(RefusedError):
 
 
 def unreadable(word: str, line: str | None = None) -> UnreadableError:
-    """The error for an answer that does not fit at this line; without one, its end is missing."""
-    why = (
-        f"this line does not fit: {line[:_SHOWN]!r}" if line is not None else "its end is missing"
-    )
+    """The error for an answer with this unexpected line; without one, the end is missing."""
+    why = f"unexpected line: {line[:_MAX_SHOWN]!r}" if line is not None else "its end is missing"
     return UnreadableError(f"{word}: this answer cannot be read: {why}")
 
 
@@ -97,7 +95,7 @@ def monitored(mntr: str) -> dict[str, str]:
 
 
 def tick_ms(conf: str) -> int | None:
-    """Find the server's tick in `conf`; None if the line is missing or cut off."""
+    """Find the server's tick in `conf`; None if the line is missing or truncated."""
     found = re.search(r"^tickTime=(\d{1,9})\n", conf, re.MULTILINE)
     return int(found[1]) if found else None
 
@@ -123,7 +121,7 @@ def connections(cons: str) -> tuple[Connection, ...]:
 
 
 def newest_answer(cons: str) -> int | None:
-    """The newest `lresp`: about now, by the server's monotonic clock."""
+    """The newest `lresp`, which is about now on the server's monotonic clock."""
     answered = (number(part.partition(",")[0]) for part in cons.split("lresp=")[1:])
     return max(filter(None, answered), default=None)
 
@@ -178,7 +176,7 @@ def _connection(line: str) -> tuple[Connection, int | None] | None:
 
 
 def _without_interest(address: str) -> tuple[str, bool]:
-    """The address without the number in brackets, and whether it had one."""
+    """The address without the number in brackets, and whether the address is complete."""
     client, bracket, interest = address.rpartition("[")
     if not (bracket and interest.endswith("]") and interest[:-1].isdigit()):
         client = address
@@ -204,7 +202,7 @@ def client_address(text: str) -> Text:
 
 
 def watched(wchc: Iterable[str], *, blank_end: bool = True) -> PathsBySession:
-    """Parse `wchc`: a session at the margin, its paths indented."""
+    """Parse `wchc`: sessions, each followed by its indented paths."""
     return _by_session("wchc", indented("wchc", wchc, blank_end=blank_end))
 
 
@@ -236,7 +234,7 @@ def _by_session(
 def indented(
     word: str, lines: Iterable[str], *, blank_end: bool
 ) -> Iterator[tuple[str, str | None]]:
-    """Pair each indented line with the line at the margin above it, and that one with None.
+    """Pair each indented line with the unindented line above it, and that line with None.
 
     The end is a line break or, in most tables of ZooKeeper, a blank line.
     """
@@ -416,7 +414,7 @@ def hexadecimal(text: str) -> int | None:
     """Parse `0x1f`; None for anything else."""
     text = text.strip()
     digits = text[2:]
-    if not (text.startswith("0x") and len(digits) <= _LONGEST_ID and _is_plain(digits)):
+    if not (text.startswith("0x") and len(digits) <= _MAX_ID_DIGITS and _is_alphanumeric(digits)):
         return None
     try:
         return int(digits, 16)
@@ -438,9 +436,9 @@ def decimal(text: str | None) -> float | None:
 
 
 def _is_number(text: str) -> bool:
-    return text.isdigit() and text.isascii() and len(text) <= _LONGEST
+    return text.isdigit() and text.isascii() and len(text) <= _MAX_DIGITS
 
 
-def _is_plain(text: str) -> bool:
+def _is_alphanumeric(text: str) -> bool:
     """True for letters and digits only: no signs or blanks."""
     return text.isalnum() and text.isascii()

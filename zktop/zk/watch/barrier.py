@@ -24,7 +24,7 @@ class Barrier:
         self._connection_number: int | None = None  # of that request
 
     def after(self, job: Job) -> None:
-        """Run a job after the answer to a request that is sent from now on."""
+        """Run a job after the answer to a later request, or at once without a connection."""
         self._next.append(job)
         if not self._is_ready():
             self._connection_number = None

@@ -2,10 +2,10 @@
 
 A root such as `/**`, or no root at all, is not watched at `/`: that would deliver every change of
 every application. Discovery lists every znode once, in batches, and watches the narrowest parents
-that hold locks as soon as it finds them. What it lists first is the subject of `search_order`.
-Whether a znode is a lock or holds data, `lock_signs` decides from the Stats of a few of its
-children. From time to time discovery searches again, slowly; new ephemeral znodes, which servers
-list, are looked at as soon as they are known.
+that hold locks as soon as it finds them. `search_order` decides what is listed first; `lock_signs`
+decides from the Stats of a few children whether a znode is a lock or holds data. Discovery repeats
+the search from time to time, slowly; new ephemeral znodes, which servers list, are examined at
+once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ WALK_EVERY_S = 30.0  # between two walks of a large tree
 SMALL_WALK_EVERY_S = 2.0  # of a small tree
 WALKED_PER_S = 50  # average znodes per second over time
 BATCHES_AHEAD = 6  # under way in the first walk
-USED_SHARE = 50  # fewer than one in so many: the empty lock folders are read last
-MOSTLY_EMPTY_S = 1.0  # from the end of a walk until then
+USED_SHARE = 50  # if fewer than one lock in 50 is used, empty lock folders are read last
+MOSTLY_EMPTY_S = 1.0  # from the end of a walk until they are read
 MAX_UNOWNED = 20_000  # znodes to read in places where no session owns one
 MAX_UNOWNED_IN_ONE = 1_000  # of them in one place
 FLOOD_PER_S = 5_000
@@ -44,7 +44,7 @@ LooksLikeALock = Callable[[str, Sequence[str]], bool]
 
 
 def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
-    """True if a znode is worth a closer look: it has members of a queue, or a name like a lock.
+    """True if a znode is worth a closer look: its children or its own name suggest a lock.
 
     >>> might_be_a_lock("/app/leader", ()), might_be_a_lock("/app/config", ("a", "b"))
     (True, False)
@@ -53,7 +53,7 @@ def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
 
 
 def places_of(ephemerals: Iterable[str]) -> set[str]:
-    """The parents of ephemeral znodes, and those that are named like a lock themselves.
+    """The parents of ephemeral znodes, and those znodes that are named like locks themselves.
 
     >>> sorted(places_of(["/locks/a/x-lock-0000000001", "/app/leader"]))
     ['/app', '/app/leader', '/locks/a']
@@ -95,7 +95,7 @@ class Discovery:
         self._under_way = 0  # requests
         self._connection_number = -1
         self._is_walking = False
-        self._met: set[str] = set()  # watched roots that this walk has come to
+        self._met: set[str] = set()  # watched roots that this walk has reached
         self._placed: AbstractSet[str] = set()  # places of ephemeral znodes, as last listed
         self._mostly_empty: dict[str, Siblings] = {}  # large folders of locks by path
         self._unowned: dict[str, int] = {}  # znodes read where no session owns one, by place
@@ -116,12 +116,12 @@ class Discovery:
 
     @property
     def reads_more(self) -> bool:
-        """True while folders of mostly empty locks are not read yet, which happens last."""
+        """True while folders of mostly unused locks are still to be read; they come last."""
         has_rest = bool(self._mostly_empty) and self._watcher.persistent
         return has_rest and (bool(self.unread) or not self._watcher.settled)
 
     def progress(self) -> str:
-        """Say how much of the tree was looked at; empty after the first walk."""
+        """Return how much of the tree has been examined; empty after the first walk."""
         if self.done_once or not self.looked_at:
             return ""
         about = "at most" if self._reader.hosts.chroot else "about"
@@ -129,7 +129,7 @@ class Discovery:
         return f"{self.looked_at:,}{whole} znodes looked at"
 
     def sentences(self) -> Iterator[str]:
-        """Say what the walks leave out, and what would change that."""
+        """Yield what the walks leave out, and which option would change that."""
         if self.denied:
             yield f"the search for locks may not list {_first_of(self.denied)}: give --auth"
         if progress := self.progress():
@@ -163,7 +163,7 @@ class Discovery:
             self._order.prefer(self._unwatched(self._placed))
 
     def prefer(self, places: AbstractSet[str]) -> None:
-        """Look soon at znodes that are ephemeral or have ephemeral children."""
+        """Examine znodes early that are ephemeral or have ephemeral children."""
         if not self._roots:
             return
         new = self._unwatched(places - self._placed)
@@ -213,14 +213,14 @@ class Discovery:
         self._order.add(path, [name for name in names if self._leads_on(join(path, name))])
 
     def _leads_on(self, path: str) -> bool:
-        """True for what a root covers, and for the way to its base."""
+        """True if a root covers this path or its base is below it."""
         return self._covers(path) or any(root.base.startswith(f"{path}/") for root in self._roots)
 
     def _covers(self, path: str) -> bool:
         return any(root.covers(path) for root in self._roots)
 
     def _go_on(self, connection_number: int) -> None:
-        """List as many znodes as may be under way."""
+        """List more znodes, up to the limit of requests under way."""
         if connection_number != self._connection_number:
             return
         most = 1 if self.walks else BATCHES_AHEAD
@@ -265,7 +265,7 @@ class Discovery:
         self._reader.read([(GET_DATA, path) for path in paths], partial(self._on_stats, visit))
 
     def _sort_children(self, found: ChunkFindings) -> None:
-        """Sort them by what their names show. Most have no children, and no name like a lock."""
+        """Sort children by their names. Most have no children and are not named like locks."""
         above, children = child_prefix(found.chunk.parent), found.children
         rest: Iterable[str] = children
         is_mostly_empty = found.chunk.parent in self._mostly_empty
@@ -288,7 +288,7 @@ class Discovery:
                 found.leaves.append(name)
 
     def _is_met(self, path: str) -> bool:
-        """Note that a watched root exists; True if this path or its children are one."""
+        """True if this path or its children are a watched root, which is noted as existing."""
         for root in (path, f"{path}/*"):
             if root in self._watched:
                 self._met.add(root)
@@ -333,7 +333,7 @@ class Discovery:
     def _judge(self, found: ChunkFindings, stats: Mapping[str, Stat]) -> None:
         """Watch the locks among some siblings: together if most are locks, else one by one."""
         siblings = found.chunk.siblings
-        if siblings.is_closed:  # since these were asked for
+        if siblings.is_closed:  # since these were requested
             return
         locks, empty, unowned = self._sort_possible(found, stats)
         locks += found.held_leaves(stats)
@@ -382,7 +382,7 @@ class Discovery:
         return locks, empty, unowned
 
     def _reads_unowned(self, path: str, names: Sequence[str]) -> bool:
-        """Whether to read a place where no session owns a znode: not too many of those."""
+        """True if a place where no session owns a znode may be read: their number is limited."""
         if path in self._unowned:
             return True
         number = max(1, len(names))
@@ -395,13 +395,13 @@ class Discovery:
         return False
 
     def _forget_unowned(self) -> None:
-        """Count only places that are still watched, alone or with their siblings."""
+        """Drop places that are no longer watched, alone or with their siblings."""
         for path in list(self._unowned):
             if path not in self._watched and join(split(path)[0], "*") not in self._watched:
                 self._unowned_znodes -= self._unowned.pop(path)
 
     def _watch_all(self, siblings: Siblings) -> None:
-        """Watch a whole folder of locks, instead of those that are watched already."""
+        """Watch a whole folder of locks, in place of the watches on single locks in it."""
         self.looked_at += siblings.close()
         above = child_prefix(siblings.parent)
         single = [root for root in self._watched if root.startswith(above)]
@@ -411,9 +411,9 @@ class Discovery:
         self._watch(f"{above}*")
 
     def _watch_mostly_empty(self, connection_number: int) -> None:
-        """Watch whole folders of locks of which few are used, after all used ones were read.
+        """Watch whole folders in which few locks are used, once all used ones have been read.
 
-        Not on old servers, where it would take a watch and a request for each of them.
+        Not on old servers, where each lock would take a watch and a request.
         """
         if connection_number == self._connection_number and self._watcher.persistent:
             for siblings in self._mostly_empty.values():

@@ -1,7 +1,7 @@
-"""What a search learns from the Stats of a few znodes: whether a place holds locks, or data.
+"""Decides from the Stats of a few znodes whether a place holds locks or data.
 
-Names alone do not decide: a queue or a table has numbered znodes as well as a lock. Contenders of
-nearly all libraries are ephemeral, and a folder for a lock is empty when nobody uses the lock.
+Names alone are not enough: queues and tables have numbered znodes, too. Contenders of nearly all
+libraries are ephemeral, and the folder of an unused lock is empty.
 """
 
 import re
@@ -29,7 +29,7 @@ Content = Literal[
 
 
 def content_of(stats: Iterable[Stat]) -> Content:
-    """What a possible lock holds, by the Stats of some children, or its own if it has none."""
+    """What a possible lock holds, from the Stats of some children, or its own if it has none."""
     found = list(stats)
     if any(stat.owner for stat in found):
         return "lock"
@@ -47,7 +47,7 @@ def needs_no_owner(path: str, names: Sequence[str]) -> bool:
 
 
 def is_numbered(name: str) -> bool:
-    """True if a name ends with a sequence number: without children it is no lock by itself.
+    """True if a name ends with a sequence number: without children it is not a lock itself.
 
     Few counters reach ten digits; such a number is more likely an id of the application.
 
@@ -58,10 +58,10 @@ def is_numbered(name: str) -> bool:
 
 
 def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:
-    """True for a znode that may be the folder of a lock that nobody uses.
+    """True for a znode that may be the folder of an unused lock.
 
-    Clients queued in it before; or it has no data, and a name or many siblings like that of lock
-    folders.
+    Either clients have queued in it before, or it has no data, and its name or the number of its
+    siblings suggests a lock folder.
     """
     if stat.owner or stat.num_children or is_numbered(name):
         return False
@@ -71,7 +71,7 @@ def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:
 
 
 def even_sample(items: Sequence[T], most: int) -> Sequence[T]:
-    """At most so many of the items, evenly spaced.
+    """Return at most `most` of the items, evenly spaced.
 
     >>> even_sample("abcdefgh", 3)
     'adg'
@@ -108,14 +108,14 @@ class ChunkFindings:
         return even_sample(self.leaves, LEAVES_READ) if is_doubtful else ()
 
     def held_leaves(self, stats: Mapping[str, Stat]) -> list[str]:
-        """Those leaves that are locks by themselves: ephemeral, in a folder of locks."""
+        """The leaves that are locks themselves: ephemeral, in a folder of locks."""
         if not is_folder_of_locks(self.chunk.siblings.parent):
             return []
         found = [name for name in self.some_leaves if not is_numbered(name)]
         return [name for name in found if (stat := stats.get(self.path(name))) and stat.owner]
 
     def unused(self, stats: Mapping[str, Stat]) -> float:
-        """About how many of them are folders of locks that nobody uses at the moment."""
+        """Estimate how many leaves are folders of currently unused locks."""
         siblings, leaves = self.chunk.siblings, self.some_leaves
         known = [(name, stats[path]) for name in leaves if (path := self.path(name)) in stats]
         had_clients = any(stat.cversion for _, stat in known)

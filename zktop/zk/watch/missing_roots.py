@@ -14,7 +14,7 @@ from zktop.zk.read.requests_in_flight import Answer, Reader
 
 
 class MissingRoots:
-    """Lists the folders in which roots are missing; `bases` are the first znodes of the roots."""
+    """Lists the folders in which roots are missing; `bases` are the roots up to any wildcard."""
 
     def __init__(
         self, reader: Reader, emit: Callable[[SourceFact], None], bases: Iterable[str]

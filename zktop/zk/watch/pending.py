@@ -15,7 +15,7 @@ class UnreadZnodes:
 
     Normally a new znode is read at once. At more than 200 a second, most would be gone before an
     answer could arrive, and many small requests would delay other clients of the server. So they
-    are then read 50 ms after they appear, all that are due in one request.
+    are then read in batches, 50 ms after they appear.
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from zktop.zk.watch.root_watcher import RootWatcher
 from zktop.zk.watch.watched_roots import WatchedRoot
 
 POLL_EVERY_S = 1.0  # folders without a watch
-DENIED_AT_ONCE = 50  # folders, in case their ACL has opened
+DENIED_AT_ONCE = 50  # folders, in case their ACL has changed
 AUDITED_AT_ONCE = 1_000
 
 
@@ -33,7 +33,7 @@ class Polling:
         self._going = False
 
     def start(self) -> None:
-        """Begin; a lost connection only skips rounds."""
+        """Start the rounds; while the connection is lost, they read nothing."""
         if not self._going:
             self._going = True
             self._reader.loop.after(POLL_EVERY_S, self._round)
@@ -41,7 +41,7 @@ class Polling:
     def _round(self) -> None:
         self._reader.loop.after(POLL_EVERY_S, self._round)
         if self._reader.is_full:
-            return  # with the first reading, or for want of budget: a poll would only wait
+            return  # still reading, or out of budget: a poll would only wait
         self._rounds += 1
         tree = self._watcher.tree
         absent = self._absent_roots()

@@ -42,7 +42,7 @@ def upwards(path: str) -> list[str]:
 
 
 def depth(path: str) -> int:
-    """How many names a path has.
+    """The number of names in a path.
 
     >>> depth("/"), depth("/locks/orders")
     (0, 2)
@@ -63,7 +63,7 @@ class RootPattern:
         self._levels = [_level(part) for part in parts]
         any_depth = next((i for i, part in enumerate(parts) if ANY_DEPTH in part), None)
         self.is_any_depth = any_depth is not None  # its locks may lie at any depth
-        # From this level on, a path is covered whatever its names are.
+        # From this level on, any name is covered.
         self._covered_from = len(parts) if any_depth is None else any_depth
 
     @property
@@ -100,10 +100,10 @@ class RootPattern:
         return not self.is_any_depth and depth(path) < len(self._levels)
 
     def contains(self, other: "RootPattern") -> bool:
-        """True if the other root needs no watch of its own: this one covers everything in it.
+        """True if the other root needs no separate watch: this one covers everything in it.
 
-        `/a/*` contains `/a/b/c`: whatever is below a lock is read too. `/a/**` contains no
-        narrower root, since a flood of events ends its watch.
+        `/a/*` contains `/a/b/c`: everything below a lock is read too. `/a/**` contains no
+        narrower root, because a flood of events ends its watch.
         """
         if self.path == other.path:
             return True

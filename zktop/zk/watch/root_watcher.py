@@ -96,7 +96,7 @@ class RootWatcher:
             self._start_within(root.base)
 
     def _start_within(self, base: str) -> None:
-        """Start all roots at or below a path again: forgetting its tree forgets theirs."""
+        """Restart all roots at or below a path: forgetting its tree forgets theirs."""
         for root in self.roots.within(base):
             self._start(root)
 
@@ -115,7 +115,7 @@ class RootWatcher:
         self._start(root)
 
     def _start(self, root: WatchedRoot) -> None:
-        """Watch a root and read all that is below it, because it may cover more than before."""
+        """Watch a root and read everything below it, because it may cover more than before."""
         self.tree.forget(root.base)
         if root.watched_singly:
             self._watch_base(root)
@@ -224,7 +224,7 @@ class RootWatcher:
             self._loop.after(wait, self._list_again, path, self._reader.connection_number)
 
     def relist(self, paths: Iterable[str]) -> None:
-        """List these again: a newer listing proves that everything in it still exists."""
+        """List these paths again: a newer listing proves that everything in it still exists."""
         for path in paths:
             self._list_again(path, self._reader.connection_number)
 
@@ -267,7 +267,7 @@ class RootWatcher:
         self._waking = False  # after_batch runs next
 
     def _touch(self, folder: ListedZnode) -> None:
-        """Remember to list the folder again once it is quiet."""
+        """Schedule another listing of the folder for when it is quiet."""
         self.unconfirmed.add(folder)
         if not self._confirming:
             self._confirming = True
@@ -298,7 +298,7 @@ class RootWatcher:
                 self._on_flood(root)
 
     def _on_flood(self, root: WatchedRoot) -> None:
-        """Stop watching at any depth, and let discovery find the locks; else poll the root."""
+        """Leave roots of any depth to discovery; if there are none, poll the root."""
         searched = [pattern for pattern in root.patterns if pattern.is_any_depth]
         for pattern in searched:
             self.drop(pattern)

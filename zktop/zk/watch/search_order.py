@@ -42,14 +42,14 @@ class Siblings:
         self.busy = [*busy]  # lead to ephemeral znodes, and are not yet visited
         self.is_all = is_all  # all children, not a few of them
         self.has_locks = False
-        self.is_closed = False  # the rest is left out
+        self.is_closed = False  # the rest is skipped
         self._early: set[str] = set()  # busy names that were visited before their chunk
         self._stride = ceil(len(names) / CHUNK_ZNODES)
         self._next = 0
 
     @property
     def is_large(self) -> bool:
-        """True if there are more than one chunk of them."""
+        """True if they fill more than one chunk."""
         return self._stride > 1
 
     @property
@@ -63,11 +63,11 @@ class Siblings:
 
     @property
     def is_over(self) -> bool:
-        """True if nothing is left to be visited."""
+        """True if nothing is left to visit."""
         return self.is_closed or (self._next >= self._stride and not self.busy)
 
     def close(self) -> int:
-        """Leave out the rest; return how many znodes that are."""
+        """Skip the rest; return how many znodes that is."""
         rest = range(self._next, self._stride)
         self.is_closed = True
         return sum(len(self.names[start :: self._stride]) for start in rest)
@@ -102,7 +102,7 @@ class SearchOrder:
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int, Siblings]] = []
-        self._order = itertools.count(0, -1)  # of equals the newest first: fewer are kept
+        self._order = itertools.count(0, -1)  # newest first among equals: fewer wait
         self._waiting: dict[str, Siblings] = {}  # by parent
         self._busy: dict[str, set[str]] = {}  # names by parent
 
@@ -130,7 +130,7 @@ class SearchOrder:
                     self._push(siblings)
 
     def take(self, znodes: int) -> list[Chunk]:
-        """Remove and return about so many znodes, at most one chunk of each parent."""
+        """Remove and return about `znodes` znodes, at most one chunk of each parent."""
         taken: dict[str, Chunk] = {}
         again: list[Siblings] = []
         while self._heap and znodes > 0:
@@ -140,7 +140,7 @@ class SearchOrder:
             elif not siblings.is_over:
                 chunk = siblings.take()
                 again.append(siblings)
-                if chunk.names:  # else all of the rest were visited early
+                if chunk.names:  # else all the others were visited early
                     taken[siblings.parent] = chunk
                     znodes -= len(chunk.names)
         for siblings in dict.fromkeys(again):

@@ -93,7 +93,7 @@ def differs(folder: ListedZnode | None, found: Stat) -> bool:
 
 
 def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]:
-    """Names that may stand for another znode than before.
+    """Names that may now belong to a different znode.
 
     A member never gets the same name twice, but a lock that is a single znode does. The
     parent's counter shows if more znodes were created than there are new names and events.
@@ -126,7 +126,7 @@ class TreeReader:
         self.polled: set[str] = set()  # no watch, or one that does not report everything
         self.on_hidden: Callable[[WatchedRoot, str], None] = lambda _root, _parent: None
         self.on_missing: Callable[[str], None] = lambda _base: None
-        self.on_listed: Callable[[ListedZnode], None] = lambda _branch: None
+        self.on_listed: Callable[[ListedZnode], None] = lambda _folder: None
         self._to_open: dict[WatchedRoot, list[str]] = {}
         self._to_read: dict[WatchedRoot, list[SiblingNames]] = {}
         self._number_to_read = 0
@@ -152,7 +152,7 @@ class TreeReader:
         self._reading.clear()
 
     def pending(self, path: str) -> bool:
-        """True if an answer about this znode is under way."""
+        """True if this znode has been requested and the answer is outstanding."""
         parent, name = split(path)
         return path in self._opening or name in self._reading.get(parent, ())
 
@@ -318,7 +318,7 @@ class TreeReader:
             self.open(root, new_folders)
 
     def _note_arrived(self, siblings: SiblingNames) -> None:
-        """Mark these as arrived."""
+        """Remove these from the reads under way."""
         under_way = self._reading.get(siblings.parent, set())
         if len(under_way) > len(siblings.names):
             under_way.difference_update(siblings.names)
@@ -328,7 +328,7 @@ class TreeReader:
     def _find_folders(
         self, root: WatchedRoot, siblings: SiblingNames, reads: dict[str, Read], answer: Answer
     ) -> Iterator[str]:
-        """Paths that turn out to be folders; empty ones are complete already."""
+        """Yield folders to list; under a recursive watch, empty ones are complete already."""
         for name, (_, found) in reads.items():
             if found.owner:
                 continue
@@ -403,7 +403,7 @@ class TreeReader:
             self._read_hidden_stat(root, path)
 
     def _read_hidden_stat(self, root: WatchedRoot, path: str) -> None:
-        """Try the Stat alone, which some servers give to everyone: it names the owner."""
+        """Try the Stat alone, which some servers return to any client: it names the owner."""
         question = Exists(self._reader.hosts.full(path))
         self._reader.ask(question, lambda answer: self._on_hidden_stat(root, path, answer))
 

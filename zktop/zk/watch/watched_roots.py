@@ -1,7 +1,7 @@
 """The roots that are watched, and what they cover together.
 
-Roots with one base share its watch, and a znode may be covered by roots with several bases. So
-what to read is asked of all roots, not of the one whose watch reported a change.
+Roots with the same base share its watch, and a znode may be covered by roots with different bases.
+So all roots decide what is read, not only the one whose watch reported a change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class WatchedRoot:
 
     @property
     def watched_singly(self) -> bool:
-        """True if each listed znode has a one-shot watch of its own."""
+        """True if each listed znode has its own one-shot watch."""
         return not self.recursive and not self.polled
 
     @property
@@ -82,7 +82,7 @@ class WatchedRoots:
         return [root for root in self if base in upwards(root.base)]
 
     def containing(self, pattern: RootPattern) -> WatchedRoot | None:
-        """Return a root that covers everything that this one covers."""
+        """Return a watched root that covers everything in this one."""
         for root in self.above(pattern.base):
             if any(one.contains(pattern) for one in root.patterns):
                 return root
