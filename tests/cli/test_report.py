@@ -10,7 +10,7 @@ import pytest
 from cli.live_processes import new_root, worker, zktop_process
 from output.metrics.scrapes import INCIDENT
 from servers import sandbox_server
-from txnlog.log_writer import story
+from txnlog.log_writer import BOB, T0, LogWriter, paths, story
 
 Zktop = Callable[..., tuple[int, str, str]]
 DEMO = ("--from", str(INCIDENT))
@@ -66,8 +66,11 @@ def test_an_ensemble_is_watched_for_a_while(zktop: Zktop) -> None:
 
 
 def test_an_import_gives_exact_times(zktop: Zktop, tmp_path: Path) -> None:
-    """Ann held for 20 ms; bob queued behind her for the last 10, and then his session expired."""
-    (tmp_path / "log.1").write_bytes(story().bytes())
+    """Ann held for 20 ms; bob queued behind her for the last 10, and later his session expired."""
+    log, nodes = story(), paths("/locks/a/lock-0000000001")
+    log.records.pop()  # it ends bob's session while it is active, as an administrator does
+    log.records += LogWriter(8, T0 + 60_000).add(BOB, -11, nodes, cxid=0).records
+    (tmp_path / "log.1").write_bytes(log.bytes())
     zktop("import", "log.1", "-o", "a.zktop")
 
     _, out, _ = zktop("report", "--from", "a.zktop", "--format", "json")
@@ -77,8 +80,8 @@ def test_an_import_gives_exact_times(zktop: Zktop, tmp_path: Path) -> None:
     assert (ann["name"], ann["blocked_others"]["at_least_s"]) == ("ann", 0.01)
     assert ann["figures"]["holds"]["max"] == {"s": 0.02, "is": "exact"}
     assert bob["figures"]["waits"]["max"] == {"s": 0.01, "is": "exact"}
-    (expired,) = period["expiries"]
-    assert (expired["owner"], [one["lock"] for one in expired["freed"]]) == ("bob", ["/locks/a"])
+    (ended,) = period["expiries"]
+    assert (ended["owner"], [one["lock"] for one in ended["freed"]]) == ("bob", ["/locks/a"])
 
 
 @pytest.mark.parametrize(
