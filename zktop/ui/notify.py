@@ -106,6 +106,6 @@ def headline(alert: Finding | Deadlock) -> str:
     """Return the kind of an alert, and its locks."""
     if isinstance(alert, Deadlock):
         return f"DEADLOCK: {several(alert.locks)}"
-    what = alert.name.replace("-", " ").upper()
+    what = alert.words.upper()
     where = several(alert.locks) if len(alert.locks) > 1 else alert.lock or several(alert.locks)
     return f"{what}: {where}" if where else what

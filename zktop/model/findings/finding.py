@@ -23,6 +23,15 @@ Need = Literal["names", "leases", "history"] | TableKind
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 
+def in_words(name: str) -> str:
+    """The name of a rule in words, for people.
+
+    >>> in_words("watch-on-deleted-node")
+    'watch on deleted node'
+    """
+    return name.replace("-", " ")
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One diagnosed problem; its id stays the same while it lasts, and in a replay."""
 
@@ -49,6 +58,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def is_sure(self) -> bool:
         """True if it is confirmed."""
         return self.confidence in CONFIRMED
+
+    @property
+    def words(self) -> str:
+        """Its name in words."""
+        return in_words(self.name)
 
     def __post_init__(self) -> None:
         """Clean the text."""

@@ -131,5 +131,5 @@ def test_blind_rules_say_what_they_would_have_seen() -> None:
     write_all_blind(pen, looked(facts(*queue("XX")))[-1].report)
     shown = text(pen.lines)
 
-    assert "no-watch: A waiter watches nothing" in shown
+    assert "no watch: A waiter watches nothing" in shown
     assert all(width_of(line) <= 100 for line in pen.lines)

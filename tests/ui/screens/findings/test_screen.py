@@ -101,7 +101,7 @@ async def test_no_problems_comes_with_the_missing_data() -> None:
         text = await shown(pilot)
 
     assert "No problems found in the data that zktop can read" in text
-    assert "missed-wake-up" in text
+    assert "missed wake up" in text
 
 
 async def test_the_blocking_tree_is_an_entry_of_the_list() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.finding import BlindSpot, Finding
+from zktop.model.findings.finding import BlindSpot, Finding, in_words
 from zktop.model.format import session_name, short
 from zktop.model.freeing.commands import free_command
 from zktop.model.report import Report
@@ -72,7 +72,7 @@ def write_all_blind(writer: LineWriter, report: Report) -> None:
         writer.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
         for rule in rules:
             known = RULES_BY_ID[rule]
-            writer.item(("      - ", "unknown"), f"{known.name}: {known.means}", "dim")
+            writer.item(("      - ", "unknown"), f"{in_words(known.name)}: {known.means}", "dim")
 
 
 MAX_NODES: Final = 12
@@ -89,7 +89,7 @@ def write_finding(
         line(
             " ",
             (f" {SEVERITY_WORDS[finding.severity]} ", pill(ink_of(finding))),
-            (f" {finding.name.replace('-', ' ')}", "strong"),
+            (f" {finding.words}", "strong"),
             (f"{since}   {CONFIDENCE_WORDS[finding.confidence][0]}", "dim"),
         )
     )
@@ -123,7 +123,7 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     if not alike:
         return
     first = alike[0]
-    head = f" {first.severity.upper()} {first.name} {TIMES}{len(alike)}"
+    head = f" {first.severity.upper()} {first.words} {TIMES}{len(alike)}"
     writer.write(line((head, ink_of(first))))
     writer.write(line((f" {RULES_BY_ID[first.rule].means}", "dim")))
     writer.title("ALL OF THEM", "enter goes there")

@@ -197,7 +197,7 @@ def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
     drawn = line(
         ("  ● ", ink_of(first)),
         (_for(first.since, now), "dim"),
-        (f"{first.name}{sure} {batch.tally}", "strong"),
+        (f"{first.words}{sure} {batch.tally}", "strong"),
     )
     return FindingEntry(
         f"kind {' '.join(map(str, batch.kind))}", drawn, "", first.severity, batch.kind
@@ -212,14 +212,21 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
     drawn = line(
         ("  ● ", ink_of(finding)),
         (_for(finding.since, now), "dim"),
-        (f"{finding.name}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
+        (f"{finding.words}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
         f"  {place}",
     )
     return FindingEntry(finding.id, drawn, _words_of(finding), finding.severity)
 
 
 def _words_of(finding: Finding) -> str:
-    words = (finding.rule, finding.name, finding.sentence, *finding.locks, finding.severity)
+    words = (
+        finding.rule,
+        finding.name,
+        finding.words,
+        finding.sentence,
+        *finding.locks,
+        finding.severity,
+    )
     return " ".join(words)
 
 

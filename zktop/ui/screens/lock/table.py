@@ -240,7 +240,7 @@ def _trouble(row: QueueRow, word: str) -> Line:
         return line((also, "waits"), (f"  {deadlock_name(dead)}", ink_of_deadlock(dead)))
     finding = row.detail.marks.get(member.node) if member else None
     if finding is not None:
-        return line((f"  {finding.name}", ink_of(finding)))
+        return line((f"  {finding.words}", ink_of(finding)))
     behind = row.detail.ring_before(row.place) if word == "waits" else None
     return line("  ", *_behind(behind)) if behind else ()
 

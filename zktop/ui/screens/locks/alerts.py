@@ -185,7 +185,7 @@ def _finding(finding: Finding) -> Alert:
     )
     return Alert(
         case=finding.id,
-        title=finding.name.replace("-", " ").upper(),
+        title=finding.words.upper(),
         ink=ink_of(finding),
         severity=finding.severity,
         where=finding.lock or several(finding.locks),

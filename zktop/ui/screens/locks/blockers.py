@@ -134,7 +134,7 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     finding = next((one for one in findings if one.severity != "info"), None)
     if finding is None:
         return None
-    return f"{finding.name.replace('-', ' ')}: {finding.sentence}", ink_of(finding)
+    return f"{finding.words}: {finding.sentence}", ink_of(finding)
 
 
 def blocker_head(width: int) -> Line:

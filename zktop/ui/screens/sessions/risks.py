@@ -111,7 +111,7 @@ def _risk_of(cases: list[Finding]) -> SessionRisk:
     some = any(case.severity != "info" for case in cases)
     more = f" +{len(cases) - 1}" if len(cases) > 1 else ""
     level: RiskLevel = "HIGH" if sure else "MED" if some else "LOW"
-    return SessionRisk(level, worst.name + more, tuple(cases))
+    return SessionRisk(level, worst.words + more, tuple(cases))
 
 
 def _silent_sessions(ensemble: Ensemble) -> Iterator[tuple[Session, SessionRisk]]:

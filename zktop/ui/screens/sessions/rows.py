@@ -112,7 +112,8 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
         """Everything that plain words of a filter are searched in."""
         presence, risk, locks = self.presence, self.risk, self.locks
         where = (presence.client, presence.server) if presence else ()
-        known = (self.name or "", session_text(self.session), *where, risk.level, risk.note)
+        named = (risk.note, risk.note.replace(" ", "-"))  # scripts call findings so
+        known = (self.name or "", session_text(self.session), *where, risk.level, *named)
         return " ".join((*known, *locks.holds, *locks.waits))
 
 
