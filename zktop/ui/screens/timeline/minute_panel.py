@@ -1,4 +1,4 @@
-"""A pane with the last minute of some clients, as high as its lines."""
+"""A pane with the last minute of some clients; its height fits its lines."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,13 +7,13 @@ from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.timeline.minute_strips import MinuteLine
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, set_height
 
-MIN_LINES: Final = 8  # a lower pane would say too little
+MIN_LINES: Final = 8  # a shorter pane would show too little
 
-DrawMinute = Callable[[int, int], list[MinuteLine]]  # of a width, and at most so many lines
+DrawMinute = Callable[[int, int], list[MinuteLine]]  # width, max. lines
 
 
 class MinutePanel(LinkPanel):
-    """Hidden while it has no lines."""
+    """The pane; hidden while it has no lines."""
 
     DEFAULT_CSS = "MinutePanel { height: 0; display: none; }"
 
@@ -23,12 +23,12 @@ class MinutePanel(LinkPanel):
         self._draw_minute: DrawMinute = _nothing
         self._room = 0, 0  # cells and lines
         self._chosen: object = None
-        self.wanted_height = 0  # in lines with the frame; Textual gives it with its next layout
+        self.wanted_height = 0  # lines, with the frame; Textual applies it at the next layout
 
     def show_minute(self, draw: DrawMinute, chosen: object, width: int, height: int) -> None:
-        """Draw in at most this many cells and, with the frame, lines; hide if they are too few.
+        """Draw in `width` cells and `height` lines, frame included; hide if that is too low.
 
-        Draws at once if the user has chosen something else, otherwise when it is due.
+        Draws at once if the choice or the size has changed, otherwise when due.
         """
         lines = height - self.gutter.height
         if lines < MIN_LINES:

@@ -26,7 +26,7 @@ NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 16, 24
 WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
 MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 14
-AIR_FROM_LINES: Final = 5  # a graph of this height has an empty line above it
+AIR_FROM_LINES: Final = 5  # a graph at least this tall has an empty line above it
 QUARTERS: Final = 4  # labels of the axis
 EVENTS_SEARCHED: Final = 200  # for recently active clients
 LOCKS_SEARCHED: Final = 50  # for any other clients
@@ -46,8 +46,8 @@ class MinuteLine(NamedTuple):
 def important_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
     """Return sessions in alerts first, then root blockers, then recently active sessions.
 
-    Who was active is decided every five seconds: clients that lock many times a second would
-    otherwise push each other out before anybody has read them.
+    Active sessions are chosen every five seconds: busy clients would otherwise replace each other
+    too fast to read.
     """
     found: dict[Session, None] = {}
     for one in chain(_in_trouble(report), _active(report, tape), _others(report, tape)):
@@ -81,7 +81,7 @@ def _active(report: Report, tape: Tape) -> Iterator[Session]:
 
 
 def _others(report: Report, tape: Tape) -> Iterator[Session]:
-    """Yield sessions with events since then, or long ago; then any others, with duplicates."""
+    """Yield sessions with newer or older events, then clients of some locks, with duplicates."""
     for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
         yield event.session or 0
     for path in islice(report.parts, LOCKS_SEARCHED):
@@ -98,7 +98,7 @@ def minute_lines(
 ) -> list[MinuteLine]:
     """Return at most `room` lines: the strips, the graph of waiting clients, and the axis.
 
-    The strips begin with those of the clients in `first`.
+    Clients in `first` get the first strips.
     """
     label = _label_cells(width)
     columns = max(MIN_COLUMNS, width - label - 1)
@@ -134,7 +134,7 @@ def minute_lines_of_lock(
 
 
 def _window(state: ViewState, report: Report, columns: int) -> TimeWindow:
-    """Return the minute in columns of equal length, an even number of milliseconds."""
+    """Return the minute before the cursor; a column is an even number of milliseconds."""
     column_ms = 2 * -(-MINUTE_MS // (2 * columns))
     at = state.at if state.at is not None else report.now
     begin = at - at % column_ms - (columns - 1) * column_ms
@@ -165,7 +165,7 @@ def _graph_lines(height: int) -> int:
 
 
 def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[MinuteLine]:
-    """Yield the number of waiting clients in the same columns."""
+    """Draw the number of waiting clients in the same columns."""
     drawn, most = waiting
     if room <= 0:
         return
@@ -179,7 +179,7 @@ def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[M
 
 
 def _axis(state: ViewState, window: TimeWindow, label: int) -> MinuteLine:
-    """Return the ages of the columns; at the right end "now", or the moment on display."""
+    """Draw the ages of the columns, and "now" or the current moment at the right end."""
     last = "now" if state.is_newest else clock(window.newest)
     names = [f"-{60 - 60 * part // QUARTERS}s" for part in range(QUARTERS)]
     cells = [" "] * window.columns

@@ -1,4 +1,4 @@
-"""The timeline in one line of words: an overview, or one strip at one moment."""
+"""The first line of the timeline: an overview, or what one strip shows at one moment."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ def lock_words(moment: Moment, path: Text) -> str:
 
 
 def _lock_in_short(moment: Moment, path: Text) -> str:
-    """Return the only holder of a lock, and the number of waiters."""
+    """Return the holder of a lock, or the number of holders, and the number of waiters."""
     state = moment.tracks.lock_states(path, moment.at, moment.at + 1)[-1]
     if state.queue is None:
         return f"{path} does not exist"

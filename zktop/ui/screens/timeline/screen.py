@@ -1,4 +1,4 @@
-"""Screen 5: the past of locks and sessions in strips, with a cursor and what happened there."""
+"""Screen 5: the history of locks and sessions as strips, and what happened at the cursor."""
 
 from collections.abc import Mapping
 from time import monotonic
@@ -92,7 +92,7 @@ class TimelineScreen(Page):
         self._chosen_at = 0.0
         self._chosen_for: object = None
         self._lines: list[TimelineLine] = []
-        self._pointed: StripPlace | None = None  # by the mouse
+        self._pointed: StripPlace | None = None  # under the mouse
 
     def compose(self) -> ComposeResult:
         yield StripPanel(id="strips")
@@ -123,7 +123,7 @@ class TimelineScreen(Page):
         self._show_cursor(state, window, below)
 
     def _follow(self, state: ViewState, begin: Millis, end: Millis, columns: int) -> TimeWindow:
-        """Keep the span in view while the cursor is in it; when live, follow the time."""
+        """Keep the window while it contains the cursor; when live, follow the newest moment."""
         column_ms, at = ZOOMS_MS[self._zoom], state.at or end
         window = self._window
         is_same = window is not None and (window.column_ms, window.columns) == (column_ms, columns)
@@ -144,7 +144,7 @@ class TimelineScreen(Page):
 
     def _choose(self, state: ViewState, window: TimeWindow, room: int) -> StripChoice:
         """Choose the strips; without a new selection, at most once a second."""
-        begin = None if state.is_newest else window.begin  # the newest moves all the time
+        begin = None if state.is_newest else window.begin  # when live, it moves all the time
         span = begin, window.columns, window.column_ms
         wanted = (*state.subject[:3], *span, room, state.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
@@ -157,7 +157,7 @@ class TimelineScreen(Page):
         return self._chosen
 
     def _show_cursor(self, state: ViewState, window: TimeWindow, below: TextPanel) -> None:
-        """Say what happened at the cursor."""
+        """Draw the pane about the cursor."""
         if state.frame is None or state.at is None or self._chosen is None or not below.display:
             return
         below.frame(FrameWords("At the cursor", f"{time_ms(state.at)}Z"))
@@ -170,14 +170,14 @@ class TimelineScreen(Page):
     # What the mouse does
 
     def on_pointed_at(self, message: PointedAt) -> None:
-        """Put the strip under the mouse into words."""
+        """Describe the strip under the mouse."""
         self._pointed = message.place
         state, window = self.view_state, self._window
         if state is not None and window is not None:
             self.query_one(StripPanel).show_words(self._in_words(state, window))
 
     def _in_words(self, state: ViewState, window: TimeWindow) -> Line:
-        """Return the strip under the mouse, in words; without the mouse, an overview."""
+        """Describe the strip under the mouse, or give an overview if there is none."""
         place = self._pointed
         if place is None or place.column not in window.known:
             return overview(state, window)

@@ -1,4 +1,4 @@
-"""Which locks and sessions get strips on the timeline, and how many there is room for.
+"""Choose the locks and sessions that get strips on the timeline, as many as fit.
 
 Waiters with similar names, like forty processes of one service, share a strip. The selected
 session, holders, and sessions in a deadlock are never grouped.
@@ -88,7 +88,7 @@ def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
 
 
 def chosen_strips(state: ViewState, window: TimeWindow, report: Report, room: int) -> StripChoice:
-    """Choose as many locks and clients as there is room for."""
+    """Choose as many locks and clients as fit."""
     room = max(0, room)
     every = list(islice(strip_locks(state, window, report), max(LEAST_LOCKS, room // 2)))
     paths, clients = every, room
@@ -105,7 +105,7 @@ def chosen_strips(state: ViewState, window: TimeWindow, report: Report, room: in
 def group_waiters(
     alone: Mapping[Session, str], waiters: Mapping[Session, str]
 ) -> Iterator[StripSubject]:
-    """Ungrouped sessions, then waiters, grouped where three or more have similar names.
+    """Yield the sessions in `alone`, then waiters; three or more with similar names are grouped.
 
     >>> waiters = {1: "api-1", 7: "boss", 2: "pick-2", 3: "api-3", 4: "api-5"}
     >>> [(one.name, one.sessions) for one in group_waiters({7: "boss"}, waiters)]

@@ -1,7 +1,7 @@
 """The panel of strips, and its mouse actions.
 
-A click sets the cursor, a drag moves it, the wheel zooms, and the strip under the mouse is put
-into words. Left of the strips, the mouse works as in any list.
+A click sets the cursor, a drag moves it, the wheel zooms, and the first line describes the strip
+under the mouse. Left of the strips, the mouse works as in any list.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from zktop.ui.widgets.text_view import TextView
 
 @dataclass
 class PointedAt(Message):
-    """The mouse is over this column and line of the strips; None: it is elsewhere."""
+    """The mouse is over this place on the strips, or elsewhere (None)."""
 
     place: "StripPlace | None"
 
@@ -30,7 +30,7 @@ class PointedAt(Message):
 
 @dataclass(frozen=True)
 class StripPlace:
-    """A place on the strips; a line with a negative number is one of the heads."""
+    """A column and line of the strips; negative lines are headings."""
 
     column: int
     line: int
@@ -55,7 +55,7 @@ class StripPanel(Panel, TextView):
     _has_pointer = False
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Ask for a new choice of strips; the size of the screen may be the same as before."""
+        """Ask for new strips: the panel can change its size while the screen keeps its own."""
         self.post_message(PageReady())
 
     def show_lines(self, lines: Sequence[TimelineLine], heads: Sequence[Line]) -> None:
@@ -122,7 +122,7 @@ class StripPanel(Panel, TextView):
         self._point(None)
 
     def on_hide(self, _event: events.Hide) -> None:
-        """Forget the mouse: a hidden view gets no event when it leaves or is released."""
+        """Reset the mouse state: a hidden view gets no leave or release events."""
         self._let_go()
         self._point(None)
 

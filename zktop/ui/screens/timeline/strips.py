@@ -27,8 +27,8 @@ INKS: Final[dict[str, Ink]] = {
     **dict.fromkeys("123456789", "waits"),
 }  # fmt: skip
 
-Letters = Mapping[Session, str]  # of the sessions that are not in a group
-MATTERS_MOST: Final = "!?=#-x."  # a group shows the first of these signs that a session has
+Letters = Mapping[Session, str]  # of ungrouped sessions
+MATTERS_MOST: Final = "!?=#-x."  # a group shows the first of these that one of its sessions has
 IDLE: Final = "."
 SIGNS: Final = {  # by whether a session holds a lock, and whether it waits for one
     (True, True): "=",
@@ -136,7 +136,7 @@ def _signs(
     alarms: Sequence[ColumnAlarms],
     expired: Millis | None,
 ) -> str:
-    """Say what a session does at the end of each known column; blank before the first data."""
+    """Return a session's sign at the end of each known column; blank before the first data."""
     columns = len(window.known)
     signs = " " * columns
     for one in tracks.session_states(session, window.begin, window.known_end):
@@ -209,7 +209,7 @@ QUEUES: Final = str.maketrans("0123456789*.", "·▁▁▂▂▃▄▅▆▇█�
 
 
 def solid(drawn: Line) -> Line:
-    """Draw a strip of signs as bars: holds, holds and waits, waits, in a deadlock, likely so.
+    """Replace the ASCII signs of a strip with bars.
 
     >>> text_of(solid(inked("##==--!!??..")))
     '━━══╌╌■■□□··'
@@ -218,7 +218,7 @@ def solid(drawn: Line) -> Line:
 
 
 def levels(drawn: Line) -> Line:
-    """Draw the lengths of a queue as columns.
+    """Replace the digits of a queue with blocks of matching height.
 
     >>> text_of(levels(inked("0139*")))
     '·▁▂▇█'
@@ -267,6 +267,6 @@ def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
-    """Return a strip after its label; a long label keeps its end, which says more."""
+    """Return a strip after its label; a long label is truncated at its start."""
     text = label if len(label) < width else f"…{label[len(label) - width + 2 :]}"
     return (*fitted(line((text, ink)), width), *drawn)

@@ -1,7 +1,7 @@
 """The time span in view on the timeline: its columns, its zoom, and its axis.
 
 The span stays in place while the cursor moves inside it, so that strips never move during a click
-or a drag. While the newest moment is followed, it is at the right edge.
+or a drag. When live, the newest moment is at the right edge.
 """
 
 from typing import Final, NamedTuple
@@ -45,7 +45,7 @@ class TimeWindow(NamedTuple):
 
     @property
     def known_end(self) -> Millis:
-        """The end of the time in view that has passed."""
+        """The end of the part of the window that is known."""
         return min(self.end, self.newest + 1)
 
     @property
@@ -133,7 +133,7 @@ def marks(window: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
 
 
 def _ticks(window: TimeWindow) -> list[tuple[int, str]]:
-    """Return the columns of round times, and the times."""
+    """Return the columns and labels of the ticks, at round times."""
     needed = ((one, len(_time(0, one)) + LABEL_GAP) for one in TICKS_MS)
     fitting = (one for one, cells in needed if one >= cells * window.column_ms)
     step = next(fitting, TICKS_MS[-1])

@@ -38,7 +38,7 @@ Words = Callable[[Moment], str]
 
 
 class TimelineLine(NamedTuple):
-    """One line, the item that Enter opens, and the function that puts a moment into words."""
+    """One line, the item that Enter opens, and the function that describes it at a moment."""
 
     drawn: Line
     target: str | Session | None = None
@@ -63,7 +63,7 @@ class TimelineLines:
         self._letters = dict(zip(alone, strips.LETTERS, strict=False))
 
     def heads(self, mark: Millis | None, words: Line) -> list[Line]:
-        """Return the lines that stay at the top: the moment in words, the axis, and the alerts."""
+        """Return the lines that stay at the top: the description, the axis and the alerts."""
         window, at = self._window, self._at
         axis = [
             strips.row(
@@ -116,7 +116,7 @@ class TimelineLines:
             yield TimelineLine(self._row(name, drawn, ink), one.session, _words_of(one))
 
     def _contacts(self) -> Iterator[TimelineLine]:
-        """Strips of contact times, where a server lists them."""
+        """Yield strips of contact times, for sessions in the servers' tables."""
         window, state, tape = self._window, self._state, self._state.tape
         alone = [subject for subject in self._chosen.subjects if subject.session is not None]
         alone = alone[: self._chosen.counts.contacts]
