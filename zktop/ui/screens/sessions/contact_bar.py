@@ -37,7 +37,7 @@ def ink_of_silence(share: float) -> Ink:
 
 
 def time_left(span: ExpiryWindow | None) -> str:
-    """Write how soon a session expires if it stays silent.
+    """Return how soon a session expires if it stays silent.
 
     >>> time_left(ExpiryWindow(9_000, 11_000)), time_left(ExpiryWindow(0, 13_000)), time_left(None)
     ('9..11s', '0..13s', '?')
@@ -57,7 +57,7 @@ def time_left(span: ExpiryWindow | None) -> str:
 
 
 def expires_when(span: ExpiryWindow | None) -> str:
-    """Write when a session expires if it stays silent, for a sentence.
+    """Return when a session expires if it stays silent, for use in a sentence.
 
     >>> expires_when(ExpiryWindow(9_000, 11_000)), expires_when(ExpiryWindow(0, 0))
     ('in 9..11s', 'at any moment')
@@ -76,9 +76,9 @@ def contact_strip(
     expires_in: ExpiryWindow | None,
     width: int,
 ) -> list[Line]:
-    """Draw a timeline with a mark for each contact, and for the expiry if no other contact comes.
+    """Draw a timeline that marks each contact, and the expiry if there are no further contacts.
 
-    Nothing is drawn for the time from which no contacts are known.
+    It is blank where contacts are not known.
     The second line names the marks, the third explains the scale.
     """
     ahead = max(expires_in.high if expires_in else timeout_ms, 1000)
@@ -121,7 +121,7 @@ def _name(named: list[str], place: int, name: str) -> None:
 
 
 def expires_at(now: Millis, span: ExpiryWindow | None) -> str:
-    """Write the time of day at which a session expires if it stays silent.
+    """Return the time of day at which a session expires if it stays silent.
 
     >>> expires_at(1769860800000, ExpiryWindow(9_000, 11_000)), expires_at(0, None)
     ('12:00:09 to 12:00:11', 'unknown')

@@ -61,7 +61,7 @@ def details(
     *,
     is_ascii: bool,
 ) -> LineWriter:
-    """Write about one session; lines about a lock open it.
+    """Describe one session; lines about a lock link to it.
 
     `past` are the events before this moment, newest first.
     """

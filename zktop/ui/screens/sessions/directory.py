@@ -41,7 +41,7 @@ class SessionDirectory:
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
         """Apply another report, later or earlier; add to `changed` sessions whose locks changed.
 
-        Many changed locks are read in steps: it yields after each.
+        If many locks changed, it works in steps and yields after each.
         """
         before, self.report = self.report, report
         if before is report:
@@ -96,7 +96,7 @@ class SessionDirectory:
 
 
 def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
-    """Return the members of a lock that belong to sessions, and whether each holds it."""
+    """Yield the members of a lock that have an owner, and whether each holds the lock."""
     part = report.parts.get(path)
     if part is not None:
         yield from ((holder, True) for holder in part.lock.holders if holder.owner)

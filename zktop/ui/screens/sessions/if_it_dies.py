@@ -48,7 +48,7 @@ def others_on_host(ensemble: Ensemble, session: Session) -> str:
 
 
 def _connections(ensemble: Ensemble, host: str) -> Iterator[Connection]:
-    """Yield the sessions of a host, without our own, each as its newest table shows it."""
+    """Yield the sessions of a host except zktop's own, each from its newest table."""
     begin = f"{host}:"
     for tables in ensemble.tables:
         others = [one.connections or {} for one in ensemble.tables if one is not tables]
@@ -62,7 +62,7 @@ def _connections(ensemble: Ensemble, host: str) -> Iterator[Connection]:
 
 
 def is_silent(presence: Connection) -> bool:
-    """True if the session was silent for half its timeout when its table was read."""
+    """True if the session was silent for over half its timeout when its table was read."""
     quiet, timeout = presence.quiet_ms, presence.timeout_ms
     return quiet is not None and bool(timeout) and quiet > SILENT_SHARE * (timeout or 0)
 
@@ -91,13 +91,13 @@ def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text
 
 
 def longest_queue_first(row: SessionRow) -> dict[Text, int]:
-    """Count the clients behind each lock that the session holds, and sort by it."""
+    """Return the number of clients behind each lock that the session holds, highest first."""
     behind = {path: queue_of(row.report, path, row.session) for path in row.locks.holds}
     return dict(sorted(behind.items(), key=lambda one: -one[1]))
 
 
 def queue_of(report: Report, path: Text, session: Session) -> int:
-    """Return how many clients wait behind a holder, with those known only by their watches."""
+    """Return how many clients wait behind a holder, including those known only by watches."""
     part = report.parts.get(path)
     if part is None:
         return 0
@@ -112,7 +112,7 @@ def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
 
 
 def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
-    """Return the sessions that wait without a znode of their own: only their watches show it."""
+    """Return the sessions that wait without a znode, known only by their watches."""
     nodes = lock.holders if lock.is_only_watched else ()
     watching = (report.ensemble.watchers(absolute_path(lock.path, one.node)) for one in nodes)
     view = report.view(lock.path) if any(watching) else None
@@ -194,7 +194,7 @@ def _watching(view: LockView) -> str:
 
 
 def _is_freed(view: LockView, member: Member, session: Session) -> bool:
-    """Return whether a waiter gets the lock when a session dies; a pool may be full without it."""
+    """Return whether a waiter gets the lock when a session dies; a semaphore may stay full."""
     before = view.lock.blocked_by(member)
     left = sum(one.owner != session for one in before)
     room = view.lock.leases or len(before) if view.lock.kind == "semaphore" else 1

@@ -42,9 +42,9 @@ class SessionRisks:
         self._gone: set[Session] = set()
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
-        """Apply the next report; add the sessions whose risk changed, in steps if they are many.
+        """Apply the next report, in steps if many sessions changed; add those whose risk changed.
 
-        `changed` are the sessions whose locks differ from those in the report before.
+        `changed` contains the sessions whose locks changed since the previous report.
         """
         before, self._report = self._report, report
         if before is None or report.findings is not before.findings:

@@ -25,7 +25,7 @@ MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; further ones do not m
 
 
 class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One session. Values that are not fields are looked up when they are needed."""
+    """One session. Values that are not fields are looked up on demand."""
 
     session: Session
     sessions: "SessionRows"
@@ -109,7 +109,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def text(self) -> str:
-        """Everything that plain words of a filter are searched in."""
+        """The text that plain words of a filter are searched in."""
         presence, risk, locks = self.presence, self.risk, self.locks
         where = (presence.client, presence.server) if presence else ()
         named = (risk.note, risk.note.replace(" ", "-"))  # scripts call findings so
@@ -205,7 +205,7 @@ class SessionRows(LiveRows[SessionRow]):
         return sum(one.level == "HIGH" for one in self.risks.by_session.values())
 
     def _reconnected(self, report: Report, before: Report | None) -> set[Session]:
-        """Return the sessions that have connected or disconnected since the report before."""
+        """Return the sessions that connected or disconnected since the previous report."""
         found = {one for server in report.ensemble.tables for one in server.connections or ()}
         found.discard(report.ensemble.own or 0)
         changed, self.connected = found ^ self.connected, found

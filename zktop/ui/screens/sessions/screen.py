@@ -105,7 +105,7 @@ class SessionsScreen(Page):
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
         self._detail_for: object = None  # the values that the detail shows
-        self._lines_above = 0  # the height of the panes above, known before they have it
+        self._lines_above = 0  # the height of the panes above, before Textual lays them out
 
     def compose(self) -> ComposeResult:
         """Create the panes; the sessions come first, so they get the focus."""
@@ -154,7 +154,7 @@ class SessionsScreen(Page):
         return self.search(self._sessions.search(wanted), self._table, "Sessions")
 
     def _order(self) -> None:
-        """Put the rows in order, grouped or filtered."""
+        """Sort the rows, grouped or filtered."""
         state, report = self.view_state, self.report
         rows, table = self._sessions, self._table
         if state is None or report is None or self._reading.is_under_way:
@@ -217,7 +217,7 @@ class SessionsScreen(Page):
         self._share_height(detail)
 
     def _share_height(self, detail: TextPanel) -> None:
-        """Give the details what a short table leaves free, and at least half the page."""
+        """Give the details the lines that a short table leaves, and at least half the page."""
         if not self.app.screen.has_class("-tall"):
             set_height(detail, SHORT_DETAIL_LINES)
             self._minute.hide()

@@ -1,4 +1,4 @@
-"""The servers of the ensemble, a row for each: figures, and the tables that zktop can read."""
+"""The servers of the ensemble, one row each: figures, and the tables that zktop can read."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def lag(self) -> int | None:
-        """Return how many transactions it is behind; at least, if it is in another epoch."""
+        """How many transactions it is behind; a lower bound if the epochs differ."""
         return lag(self.figures.server_zxid, self.newest)
 
 
@@ -125,7 +125,7 @@ def _tables(row: ServerRow) -> Line:
 
 
 def _release(row: ServerRow) -> tuple[int, ...]:
-    """Return the numbers of its version: 3.9 comes before 3.10."""
+    """Return the version as numbers, so that 3.9 sorts before 3.10."""
     return tuple(map(int, re.findall("[0-9]+", row.figures.version or "")[:3]))
 
 
