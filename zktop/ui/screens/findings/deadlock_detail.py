@@ -1,4 +1,4 @@
-"""One deadlock: which client to kill, the ring and its steps, and the sections that fold."""
+"""One deadlock: which client to kill, the ring and its steps, and the foldable sections."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ from zktop.ui.styled_text import Line, Run, fitted, line, width_of, wrapped
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.panel import FrameWords
 
-SECTIONS: Final = ("proof", "behind", "sentence")  # they fold
+SECTIONS: Final = ("proof", "behind", "sentence")  # foldable
 # Open sections to try, until all lines fit; the proof is the longest.
 FITTING: Final[tuple[tuple[str, ...], ...]] = (SECTIONS, SECTIONS[1:], ())
 GAP_CELLS: Final = 3  # between the ring and its steps
@@ -61,7 +61,7 @@ KINDS: Final = {
 
 
 class ShownDeadlock:
-    """A deadlock as it was first seen, and as the report on display judges it."""
+    """A deadlock as it was first seen, and the current report's verdict on it."""
 
     def __init__(
         self, case: DeadlockRecord, live: Report, times: int = 1, copy_key: str = "y"
@@ -87,7 +87,7 @@ class ShownDeadlock:
 
     @property
     def frame(self) -> FrameWords:
-        """The title of the pane: its number, how sure it is, and its size."""
+        """The title of the pane: the deadlock's number, confidence and size."""
         confidence = CONFIDENCE_WORDS[self.judged.confidence][0].partition(" ")[0].rstrip(",")
         state = confidence if self.now else "over"
         copies = (
@@ -110,7 +110,7 @@ def _size(dead: Deadlock) -> str:
 
 
 def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
-    """Write what to do, then the picture as it was first seen, then the sections that fold."""
+    """Write what to do, then the picture as it was first seen, then the foldable sections."""
     again = f"   seen {shown.times} times" if shown.times > 1 else ""
     age = deadlock_age(shown.case, shown.now, shown.live)
     writer.write((*age, *line((again, "dim"))))
@@ -171,7 +171,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
 
 
 def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
-    """Write about the client to stop: its address, and how many clients that unblocks."""
+    """Describe the client to stop: its address, and how many clients that unblocks."""
     name = Run(f" {way.owner} ", pill(shown.ink))
     freed = unblocks(way.frees)
     session = f"session {way.actor}" if session_of(way.actor) is not None else ""
@@ -259,7 +259,7 @@ def _beside(
         writer.write((Run(" "), *fitted(ring, left), *step), link)
 
 
-# What folds
+# Foldable sections
 
 
 def _write_proof(

@@ -113,7 +113,7 @@ def _matches(words: str, severity: str, wanted: Filter) -> bool:
 
 
 def _notes(report: Report) -> Iterator[str]:
-    """Ids of notes that are not consequences of other findings."""
+    """Return the ids of notes that are not consequences of other findings."""
     return (
         finding.id
         for finding in report.findings
@@ -150,7 +150,7 @@ def _deadlocks(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]
 
 
 def worst_first(report: Report) -> list[Deadlock]:
-    """Deadlocks by confidence, then by age."""
+    """Return the deadlocks, sorted by confidence, then by age."""
     return sorted(report.deadlocks, key=lambda one: (one.confidence, -one.number), reverse=True)
 
 
@@ -231,7 +231,7 @@ def _words_of(finding: Finding) -> str:
 
 
 def potential_of(report: Report) -> Iterator[str]:
-    """Ids of deadlocks that have not happened so far."""
+    """Return the ids of potential deadlocks that have not happened so far."""
     happened = {
         inversion.id for inversion in report.inversions if inversion.deadlocked_at is not None
     }
@@ -252,7 +252,7 @@ def _potential(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]
 
 
 def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
-    """Deadlocks of this run that had ended by this moment."""
+    """Yield the deadlocks of this run that had ended by this moment."""
     alive = {deadlock.id for deadlock in report.deadlocks}
     for name, case in reversed(tape.deadlocks.items()):
         if name not in alive and is_over(case, report.now):
@@ -280,13 +280,13 @@ def _overview(report: Report) -> Iterator[FindingEntry]:
 
 
 def _for(since: Millis | None, now: Millis) -> str:
-    """Return the age, in front of the text because the end of the line may be cut."""
+    """Return the age; it comes first because the end of a line may be truncated."""
     text = "?" if since is None else elapsed(now - since)
     return f"{text:>6}  "
 
 
 def deadlock_age(case: DeadlockRecord, live: Deadlock | None, report: Report) -> Line:
-    """Say whether the deadlock still exists, for how long, and how many wait behind it."""
+    """Return whether the deadlock still exists, for how long, and how many wait behind it."""
     if live is None:
         over = case.over_at
         text = f"over since {clock(over)}" if over is not None else "did not exist at this moment"

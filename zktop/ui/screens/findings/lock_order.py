@@ -89,7 +89,7 @@ def _actor(inversion: Inversion, column: int) -> Line:
 
 
 def _habit(inversion: Inversion, column: int) -> Line:
-    """Say how often a client took the locks in this order, and when it last did."""
+    """Return how often a client took the locks in this order, and when it last did."""
     seen = count(inversion.seen[column], "time") if column < len(inversion.seen) else ""
     last: Millis | None = inversion.last_ms[column] if column < len(inversion.last_ms) else None
     when = f", last {clock(last)}" if last is not None else ""

@@ -249,7 +249,7 @@ def _entry(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink, arrow: s
 
 
 def _wait(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink) -> Line:
-    """Say what a client waits for, since when, and whether its request closed the cycle."""
+    """Return what a client waits for, since when, and whether its request closed the cycle."""
     behind = "" if step.edge == "hard" else "  behind a queued request"
     closing: tuple[str, Ink] = ("  ← closes the cycle" if step.closing else "", ink)
     drawn = line("waits for ", (lock_words(step.waits, lock_names), "waits"))

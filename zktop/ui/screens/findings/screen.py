@@ -49,7 +49,7 @@ COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
 class ShownSections(NamedTuple):
-    """The open sections; `place` is the entry, and the width and height for it."""
+    """The open sections; `place` is the entry, width and height that they were chosen for."""
 
     place: object = None
     opened: tuple[str, ...] = ()
@@ -206,7 +206,7 @@ class FindingsScreen(SplitPage):
         self._show_minute(state, report, self._explanation_lines - len(writer.lines))
 
     def _show_minute(self, state: ViewState, report: Report, left: int) -> None:
-        """Show the clients in the last minute below a short explanation, in this many lines."""
+        """Show the last minute of the clients in `left` lines, below a short explanation."""
         if self._case == NO_DATA:
             self._minute.hide()
             return
@@ -224,7 +224,7 @@ class FindingsScreen(SplitPage):
         )
 
     def _written(self, state: ViewState, report: Report) -> LineWriter:
-        """Write about the chosen entry, with as many sections open as fit.
+        """Describe the chosen entry, with as many sections open as fit.
 
         What fits is decided once for each entry and size, so new evidence never closes a section.
         """
@@ -239,7 +239,7 @@ class FindingsScreen(SplitPage):
         return writer
 
     def _choices(self, place: object) -> Sequence[tuple[str, ...]]:
-        """Return the sets of open sections to try, largest first; one if it was chosen before."""
+        """Return the sets of open sections to try, largest first; only one if already chosen."""
         if self._sections is not None:
             return (tuple(self._sections),)
         return (self._shown.opened,) if self._shown.place == place else FITTING
@@ -253,7 +253,7 @@ class FindingsScreen(SplitPage):
         return FrameWords("Explanation", "", "{copy} copy  {open} open", is_alarm=is_alarm)
 
     def _write(self, writer: LineWriter, state: ViewState, report: Report) -> None:
-        """Write about the chosen entry."""
+        """Describe the chosen entry."""
         shown = self._deadlock(state, report)
         connection = state.exports.connection if state.exports is not None else ()
         if shown is not None and writer.opened is None:

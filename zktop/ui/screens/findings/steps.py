@@ -24,7 +24,7 @@ EXACT_FROM_CELLS: Final = 84  # narrower tables have neither milliseconds nor zx
 WIDE_FROM_CELLS: Final = 116  # narrower tables have no node names
 MAX_STEP_CELLS: Final = 30
 MAX_NAME_CELLS: Final = 20
-SOON_MS: Final = 50  # a grant this soon after its request was immediate
+SOON_MS: Final = 50  # a grant this soon after its request counts as immediate
 VERBS: Final = {"got": "acquired", "asked": "requested"}
 SHORT_VERBS: Final = {"got": "got", "asked": "wants"}  # where there is little room
 CLOSES: Final = "closes the cycle"
@@ -80,7 +80,7 @@ def _rows(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[Ste
 
 
 def _grant(view: LockView, member: Member) -> str:
-    """Say how the holder got the lock."""
+    """Return how the holder got the lock."""
     granted, queued = view.history.granted(member.node), view.history.queued(member)
     if granted.bound != "seen" or granted.at is None or queued.at is None:
         return "acquired unseen"
@@ -106,7 +106,7 @@ def brief_steps(
 ) -> list[Line] | None:
     """Return a line for each step: when, who, what; None if a line is wider than the room.
 
-    If necessary, times lose their milliseconds, then the note at the last step loses its words.
+    If necessary, milliseconds are dropped, then the note on the last step shrinks to its arrow.
     """
     for note in (f" ← {CLOSES}", " ←"):
         for when in (time_ms, time_s):
