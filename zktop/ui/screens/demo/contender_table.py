@@ -24,7 +24,7 @@ def passes(one: ContenderState, wanted: Filter) -> bool:
 
 
 def _lock(contender: ContenderState) -> Line:
-    """Return the lock, without the beginning of the path, which all demo locks share."""
+    """Return the last two names of the lock's path; demo locks share the rest."""
     return line("/".join(contender.path.split("/")[-2:]))
 
 

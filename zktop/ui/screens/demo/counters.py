@@ -51,7 +51,7 @@ def _blocked(deadlock: Deadlock) -> str:
 
 
 def _two_holders(locks: Sequence[LockView], count: SceneCount) -> Iterator[str]:
-    """Mutexes that several clients believed they held at the same time."""
+    """Describe the mutexes that several clients believed they held at the same time."""
     for view in locks:
         number = len(count.believers.get(view.lock.path, ()))
         if view.lock.kind == "mutex" and number > 1:
@@ -76,7 +76,7 @@ def _departures(departures: Sequence[DemoDeparture]) -> Iterator[str]:
 
 
 def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
-    """Say how many clients some departures woke, and how many of those acquired the lock.
+    """Return how many clients some departures woke, and how many of those acquired the lock.
 
     >>> herd = DemoDeparture("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
     >>> _woke("1 release", [herd]), _woke("1 release", [DemoDeparture("ann", "/jobs", "released")])

@@ -22,7 +22,7 @@ class IndexEntry(NamedTuple):
 def entries(
     port: ContendersPort, loaded: Target | None, done: Collection[str]
 ) -> Iterator[IndexEntry]:
-    """Yield all lines. `loaded` has the arrow; `done` are the names of completed scenes."""
+    """Yield all lines. `loaded` gets the arrow; `done` contains the names of completed scenes."""
     if port.lessons:
         yield IndexEntry(line(("LESSONS", "title")))
     for number, lesson in enumerate(port.lessons, start=1):

@@ -44,7 +44,7 @@ def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
 def after_scene(
     lessons: Sequence[Lesson], scenes: Mapping[str, Scene], progress: SceneProgress
 ) -> list[Line]:
-    """Name the key to press after a part of a lesson: for its next part or the next lesson."""
+    """Return the hint after a part of a lesson: the key for the next part or lesson."""
     lesson = lesson_of(lessons, progress.scene)
     if lesson is None or progress.scene is None or progress.phase != "over":
         return []
@@ -67,12 +67,12 @@ class ShownLesson(NamedTuple):
     number: int
     scenes: Mapping[str, Scene]  # by name
     progress: SceneProgress
-    counted: Mapping[str, str]  # by scene: the measured sentence of each part that was played
+    counted: Mapping[str, str]  # by scene: what was counted in each part that was played
     is_answered: bool
 
 
 def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
-    """Return the lesson as text; the key shows its answer."""
+    """Return the lesson as text; `answer_key` is the key that shows the answer."""
     lesson = shown.lesson
     lines = [line((f"LESSON {shown.number}  ", "title"), (lesson.title, "strong"))]
     lines += wrapped(lesson.about, width, indent=INDENT)
@@ -94,7 +94,7 @@ def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
 
 
 def _parts(shown: ShownLesson, width: int) -> list[Line]:
-    """Return the parts; below each one that was played, its measured sentence."""
+    """Return the parts; below each one that was played, what was counted in it."""
     progress, parts = shown.progress, shown.lesson.parts
     loaded = progress.scene.name if progress.scene else None
     following = next_scene(shown.lesson, progress)
@@ -108,6 +108,6 @@ def _parts(shown: ShownLesson, width: int) -> list[Line]:
         again = " again" if part.scene == loaded else ""
         hint = f"  enter plays it{again}" if part.scene == following and not is_on else ""
         lines.append(line(INDENT, (f"{mark} ", ink), f"{name}{title}", (hint, "dim")))
-        if said and part.scene != loaded:  # the picture says it for the loaded one
+        if said and part.scene != loaded:  # the picture shows it for the loaded one
             lines += wrapped(said, width, "info", f"{INDENT}    ")
     return lines

@@ -91,7 +91,7 @@ def draw_scene(
     count: SceneCount,
     width: int,
 ) -> Picture:
-    """Draw all locks below a folder; two of them side by side where there is room."""
+    """Draw all locks below a folder, in two columns if they fit."""
     reported = {state.session: state for state in states if state.session is not None}
     locks = locks_below(report, folder)
     column = (width - GAP_CELLS) // 2
@@ -248,7 +248,7 @@ def _note(report: Report, view: LockView, row: _Row, departure: DemoDeparture | 
 
 
 def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState) -> str:
-    """Say what is wrong with a client; empty if nothing is."""
+    """Return what is wrong with a client; empty if nothing is."""
     path = view.lock.path
     if reported.is_gone or reported.frozen or reported.connection_loss:
         word = "killed" if reported.is_gone else reported.state
@@ -266,7 +266,7 @@ def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState
 
 
 def _time_left(report: Report, one: Contender) -> str:
-    """Say when the session of a silent client ends."""
+    """Return when the session of a silent client ends."""
     if one.is_ownerless:
         return "; no session owns its znode"
     window = report.ensemble.expires_in(one.session, report.now) if one.session else None
@@ -281,7 +281,7 @@ def _is_lasting(reported: ContenderState, now: Millis) -> bool:
 def _believers(
     report: Report, queue: ShownQueue, view: LockView, states: Iterable[ContenderState]
 ) -> list[ContenderState]:
-    """Contenders that believe they hold the lock and have no znode in it."""
+    """Return the contenders that believe they hold the lock but have no znode in it."""
     owners = {member.owner for member in queue.members}
     return [
         state

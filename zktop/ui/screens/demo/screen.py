@@ -202,7 +202,7 @@ class DemoScreen(Page):
 
     @property
     def _lesson_width(self) -> int:
-        """Cells of a line in the panes at the right, even while they are not shown."""
+        """The width of a line in the panes on the right, even while they are hidden."""
         frame = self.query_one("#scene", TextPanel).gutter.width
         return max(MIN_WIDTH_CELLS, self.query_one("#lesson").size.width - frame - 1)
 
