@@ -1,1 +1,1 @@
-"""Drawings that several screens share: numbers, times, graphs, arrows, empty states."""
+"""Drawing code that several screens share: numbers, times, graphs, arrows, empty states."""

@@ -1,4 +1,4 @@
-"""A grid of cells to draw texts, boxes and arrows on, and to read as lines."""
+"""A grid of cells for drawing text, boxes and arrows."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -30,7 +30,7 @@ HEADS: Final = {Point(1, 0): "▶", Point(-1, 0): "◀", Point(0, 1): "▼", Poi
 
 
 class CellGrid:
-    """Later drawings cover earlier ones, and are cut at the edges of the grid."""
+    """A grid on which later drawings cover earlier ones; all are clipped at its edges."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
@@ -41,7 +41,7 @@ class CellGrid:
         at = x
         for character in text:
             cells = cell_len(character)
-            if not cells:  # it combines with the one before it
+            if not cells:  # it combines with the character before it
                 self._append(Point(at - 1, y), character)
                 continue
             self._put(Point(at, y), character, ink)

@@ -88,7 +88,7 @@ def _is_now(state: ViewState) -> bool:
 
 
 def paragraph(text: str, width: int, ink: Ink = "plain") -> list[Line]:
-    """Wrap a text; lines that are too long are hard to read."""
+    """Wrap a text to a readable width."""
     return wrapped(text, min(width, MAX_CELLS), ink, "  ")
 
 

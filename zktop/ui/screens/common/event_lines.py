@@ -74,7 +74,7 @@ EVERYTHING: Final = About()
 def event_lines(
     tape: Tape, report: Report, at_most: int, width: int, about: About = EVERYTHING
 ) -> list[EventLine]:
-    """Return the newest events up to this report: of deadlocks, and of locks in the last 2,000."""
+    """Return the newest events up to this report; it searches the last 2,000 of locks."""
     now = report.now
     room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
     path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
@@ -90,9 +90,9 @@ def event_lines(
 
 
 def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
-    """Complete events whose owner was read after the event.
+    """Add the owner to events whose owner was read after the event.
 
-    The names of nodes begin again in a lock that was deleted and created again.
+    Node names start over in a lock that was deleted and recreated.
     """
     later: dict[tuple[Text, Text, int], Event] = {}
     lives = Counter[Text]()  # later creations and deletions of each lock
@@ -112,7 +112,7 @@ def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Even
 
 
 class _EventWriter(NamedTuple):
-    """Writes events as lines. With no cells for the path, it is left out."""
+    """Writes events as lines. If there are no cells for the path, it is left out."""
 
     client_names: ClientNames
     path_cells: int
@@ -156,7 +156,7 @@ class _EventWriter(NamedTuple):
 
 
 def _cut(path: str, width: int) -> str:
-    """Cut a path at the beginning of a name, or within its last name in a narrow column.
+    """Truncate a path at the start of a name, or within its last name in a narrow column.
 
     >>> _cut("/locks/shop/orders", 12), _cut("/locks/a-very-long-name", 12), _cut("/a", 4)
     ('…/orders    ', '…y-long-name', 'a   ')
@@ -196,5 +196,5 @@ def _more(event: Event) -> str:
 
 
 def bounded_span(length: Elapsed, at_least: str = "at least ") -> str:
-    """Write how long something lasted, as a lower bound if its start was not seen."""
+    """Return how long something lasted, as a lower bound if its start was not seen."""
     return ("" if length.bound == "exact" else at_least) + spoken(length.ms / 1000)

@@ -57,7 +57,7 @@ def listed(cells: Sequence[ExampleCell], width: int) -> list[Line]:
 
 
 def _placed(pieces: Sequence[tuple[str, Ink]], starts: Sequence[int]) -> Line:
-    """Return a line in which each piece begins at its cell."""
+    """Return a line with each piece at its start cell."""
     drawn: list[Run] = []
     for (text, ink), start in zip(pieces, starts, strict=False):
         drawn += [Run(" " * (start - width_of(tuple(drawn)))), Run(text, ink)]

@@ -1,4 +1,4 @@
-"""Text for numbers, rates, times of day and ages; drawings side by side."""
+"""Format numbers, rates, times of day and ages; put drawings side by side."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ TENTHS_BELOW = 10.0  # per second; larger rates are written without a fraction
 
 
 def time_ms(at: Millis) -> str:
-    """Write a time of day to the millisecond, in UTC.
+    """Format a time of day to the millisecond, in UTC.
 
     >>> time_ms(1769860800123)
     '12:00:00.123'
@@ -31,7 +31,7 @@ def time_ms(at: Millis) -> str:
 
 
 def time_s(at: Millis) -> str:
-    """Write a time of day to the second, in UTC.
+    """Format a time of day to the second, in UTC.
 
     >>> time_s(1769860800999)
     '12:00:00'
@@ -40,7 +40,7 @@ def time_s(at: Millis) -> str:
 
 
 def time_or_date(at: Millis, now: Millis) -> str:
-    """Write a time of day; also its date if it is a day or more ago.
+    """Format a time of day, with its date if it is a day or more ago.
 
     >>> time_or_date(1769860800999, 1769860900000), time_or_date(1769860800999, 1769960900000)
     ('12:00:00', '2026-01-31 12:00')
@@ -49,7 +49,7 @@ def time_or_date(at: Millis, now: Millis) -> str:
 
 
 def short_id(session: Session, digits: int = 4) -> str:
-    """Write the end of a session's id; all sessions of a server share the beginning.
+    """Return the end of a session's id; all sessions of a server share the beginning.
 
     >>> short_id(0x100000d0d270000), short_id(0x1f)
     ('0x…0000', '0x1f')
@@ -77,7 +77,7 @@ def sort_value(value: float | None) -> float:
 
 
 def per_second(rate: float | None) -> str:
-    """Write a rate.
+    """Format a rate.
 
     >>> per_second(None), per_second(0.0), per_second(1.26), per_second(310.4)
     ('?', '0', '1.3', '310')
@@ -92,7 +92,7 @@ WHOLE_FROM_MILLIONS: Final = 100  # larger numbers are written without a fractio
 
 
 def with_spaces(number: int) -> str:
-    """Write a number with a space between thousands.
+    """Format a number with a space between thousands.
 
     >>> with_spaces(9998), with_spaces(28)
     ('9 998', '28')
@@ -101,7 +101,7 @@ def with_spaces(number: int) -> str:
 
 
 def large_count(number: int, noun: str) -> str:
-    """Write a large number and its noun.
+    """Format a large number and its noun.
 
     >>> large_count(1, "session"), large_count(12000, "session")
     ('1 session', '12 000 sessions')
@@ -110,7 +110,7 @@ def large_count(number: int, noun: str) -> str:
 
 
 def blocked_seconds(ms: Millis, bound: str = "") -> str:
-    """Write total waiting time in seconds; in millions of seconds where the column is too narrow.
+    """Format total waiting time in seconds, or in millions of seconds if that is too wide.
 
     >>> blocked_seconds(9_998_700), blocked_seconds(12_345_678_000), blocked_seconds(0)
     ('9 998', '12.3M', '0')
@@ -137,9 +137,9 @@ SIGNS: dict[SinceBound, tuple[str, str]] = {
 
 
 def elapsed(ms: Millis) -> str:
-    """Write a growing duration: in whole seconds, and after a minute in steps of ten.
+    """Format a growing duration: in whole seconds, and after a minute in steps of ten.
 
-    Tenths would flicker, and a screen of quiet locks would be drawn again every second.
+    Tenths would flicker, and seconds would redraw a screen of quiet locks every second.
 
     >>> elapsed(300), elapsed(3_900), elapsed(59_900), elapsed(384_000)
     ('<1s', '3s', '59s', '6m20s')
@@ -153,7 +153,7 @@ def elapsed(ms: Millis) -> str:
 
 
 def age(at: Millis | None, bound: SinceBound, now: Millis, *, is_ascii: bool = False) -> str:
-    """Write the time since `at`, with a sign if it is only a bound.
+    """Format the time since `at`, with a sign if it is only a lower bound.
 
     >>> age(0, "seen", 12_000), age(0, "at-least", 12_000), age(None, "unknown", 12_000)
     ('12s', '≥12s', '?')
@@ -196,7 +196,7 @@ def stacked_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
 
 
 def not_woken(names: Sequence[str]) -> str:
-    """Say that these clients are next and will not notice it.
+    """Return a sentence that these clients are next but will not notice it.
 
     >>> not_woken(["bob"])
     'bob is next, but nothing will wake it'

@@ -17,7 +17,7 @@ class LineLink(NamedTuple):
 
 
 class FoldLink(NamedTuple):
-    """The head of a section that opens and closes."""
+    """The heading of a foldable section."""
 
     section: str
 
@@ -48,7 +48,7 @@ class LineWriter:
         self.write(line((f" {text}", "title"), (f"  {note}" if note else "", "dim")))
 
     def fold(self, section: str, text: str, note: str = "") -> bool:
-        """Write the head of a section that folds; return whether its lines follow."""
+        """Write the heading of a foldable section; return whether the section is open."""
         if self.opened is None:
             self.title(text, note)
             return True

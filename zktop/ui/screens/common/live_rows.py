@@ -35,11 +35,11 @@ class LiveRow(Protocol):
 
     @property
     def urgency(self) -> int:
-        """The number by which rows are ordered, the largest first, as it was at time 0."""
+        """The sort key at time 0; rows with larger numbers come first."""
 
     @property
     def growth(self) -> int:
-        """What is added to the urgency in each millisecond."""
+        """How much the urgency grows per millisecond."""
 
 
 R = TypeVar("R", bound=LiveRow)
@@ -47,7 +47,7 @@ V = TypeVar("V")
 
 
 class OfRows(dict[R, V]):
-    """A value of each row, made when it is first needed."""
+    """A value for each row, computed when it is first needed."""
 
     made: Callable[[R], V]
 
@@ -56,7 +56,7 @@ class OfRows(dict[R, V]):
         return value
 
     def make(self, rows: Collection[R]) -> Iterator[None]:
-        """Make the values of these rows, in steps if many are missing."""
+        """Compute the values of these rows, in steps if many are missing."""
         if len(rows) - len(self) <= TEXTS_AT_ONCE:
             return
         for number, row in enumerate(tuple(rows), start=1):
@@ -82,9 +82,9 @@ class LiveRows(Generic[R]):
         self.opened: set[str] = set()  # groups that are open, by name
         self._min_group, self._keep_group, self._linger_ms = min_group, keep_group, linger_ms
         self._groups: set[str] = set()
-        self._groups_of: Sequence[R] = ()  # the rows in which they were found
+        self._groups_of: Sequence[R] = ()  # the rows that they were computed from
         self._quiet_from: dict[Hashable, Millis] = {}  # when rows that linger join their group
-        self._is_by_key = False  # the rows are in the order of their keys; not after one is added
+        self._is_by_key = False  # the rows are sorted by key; False after one is added
         self._ordered: list[R] | None = None  # all rows; None: a row has changed since
         self._ordered_at: Millis = 0
         self._texts: dict[str, OfRows[R, str]] = {}  # by field; kept while a filter is set
@@ -142,7 +142,7 @@ class LiveRows(Generic[R]):
             matches = self._matching(wanted)
             return [row for row in rows if matches[row]]
         self._texts.clear()
-        self._matching(wanted)  # forget the matches of the filter before
+        self._matching(wanted)  # drop the matches of the previous filter
         return rows if is_sorted or not self.is_grouped else self.grouped(rows, now, apart)
 
     def prepare(self) -> Iterator[None]:
@@ -235,7 +235,7 @@ class LiveRows(Generic[R]):
         }
 
     def _lingering(self, now: Millis) -> Iterable[Hashable]:
-        """Return the rows that became quiet a moment ago, and forget the others."""
+        """Return the rows that became quiet a moment ago; drop the others."""
         self._quiet_from = {
             key: at for key, at in self._quiet_from.items() if now < at <= now + self._linger_ms
         }
@@ -243,8 +243,8 @@ class LiveRows(Generic[R]):
 
 
 AFTER_KEY_S: Final = 1.0  # rows keep their places while the user moves the cursor
-AGING_S: Final = 30.0  # even if no row changed, where waiting times decide the order
-MAX_SHARE: Final = 1 / 50  # share of the time that ordering may take
+AGING_S: Final = 30.0  # sort again even without changes, if waiting times decide the order
+MAX_SHARE: Final = 1 / 50  # share of the time that sorting may take
 
 
 class RowSorter:

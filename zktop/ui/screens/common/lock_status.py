@@ -14,8 +14,8 @@ from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, Run
 
 CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
-OTHER: Final = "!"  # a finding without letters
-# The letters of a finding, which its rule has: the word in the list of locks, and its meaning.
+OTHER: Final = "!"  # a finding whose rule has no code
+# By the code of a rule: the word in the list of locks, and its meaning.
 WORDS: Final = {
     "DED": ("DEADLOCK", "deadlock"),
     "TWO": ("2 OWNERS", "two clients may hold it"),
@@ -108,7 +108,7 @@ def clients_of(deadlock: Deadlock) -> str:
 
 
 def names_and_rest(names: Sequence[str], number: int) -> str:
-    """Return the first names, and how many of this number are not among them.
+    """Return the first names, and how many of `number` are not listed.
 
     >>> names_and_rest(["ann", "bob"], 2), names_and_rest("abcde", 7)
     ('ann + bob', 'a + b + c + 4 more')
@@ -129,7 +129,7 @@ def status_without_finding(lock: Lock) -> LockStatus:
 
 
 def legend() -> list[Line]:
-    """Return the lines that explain the letters."""
+    """Return the lines that explain the codes."""
     return [
         (Run(f"{word:<11}", "strong"), Run(f"{code}  ", "dim"), Run(meaning))
         for code, (word, meaning) in WORDS.items()

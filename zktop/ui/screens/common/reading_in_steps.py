@@ -1,7 +1,7 @@
-"""Read a report into the rows of a page in steps, so that the page handles keys meanwhile.
+"""Read a report into the rows of a page in steps, so that the page still handles keys.
 
-A screen would stand still for a second while it makes 100,000 rows, when it is first opened or
-when the user goes to another time.
+Building 100,000 rows at once would freeze a screen for a second when it is first opened, or when
+the user goes to another time.
 """
 
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ from zktop.ui.textual_fixes.key_queue import call_in_steps
 
 
 class ReadingInSteps:
-    """Lets the rows of a page read a report, and draws the page after the first and last step."""
+    """Reads a report into the rows of a page, and draws it after the first and the last step."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self.is_under_way = False
 
     def is_over(self, rows: LiveRows[Any], report: Report) -> bool:
-        """Read a report into the rows; False if the rest follows in steps, or another's does."""
+        """Read a report into the rows; False while it, or an earlier one, is read in steps."""
         if self.is_under_way:
             return False
         steps = rows.read(report)

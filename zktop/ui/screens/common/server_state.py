@@ -15,7 +15,7 @@ OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
 
 
 def lag(zxid: int | None, newest: int) -> int | None:
-    """Return how many transactions a server is behind; at least, if it is in another epoch.
+    """Return how many transactions a server is behind; a lower bound if the epochs differ.
 
     >>> lag(0x5A00000003, 0x5A00000010), lag(0x5900000003, 0x5A00000010), lag(None, 0)
     (13, 16, None)
@@ -32,7 +32,7 @@ def newest_of(servers: Iterable[Server]) -> int:
 
 
 def out_for(server: Server, now: Millis) -> int | None:
-    """For how long a server has been down, in ms."""
+    """Return how long a server has been down, in ms."""
     return None if server.since is None else max(0, max(now, server.at) - server.since)
 
 

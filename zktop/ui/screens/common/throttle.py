@@ -9,14 +9,14 @@ from textual.message_pump import MessagePump
 from zktop.ui.messages import DrawingFailed
 from zktop.ui.textual_fixes.key_queue import call_after
 
-READABLE_S: Final = 0.5  # between two drawings: a reader cannot follow more of them
-EARLY: Final = 1 / 4  # of the pause
+READABLE_S: Final = 0.5  # between two drawings; a reader cannot follow faster ones
+EARLY: Final = 1 / 4  # share of the pause
 
 
 class Throttle:
     """Calls a function at once, or `pause_s` after its last call.
 
-    A call that is nearly due is made at once: it then shares the frame of whatever is drawn now.
+    A call that is nearly due is made at once, to share a frame with other drawing.
     """
 
     def __init__(self, owner: MessagePump, draw: Callable[[], object], pause_s: float) -> None:
