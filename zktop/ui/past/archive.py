@@ -1,8 +1,8 @@
-"""Older moments as packed facts, from which their reports are made again.
+"""Older moments as packed facts, from which their reports are rebuilt on demand.
 
-The reports of one busy minute take as much memory as the packed facts of an hour. A step has what
-changed within a second; a minute of steps is packed together, as a block. Some blocks begin with
-everything that was known, so that a report can be made from the steps since then.
+The reports of one busy minute take as much memory as the packed facts of an hour. A step contains
+the changes of one second; a block is a minute of steps, packed together. Some blocks begin with a
+full state: a report is rebuilt from the last state before it and the steps since then.
 """
 
 from bisect import bisect_right
@@ -38,16 +38,16 @@ from zktop.ui.past.packed_facts import (
 
 STEP_MS: Final[Millis] = 1_000
 BLOCK_STEPS: Final = 60
-STATE_SHARE: Final = 2  # facts that come before the next state, as a multiple of those in a state
+STATE_SHARE: Final = 2  # facts between two states, as a multiple of those in a state
 FOLLOWED_STEPS: Final = 30  # examined before a moment; holds that began in them have exact times
 STEP_BYTES: Final = 500  # of the objects around the packed bytes
 
 
 class StoredFrame(NamedTuple):
-    """A frame as it came."""
+    """A frame that is not packed."""
 
     frame: Frame
-    has_change: bool  # of a lock, or an alarm
+    has_change: bool  # a lock changed or an alarm began
     alarms: tuple[str, ...]  # ids of deadlocks and critical findings that began
     weight_bytes: int
 
@@ -62,7 +62,7 @@ class StoredFrame(NamedTuple):
 
 
 class PackedStep(NamedTuple):
-    """A moment; its facts are what changed since the step before it."""
+    """A moment; its facts are the changes since the previous step."""
 
     number: int
     at: Millis
@@ -70,18 +70,18 @@ class PackedStep(NamedTuple):
     alarms: tuple[str, ...]
     ours: Collection[Session]
     cost: Cost | None
-    memories: FolderMemories = NO_MEMORIES  # what was known before it that no facts show
+    memories: FolderMemories = NO_MEMORIES  # known before it, but not in any facts
 
 
 class Block(msgspec.Struct, frozen=True, eq=False):
     """Consecutive steps."""
 
-    number: int  # of its first step, also if that is not there yet
+    number: int  # of its first step, even before that is added
     steps: tuple[PackedStep, ...]
-    state: bytes | None  # packed facts known before it; None: only the block before it knows
+    state: bytes | None  # packed facts known before it; None: use an earlier block's state
     packed: bytes = b""  # the facts and events of its steps; empty while more are added
-    loose: tuple[bytes, ...] = ()  # until then
-    starts_over: bool = False  # what was known before is of no use: it is newer, or before a gap
+    loose: tuple[bytes, ...] = ()  # the same, one per step, until then
+    starts_over: bool = False  # earlier facts do not apply: they are newer, or before a gap
     gap_at: Millis = 0  # of the world in its state
 
     @property
@@ -99,7 +99,7 @@ class Block(msgspec.Struct, frozen=True, eq=False):
 
 @lru_cache(maxsize=2)  # the events of one moment are drawn many times a second
 def _contents_of(block: Block) -> list[list[Piece]]:
-    """The pieces of each step."""
+    """Return the pieces of each step."""
     found = (
         unpacked_together(block.packed)
         if block.packed
@@ -114,7 +114,7 @@ def _contents_of(block: Block) -> list[list[Piece]]:
 
 
 class _Counted:
-    """Facts, and how many of them came."""
+    """Iterates over facts and counts them."""
 
     def __init__(self, facts: Iterator[AnyFact]) -> None:
         self._facts, self.number = facts, 0
@@ -126,7 +126,7 @@ class _Counted:
 
 
 class Packer:
-    """Packs frames; used by one thread at a time."""
+    """Packs frames. Not thread-safe."""
 
     def __init__(self) -> None:
         self._world = World()
@@ -136,9 +136,9 @@ class Packer:
         self._memories = NO_MEMORIES
 
     def packed(self, frames: Iterable[StoredFrame]) -> list[Block]:
-        """Add frames that follow those of the last call; return what is new, the open block last.
+        """Add the frames after those of the last call; return the new blocks, the open one last.
 
-        The last frame of each second stays.
+        Each second becomes one step, with the state of its last frame.
         """
         done: list[Block] = []
         for _, several in groupby(frames, key=lambda one: one.second):
@@ -158,7 +158,7 @@ class Packer:
         return [*done, self._open]
 
     def _begin_with(self, world: World) -> None:
-        """Begin the open block with everything that is known."""
+        """Begin the open block with a full state."""
         facts = _Counted(facts_of(world))
         state = packed(pieces(facts))
         self._open = msgspec.structs.replace(self._open, state=state, gap_at=world.gap_at)
@@ -183,7 +183,7 @@ class Packer:
         )
 
     def _remember(self, report: Report) -> None:
-        """Keep what is known of the changed locks beyond the facts; of most there is nothing."""
+        """Keep what is known about changed locks but not in the facts; usually nothing."""
         changed, self._parts = report.parts.changed_since(self._parts), report.parts
         found = ((path, report.parts.get(path)) for path in changed)
         known = {path: part and unseen_memory(part.lock) for path, part in found}
@@ -197,22 +197,22 @@ def _closed(block: Block) -> Block:
 
 
 class UnpackedReport(NamedTuple):
-    """A report that was made again, and the one before it."""
+    """A rebuilt report, and the one before it."""
 
     frame: Frame
     before: Frame | None
     begin: Millis  # when it begins to be shown
-    until: Millis | None  # when the next one follows; None: the first frame that is not packed
+    until: Millis | None  # when the next one begins; None: the next one is not packed
 
     def shows(self, moment: Millis) -> bool:
         return self.begin <= moment and (self.until is None or moment < self.until)
 
 
 class _Follower:
-    """An examiner that follows steps, and its last two reports."""
+    """Examines one step after another, and keeps the last two reports."""
 
     def __init__(self, first: int, settings: Settings, memories: FolderMemories) -> None:
-        """Prepare to follow the steps from this number on."""
+        """Prepare to follow the steps, starting with this number."""
         self.next = first
         self.world: World | None = None  # after the last step
         self.before: Frame | None = None
@@ -220,7 +220,7 @@ class _Follower:
         self._examiner = Examiner(settings, memories)
 
     def is_near(self, number: int, first: int) -> bool:
-        """True if a step is at most some steps away; `first` is the oldest that is kept."""
+        """True if a step is only a few steps ahead; `first` is the oldest one in the archive."""
         return first <= self.next and 0 <= number + 1 - self.next <= FOLLOWED_STEPS
 
     def look(self, step: PackedStep, world: World, *, thorough: bool = True) -> Report:
@@ -237,10 +237,10 @@ class Archive:
     """The blocks of one run, oldest first."""
 
     def __init__(self, limit_bytes: int) -> None:
-        """Keep at most so many packed bytes."""
+        """Keep at most this many packed bytes."""
         self._limit_bytes = limit_bytes
         self._blocks: tuple[Block, ...] = ()
-        self._follower: _Follower | None = None  # after the last report that was asked for
+        self._follower: _Follower | None = None  # positioned after the last requested report
 
     @property
     def begin(self) -> Millis | None:
@@ -259,7 +259,7 @@ class Archive:
             following = (n for n, one in enumerate(blocks) if n and one.state is not None)
             first = next(following, 0)
             if not first:
-                break  # there is no other state from which reports can be made
+                break  # no later block has a state to rebuild reports from
             weight -= sum(block.weight_bytes for block in blocks[:first])
             blocks = blocks[first:]
         self._blocks = tuple(blocks)
@@ -277,7 +277,7 @@ class Archive:
         return reversed(steps[: _index_at(steps, moment - 1) + 1])
 
     def events_until(self, moment: Millis) -> Iterator[Event]:
-        """Events up to a moment, newest first."""
+        """Yield the events up to a moment, newest first."""
         for block in reversed(self._blocks):
             if block.steps and block.steps[0].at <= moment + STEP_MS:
                 for step in reversed(_contents_of(block)):
@@ -285,7 +285,7 @@ class Archive:
                     yield from dropwhile(lambda event: event.at > moment, happened)
 
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
-        """Yield the worlds at the steps of a span of time, and the one shown at its beginning."""
+        """Yield the worlds of a span of time, starting with the one shown at its beginning."""
         blocks = self._blocks
         steps = _steps(blocks)
         first = steps[max(0, _index_at(steps, begin))]
@@ -294,13 +294,12 @@ class Archive:
                 return
             yield world, step.at
 
-    # Making reports again
+    # Rebuilding reports
 
     def unpacked(self, moment: Millis, settings: Settings) -> UnpackedReport:
-        """Make the report of a moment again; only one thread at a time may do so.
+        """Rebuild the report of a moment. Not thread-safe.
 
-        Among 2,000 busy locks it takes some 20 ms to go on by a step, and more than a second to
-        go elsewhere.
+        With 2,000 busy locks, the next step takes some 20 ms, any other more than a second.
         """
         blocks = self._blocks
         steps = _steps(blocks)
@@ -321,7 +320,7 @@ class Archive:
         return UnpackedReport(follower.frame, follower.before, begin, until)
 
     def reports(self, begin: Millis, end: Millis, settings: Settings) -> Iterator[Report]:
-        """Make all reports of a span of time again, from the one shown at its beginning on."""
+        """Rebuild all reports of a span of time, starting with the one shown at its beginning."""
         blocks = self._blocks
         steps = _steps(blocks)
         first = steps[max(0, _index_at(steps, begin))]
@@ -339,7 +338,7 @@ def _steps(blocks: Iterable[Block]) -> list[PackedStep]:
 
 
 def _index_at(steps: Sequence[PackedStep], moment: Millis) -> int:
-    """Index of the newest step not after this moment; -1 if all are later."""
+    """Return the index of the newest step not after this moment; -1 if all are later."""
     return bisect_right(steps, moment, key=lambda one: one.at) - 1
 
 
@@ -352,11 +351,11 @@ def _follower_before(number: int, blocks: Sequence[Block], settings: Settings) -
 def _followed(
     blocks: Sequence[Block], first: int, known: World | None = None
 ) -> Iterator[tuple[PackedStep, World]]:
-    """Yield the steps from a number on, each with its world; `known` is the world before them."""
+    """Yield the steps from `first` on, each with its world; `known` is the world before them."""
     start = max(n for n, one in enumerate(blocks) if one.number <= first)
     if known is None:
         start = max(n for n in range(start + 1) if blocks[n].state is not None)
-    applied_from = blocks[start].number if known is None else first  # `known` has the facts before
+    applied_from = blocks[start].number if known is None else first  # `known` has earlier facts
     world = known
     for block in blocks[start:]:
         if world is None or (block.starts_over and block.number >= applied_from):

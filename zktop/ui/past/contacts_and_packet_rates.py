@@ -9,7 +9,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 
-LATE_MS: Final = 60_000  # from a contact to the table that has it, at most
+LATE_MS: Final = 60_000  # from a contact to the table that shows it, at most
 FRAMES_SEARCHED: Final = 400  # when looking for an earlier table
 TIMEOUTS_SHOWN: Final = 2
 
@@ -17,9 +17,9 @@ TIMEOUTS_SHOWN: Final = 2
 def contacts(
     tape: Tape, session: Session, begin: Millis, end: Millis
 ) -> list[tuple[Millis, Text]]:
-    """Contacts of a session in a span of time, each with its server, oldest first.
+    """Return the contacts of a session in a span of time, each with its server, oldest first.
 
-    Those before the oldest frame that is not packed are not found.
+    Only frames that are not packed are searched.
     """
     found: set[tuple[Millis, Text]] = set()
     newest: dict[Text, Connections] = {}  # of each server
@@ -45,7 +45,7 @@ class RecentContacts(NamedTuple):
 
 
 def recent_contacts(tape: Tape, session: Session, report: Report) -> RecentContacts:
-    """Contacts during the last two session timeouts with the server of the session."""
+    """Return the contacts of a session with its server during its last two timeouts."""
     presence = report.ensemble.presence(session)
     if presence is None or presence.timeout_ms is None:
         return RecentContacts()
@@ -56,12 +56,12 @@ def recent_contacts(tape: Tape, session: Session, report: Report) -> RecentConta
 
 
 def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections | None:
-    """Return the table of this server before this one; None if it is not stored."""
+    """Return the previous table of the same server; None if it is not stored."""
     return next((one for one in _tables(table.server, tape, moment) if one.at < table.at), None)
 
 
 def _tables(server: Text, tape: Tape, moment: Millis) -> Iterator[Connections]:
-    """Connection tables of a server in the frames up to a moment, newest first."""
+    """Yield the connection tables of a server in the frames up to a moment, newest first."""
     last = tape.index_at(moment)
     for index in range(last, max(-1, last - FRAMES_SEARCHED), -1):
         tables = tape[index].report.world.tables.get(server)
@@ -73,7 +73,7 @@ _Counts = dict[Session, tuple[int, int, Millis | None]]  # received, sent, conne
 
 
 class _TablePair(NamedTuple):
-    """A connection table, and the counters of the one before it."""
+    """A connection table, and the counters of the previous one."""
 
     table: Connections
     now: _Counts
@@ -83,7 +83,7 @@ class _TablePair(NamedTuple):
 
 
 class PacketRates:
-    """Packets per second, from each server's connection table and the one before it."""
+    """Packets per second, computed from each server's last two connection tables."""
 
     def __init__(self) -> None:
         self._pairs: dict[Text, _TablePair] = {}

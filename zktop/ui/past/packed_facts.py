@@ -1,8 +1,8 @@
 """Packs facts, and the events that they caused, in pieces of limited size.
 
-Unpacked, the facts of ten thousand locks are many times larger. So they are never all in memory at
-once: a piece is made, encoded and compressed before the next one. Of the watches and ephemeral
-nodes of sessions, only rows that changed since the step before are packed.
+The facts of ten thousand locks are many times larger unpacked, so each piece is encoded and
+compressed before the next one is built. Of the watches and ephemeral nodes of sessions, only rows
+that changed since the previous step are packed.
 """
 
 import lzma
@@ -28,10 +28,10 @@ _FIELDS: Final = {Watches: "rows", Expiry: "ephemerals"}
 
 
 class SharedRows(msgspec.Struct, frozen=True, array_like=True):
-    """Says that a table is packed without the rows that it shares with the one before it."""
+    """Marks a table that is packed without the rows that it shares with the previous one."""
 
     fact: int  # the index of the table in the piece
-    gone: list[Session]  # rows that only the one before it has
+    gone: list[Session]  # rows that only the previous table has
 
 
 class Piece(msgspec.Struct, frozen=True, array_like=True):
@@ -55,7 +55,7 @@ _events = msgspec.msgpack.Decoder(list[Event])
 def pieces(
     facts: Iterable[AnyFact], events: Sequence[Event] = (), before: World | None = None
 ) -> Iterator[bytes]:
-    """Encode facts that lead on from a world, and events."""
+    """Encode events, and the facts that follow the world `before`."""
     left = iter(facts)
     some = list(islice(left, PIECE_FACTS))
     while True:
@@ -87,13 +87,13 @@ def _rows(table: _LargeTable | None) -> dict[Session, Any] | None:
 
 
 def _rows_before(table: _LargeTable, world: World) -> dict[Session, Any] | None:
-    """The rows of the same table in a world."""
+    """Return the rows of the same table in a world."""
     tables = world.tables.get(table.server, NO_TABLES)
     return _rows(tables.watches if isinstance(table, Watches) else tables.expiry)
 
 
 def quickly_packed(encoded: Iterable[bytes]) -> bytes:
-    """Compress what will soon be compressed again, with its neighbours."""
+    """Compress one step for now; `packed_together` compresses it again, with its neighbours."""
     compressor = zlib.compressobj(LEVEL)
     return b"".join([*map(compressor.compress, encoded), compressor.flush()])
 
@@ -119,7 +119,7 @@ def unpacked_together(compressed: bytes) -> Iterator[Piece]:
 
 
 def facts_in(piece: Piece, before: World) -> list[AnyFact]:
-    """Decode the facts of a piece that leads on from a world."""
+    """Decode the facts of a piece that follows the world `before`."""
     facts = _facts.decode(piece.facts)
     for shared in piece.shared:
         table = facts[shared.fact]

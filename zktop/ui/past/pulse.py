@@ -81,7 +81,7 @@ class Pulse:
             del self._changes[: MAX_CHANGES // DROPPED]
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
-        """Return the last seconds before a moment; one without a frame repeats the one before."""
+        """Return the seconds before a moment; those without a frame repeat the previous one."""
         end = moment // SECOND_MS
         first = end - seconds + 1
         at = bisect_right(self._seconds, first - 1, key=lambda one: one.second)
@@ -115,7 +115,7 @@ class Pulse:
         return found
 
     def _more_waiters(self, report: Report) -> int:
-        """Return how many more clients wait than before; only changed locks are counted again."""
+        """Return how many more clients wait than before; only changed locks are recounted."""
         before, self._locks = self._locks, report.parts
         return sum(
             _waiters(report.parts.get(path)) - _waiters(before.get(path))

@@ -67,7 +67,7 @@ def session_state(report: Report, session: Session, at: Millis) -> SessionState:
 
 
 def nodes_held(report: Report, session: Session) -> int:
-    """With how many nodes a session holds locks."""
+    """Return how many nodes of a session hold locks."""
     paths = {*report.locks_of.get(session, ())}
     return sum(_holders(report.parts[path].lock)[session] for path in paths)
 

@@ -1,9 +1,9 @@
-"""The past of one run: the newest frames as they came, older ones packed, and deadlocks.
+"""The past of one run: the newest frames in memory, older ones packed, and deadlocks.
 
 Neighbouring reports share almost everything, so the weight of a stored frame is its new data only.
-When all frames together weigh too much, the oldest are packed: the archive keeps their facts, one
-moment a second, and their reports are made again on demand. Frames without
-changes are stored every ten seconds, so a quiet hour takes little memory.
+When the frames take too much memory, the oldest are packed: the archive keeps their facts, one
+moment per second, and their reports are rebuilt on demand. Without changes, a frame is stored
+every ten seconds, so a quiet hour takes little memory.
 """
 
 from bisect import bisect_right
@@ -31,7 +31,7 @@ PACKED_BYTES: Final = 19_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
-LAST_REPORTS: Final = 10  # of ended deadlocks; nothing else may keep them, and each may take 10 MB
+LAST_REPORTS: Final = 10  # of ended deadlocks; a report that nothing else keeps may take 10 MB
 LEFT_OVER: Final = 0.75  # share of the limit that is still in use after packing
 
 # The weight of new data in a frame; measured on 2,000 locks with the tables of 6,000 sessions.
@@ -47,8 +47,8 @@ EVENT_BYTES: Final = 300
 def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> int:
     """Estimate the memory that a frame does not share with the one stored before it.
 
-    What it replaces counts, because nothing but the earlier frames keeps that. The first frame,
-    and locks and tables that are read for the first time, share all of it with the newest one.
+    It counts replaced data, which only the earlier frames still hold. The first frame, and locks
+    and tables that are read for the first time, share all their data with the newest frame.
     """
     report = frame.report
     if before is None:
@@ -73,7 +73,7 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
 
 
 def _replaced_rows(before: TableFacts, after: TableFacts | None) -> int:
-    """Count the rows of tables that were read again, without those that did not change at all."""
+    """Count the rows of tables in `before` that `after` does not share."""
     kept = {id(rows) for rows in _large(after)} if after else set()
     return sum(len(rows) for rows in _large(before) if id(rows) not in kept)
 
@@ -90,7 +90,7 @@ def _large(tables: TableFacts) -> list[Collection[object]]:
 
 
 class DeadlockRecord(msgspec.Struct, frozen=True):
-    """A deadlock as it was first seen, and the last report that still had it."""
+    """A deadlock as it was first seen, and the last report that contained it."""
 
     deadlock: Deadlock
     first_seen_at: Millis
@@ -99,7 +99,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
     over_at: Millis | None = None
 
     def ending(self, report: Report) -> EndedDeadlock | None:
-        """Return how it ended, if this report knows."""
+        """Return how it ended; None if this report does not say."""
         name, begin = self.deadlock.id, self.first_seen_at
         ends = (one for one in report.over if one.deadlock.id == name and one.at >= begin)
         return next(ends, None)
@@ -145,7 +145,7 @@ class Tape:
         self.tracks = Tracks()
         self._stored: list[StoredFrame] = []
         self._weight_bytes = 0
-        self._unpacked: UnpackedReport | None = None  # the last report made from the archive
+        self._unpacked: UnpackedReport | None = None  # the last report rebuilt from the archive
 
     def __len__(self) -> int:
         return len(self._stored)
@@ -180,15 +180,15 @@ class Tape:
             yield self.last
 
     def stored(self, first: int = 0) -> Iterator[StoredFrame]:
-        """Stored frames from this index on."""
+        """Yield the stored frames, starting at this index."""
         return islice(self._stored, first, None)
 
     def index_at(self, moment: Millis) -> int:
-        """Index of the newest stored frame not after this moment; -1 when all are later."""
+        """Return the index of the newest stored frame not after this moment; -1 if none is."""
         return bisect_right(self._stored, moment, key=lambda one: one.at) - 1
 
     def is_packed(self, moment: Millis) -> bool:
-        """True if the report of this moment must be made again from the archive."""
+        """True if the report of this moment must be rebuilt from the archive."""
         return self._is_older(moment) and not (self._unpacked and self._unpacked.shows(moment))
 
     def _is_older(self, moment: Millis) -> bool:
@@ -197,9 +197,9 @@ class Tape:
         return self.archive.begin is not None and first is not None and moment < first
 
     def put_unpacked(self, report: UnpackedReport, limit: Millis | None) -> None:
-        """Keep a report that was made from the archive.
+        """Keep a report that was rebuilt from the archive.
 
-        `limit` is the moment of the oldest frame that was not packed before it was made.
+        `limit` is the moment of the oldest frame that was not packed before it was rebuilt.
         """
         self._unpacked = report._replace(until=limit if report.until is None else report.until)
 
@@ -224,7 +224,7 @@ class Tape:
         return self._stored[index].frame if index >= 0 else None
 
     def events_until(self, moment: Millis) -> Iterator[Event]:
-        """Events up to a moment, newest first, also those that were read shortly after it."""
+        """Yield the events up to a moment, newest first, including those read shortly after it."""
         end = moment + READ_LATE_MS
         indexes = range(self.index_at(end + STEP_MS), -1, -1)
         stored = (reversed(self._stored[index].frame.events) for index in indexes)
@@ -232,11 +232,11 @@ class Tape:
         return (one for one in both if one.at <= moment)
 
     def change_after(self, moment: Millis) -> Millis | None:
-        """Time of the first change after this moment."""
+        """Return the time of the first change after this moment."""
         return next((one.at for one in self._after(moment) if one.has_change), None)
 
     def change_before(self, moment: Millis) -> Millis | None:
-        """Time of the last change before this moment; else that of the first frame."""
+        """Return the time of the last change before this moment, else of the first frame."""
         before = (one.at for one in self._before(moment) if one.has_change)
         first = self.begin if self.begin is not None and self.begin < moment else None
         return next(before, first)
@@ -254,10 +254,10 @@ class Tape:
             yield self._stored[index]
         yield from self.archive.before(moment)
 
-    # More may be packed before these two are read, so they fix now which frames are not.
+    # Frames may be packed before these iterators are read, so both collect the others at once.
 
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
-        """Return what was known at each moment of a span of time; another thread may unpack it."""
+        """Return the worlds of a span of time; another thread may read the iterator."""
         frames = [(one.report.world, one.at) for one in self.frames(begin)]
         stored = takewhile(lambda one: one[1] <= end, frames)
         if not self._is_older(begin):
@@ -265,7 +265,7 @@ class Tape:
         return chain(self.archive.worlds(begin, min(end, frames[0][1] - 1)), stored)
 
     def reports(self, begin: Millis, end: Millis) -> Iterator[Report]:
-        """Return the reports of a span of time; another thread may make those that are packed."""
+        """Return the reports of a span of time; another thread may read the iterator."""
         frames = [one.report for one in self.frames(begin)]
         stored = takewhile(lambda one: one.now <= end, frames)
         if not self._is_older(begin):
@@ -297,7 +297,7 @@ class Tape:
             self._weight_bytes += weight
 
     def _new_alarms(self, frame: Frame) -> tuple[str, ...]:
-        """Ids of the alarms that the newest frame does not have."""
+        """Return the ids of the alarms that the previous frame does not have."""
         if self.last is None:
             return tuple(one.id for one in frame.report.critical)
         before, now = self.last.report, frame.report
@@ -331,7 +331,7 @@ class Tape:
         return self._stored[:count]
 
     def replace(self, surplus: list[StoredFrame], blocks: Sequence[Block]) -> None:
-        """Keep these blocks instead of the frames that were packed."""
+        """Replace the frames that were packed with these blocks."""
         self._stored = self._stored[len(surplus) :]
         self._weight_bytes -= sum(one.weight_bytes for one in surplus)
         if blocks:
@@ -376,7 +376,7 @@ class Tape:
 
 
 def _verdicts(report: Report) -> list[str]:
-    """Ids of all deadlocks and findings."""
+    """Return the ids of all deadlocks and findings."""
     return [
         *(deadlock.id for deadlock in report.deadlocks),
         *(finding.id for finding in report.findings),
