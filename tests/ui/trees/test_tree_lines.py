@@ -199,7 +199,7 @@ def test_waiters_of_a_lock_that_cannot_be_read_are_unknown() -> None:
 
     assert "/locks/orders ◀ waiters unknown" in text(drawn(report, Selection(path=PATH)))
     assert overview_of(report).endswith(
-        "No client is seen to wait in a queue; 1 lock cannot be read."
+        "No client is seen waiting in a queue; 1 lock cannot be read."
     )
 
 

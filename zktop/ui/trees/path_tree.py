@@ -93,7 +93,7 @@ class PathTree:
 
 
 def _node(name: str, at: _Below, path: str, itself: Sequence[PathNode]) -> PathNode:
-    """Make the node of a prefix; `itself` is the lock at it, if there is one."""
+    """Return the node of a prefix; `itself` is the lock at that path, if any."""
     locks = {one.name: one for one in at.locks}
     below = [
         _node(part, one, f"{path}/{part}", [locks.pop(part)] if part in locks else ())

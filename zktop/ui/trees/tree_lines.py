@@ -68,7 +68,7 @@ def write_overview(writer: LineWriter, report: Report, *, is_ascii: bool = False
             writer.say("No client was waiting in a queue when the connection dropped.", "unknown")
         elif unread := sum(part.lock.error is not None for part in report.parts.values()):
             unread_locks = f"{count(unread, 'lock')} cannot be read"
-            writer.say(f"No client is seen to wait in a queue; {unread_locks}.", "unknown")
+            writer.say(f"No client is seen waiting in a queue; {unread_locks}.", "unknown")
         else:
             writer.say("✓ No client waits in a queue.", "good")
         return
@@ -127,7 +127,7 @@ class WaitTreeLines:
         return Branch((*drawn, *line(HERE if top.is_selected else "")), self._link(top), below)
 
     def _blocked(self, root: RootBlocker | None) -> Line:
-        """Say how many clients a root blocker keeps waiting, and for how long in total."""
+        """Return how many clients a root blocker keeps waiting, and for how long in total."""
         if root is None:
             return ()
         bound = (">=" if self.is_ascii else "≥") if root.undated else ""

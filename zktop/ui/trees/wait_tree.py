@@ -254,7 +254,7 @@ class _TreeBuilder:
         return (wait.path,) if wait else self._waits_by_watch(session)
 
     def _waits_by_watch(self, session: Session) -> tuple[Text, ...]:
-        """Return the locks that it waits for without a node; it only stands by in elections."""
+        """Return the locks it waits for by a watch alone; not elections, where it stands by."""
         parts = self.report.parts
         return tuple(
             path for path in self.report.watched_by(session) if not parts[path].lock.has_standbys
@@ -350,7 +350,7 @@ class _TreeBuilder:
         if not session:
             actor = Actors(self.report.settings).of(view.lock, member)
             return made._replace(kind=_kind_of(actor, "waits"))
-        here = f"also waits for {path}, see there"
+        here = f"also waits for {path}; listed there"
         if session in self.seen:
             elsewhere = "listed above" if self.seen[session] == here else self.seen[session]
             return made._replace(kind="again", elsewhere=elsewhere)
@@ -385,7 +385,7 @@ def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
 
 
 def node_of(actor: str, report: Report) -> tuple[Text, Text] | None:
-    """Return lock and node of an actor that is a node without a session; None for others."""
+    """Return the lock and node of an actor that is a node without a session, else None."""
     if not actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
         return None
     whole = actor.partition(":")[2]

@@ -14,7 +14,7 @@ MAX_CLIMB: Final = 50
 class Step(NamedTuple):
     """A member with its session and its lock: a step on the way up, or a wait."""
 
-    owner: Session  # 0: no session owns the node, or it is no request of its owner
+    owner: Session  # 0: no session owns the node, or the node is not a request
     path: Text
     member: Member
 
