@@ -1,10 +1,9 @@
 """Draw a new layout once.
 
 Textual draws a screen as soon as it is laid out, and again when the widgets have filled their new
-sizes; a scroll bar that got its size in between, once more; and a whole screen three times when it
-comes to the top. When a dialog has been removed, it lays out and draws the page below once more.
-A page that fills its panes asks for several layouts within a tenth of a second, and each of them
-would be drawn.
+sizes. It draws a scroll bar that was resized in between once more, a screen that comes to the top
+three times, and the page below a removed dialog once more. A page that fills its panes causes
+several layouts within a tenth of a second, each of which would be drawn.
 """
 
 from typing import Final, Generic
@@ -20,14 +19,14 @@ MAX_UNDRAWN: Final = 3  # layouts in a row, each of which is followed by another
 
 
 class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
-    """A screen that is drawn when its widgets have filled their new sizes, and not before."""
+    """A screen that is drawn only when its widgets have filled their new sizes."""
 
     _is_new_layout = False  # until the widgets have filled it
     _was_drawn = False
     _undrawn = 0  # layouts since the last drawing
 
     def _on_screen_resume(self, _event: ScreenResume) -> None:
-        """Draw everything later, except the first frame; Textual's own handler comes next."""
+        """Draw everything later, except the first frame; Textual's own handler runs next."""
         if self._has_first_frame:
             self.refresh()
 
@@ -47,7 +46,7 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
         return self._was_drawn or len(self.app.screen_stack) > 1
 
     def _draw_laid_out(self) -> None:
-        """Draw, unless another layout is due already: then lay out at once, and draw that."""
+        """Draw; if another layout is already due, do that first."""
         if self._layout_required and self._undrawn < MAX_UNDRAWN and self.is_current:
             self._undrawn += 1
             self._on_timer_update()

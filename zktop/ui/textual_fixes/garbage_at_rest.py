@@ -1,17 +1,17 @@
-"""Collect garbage while the user rests, so that it does not delay the effect of a key.
+"""Collect garbage while the user is idle, so that it does not delay the effect of a key.
 
-Every drawing leaves reference cycles of Textual behind. At 10,000 locks and 50,000 sessions Python
-would start a full collection at about every seventh key, and the key would take 50 ms longer. It
-does so only if the user does not rest for some hundred keys.
+Every drawing leaves reference cycles of Textual behind. With 10,000 locks and 50,000 sessions,
+Python would start a full collection about every seventh key and delay that key by 50 ms. With this
+module, that happens only after some hundred keys without a pause.
 """
 
 import asyncio
 import gc
 from typing import Final
 
-REST_S: Final = 0.5  # after the last key: its effect is on the screen, and no other has come
+REST_S: Final = 0.5  # pause after the last key, whose effect is on the screen by then
 MIN_ROUNDS: Final = 3  # small collections since the last full one
-MAX_ROUNDS: Final = 30  # from then on, Python may start it between two keys; usually from 10 on
+MAX_ROUNDS: Final = 30  # then Python may start one between two keys; its default is 10
 
 
 class GarbageAtRest:
@@ -22,13 +22,13 @@ class GarbageAtRest:
         gc.set_threshold(*gc.get_threshold()[:2], MAX_ROUNDS)
 
     def after_key(self) -> None:
-        """Collect when no other key has come for a moment."""
+        """Collect after a pause without keys."""
         if self._due is not None:
             self._due.cancel()
         self._due = asyncio.get_running_loop().call_later(REST_S, collect_if_much)
 
 
 def collect_if_much() -> None:
-    """Collect now what Python would collect soon."""
+    """Run a full collection if there were enough small ones since the last."""
     if gc.get_count()[2] >= MIN_ROUNDS:
         gc.collect()

@@ -1,6 +1,6 @@
 """Deliver keys one at a time, so that keys typed fast do the same as keys typed slowly.
 
-Textual delivers a key to the widget that has the focus at that moment, even if the key before it
+Textual delivers a key to the widget that has the focus at that moment, even if the previous key
 has yet to open a dialog, close one or turn the page. Without the queue, the key after the one that
 opens a dialog goes to the table below, and the key after the one that closes it is lost.
 """
@@ -22,9 +22,9 @@ from zktop.ui.keys import FIXED
 from zktop.ui.messages import DrawingFailed
 
 ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
-WORK_S: Final = 0.008  # of work in steps, until keys are looked for
-PICTURE_S: Final = 0.03  # from the end of a key to its picture
-MAX_PAUSE_S: Final = 0.2  # of such work, while keys come without a pause
+WORK_S: Final = 0.008  # of work in steps between two checks for keys
+PICTURE_S: Final = 0.03  # from the handling of a key to the frame that shows its effect
+MAX_PAUSE_S: Final = 0.2  # longest pause of such work while keys keep coming
 MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
 
 
@@ -40,10 +40,10 @@ def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> N
 def call_in_steps(
     pump: MessagePump, steps: Iterator[None], then: Callable[[], object] = lambda: None
 ) -> None:
-    """Do steps after the next drawing, for a moment at a time; keys and their pictures come first.
+    """Run steps after the next drawing, a few milliseconds at a time; keys come first.
 
-    A key passes through several widgets, and so does the picture that answers it. Work in between
-    would delay both each time. `then` is called at the end, also after an error in a step, which
+    A key passes through several widgets, and so does the drawing of its effect. Work in between
+    would delay both at each widget. `then` is called at the end, even if a step failed; the error
     is reported.
     """
     pump.call_after_refresh(partial(_do_some, pump, steps, then, perf_counter()))
@@ -83,7 +83,7 @@ class KeyQueue:
     def __init__(self, app: App[int], deliver: Callable[[Key], Awaitable[None]]) -> None:
         self._app, self._deliver = app, deliver
         self._held: deque[Key] = deque()
-        self._ever_held = 0  # number of keys
+        self._ever_held = 0  # number of keys held so far
         self._marker: KeyHandled | None = None  # the one that the held keys wait for
         self._handled_s = 0.0  # when the last key was handled
 
@@ -94,7 +94,7 @@ class KeyQueue:
 
     @property
     def is_answering(self) -> bool:
-        """True while a key is being handled, or its picture is drawn."""
+        """True while a key is being handled, or its effect is drawn."""
         return self.is_busy or perf_counter() - self._handled_s < PICTURE_S
 
     def holds(self, key: Key) -> bool:
@@ -128,6 +128,6 @@ class KeyQueue:
         return self._held.popleft() if self._held else None
 
     async def _release_until(self, number: int) -> None:
-        """Deliver this key and those before it: they have waited long enough."""
+        """Deliver the held keys up to this number; they have waited long enough."""
         while self._held and self._ever_held - len(self._held) < number:
             await self._deliver(self._held.popleft())

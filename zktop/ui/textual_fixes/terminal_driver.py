@@ -5,10 +5,10 @@ and the next write blocks forever. A closed terminal also sends SIGCONT to its p
 Textual would then start a second thread.
 
 A busy terminal, for example behind a slow ssh link, makes writers wait, unless a process that
-shares it has switched that off.
+shares it has made it non-blocking.
 
 A process that does not belong to the terminal, as in a container or under nohup, gets no SIGHUP
-when the terminal closes. Textual's thread for keys would then read its end again and again.
+when the terminal closes. Textual's thread for keys would then read end-of-file in a loop.
 """
 
 import os
@@ -60,9 +60,9 @@ class TerminalDriver(LinuxDriver):
         Thread(target=self._report_hangup, name="terminal-hangup", daemon=True).start()
 
     def _report_hangup(self) -> None:
-        """Wait until the terminal is closed; then do as if it had sent SIGHUP."""
+        """Wait until the terminal is closed; then send SIGHUP to this process."""
         terminal = select.poll()
-        terminal.register(self.fileno, 0)  # only its end
+        terminal.register(self.fileno, 0)  # only hangups
         if any(event & select.POLLHUP for _, event in terminal.poll()):
             os.kill(os.getpid(), signal.SIGHUP)
 
