@@ -149,7 +149,7 @@ def test_existing_files_are_never_replaced(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text("mine")
 
-    assert refused(str(file)) == f"{file} exists already. Choose another name."
+    assert refused(str(file)) == f"{file} already exists. Choose another name."
     assert refused(str(tmp_path)) == f"{tmp_path} is a directory."
     with pytest.raises(FileExistsError):
         write_new(file, b"theirs")

@@ -37,7 +37,7 @@ PREFERRED_ROLES: Final[dict[ContenderAction, tuple[str, ...]]] = {
 
 
 def why_no_contenders(app: Shell) -> str:
-    """Say why this session has no contenders, in a sentence."""
+    """Return a sentence that says why this session has no contenders."""
     return READ_ONLY if app.feed.is_live else RECORDING
 
 

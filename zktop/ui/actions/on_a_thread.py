@@ -1,4 +1,4 @@
-"""Run blocking work beside the UI."""
+"""Run blocking work on threads, so that it does not block the UI."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
@@ -13,15 +13,15 @@ Result = TypeVar("Result")
 
 
 async def on_a_thread(work: Callable[[], Result]) -> Result:
-    """Run blocking work on a thread that ends with it; those of `to_thread` would stay.
+    """Run blocking work on its own thread, which ends with it; those of `to_thread` would stay.
 
-    If this is cancelled, the work goes on to its end.
+    If this is cancelled, the work still runs to its end.
     """
     one = ThreadPoolExecutor(1)
     try:
         return await asyncio.get_running_loop().run_in_executor(one, work)
     finally:
-        one.shutdown(wait=False)  # to wait for cancelled work would block the UI
+        one.shutdown(wait=False)  # waiting for cancelled work would block the UI
 
 
 async def through_on_a_thread(

@@ -27,7 +27,7 @@ def portable_svg(picture: str) -> str:
     """Return Textual's picture without web fonts, leading blanks and letters for dots."""
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
-    if own := re.search(r'class="(terminal-\d+-)', picture):  # no text has a quotation mark
+    if own := re.search(r'class="(terminal-\d+-)', picture):  # text never contains quotation marks
         picture = picture.replace(own[1], "zktop-")  # the number differs in each run
     picture = picture.replace(CRISP, "")
     picture = picture.replace(SCREEN, f"{SCREEN}{CRISP}")  # for all areas at once

@@ -186,7 +186,7 @@ class TimeActions(Shell):
     async def _compare(self) -> None:
         frame, newest, at = self.view_state.frame, self.tape.last, self.view_state.at
         if self.view_state.is_unpacking and at is not None:
-            frame = await self._frame_at(at)  # the one on display is that of another moment
+            frame = await self._frame_at(at)  # the displayed frame belongs to another moment
         mark = self.page.mark if self.page is not None else None
         marked = await self._frame_at(mark) if mark is not None else None
         if frame is None or newest is None or at is None:
