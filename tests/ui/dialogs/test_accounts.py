@@ -65,7 +65,7 @@ def test_it_says_that_no_client_waited() -> None:
     """There are no empty tables."""
     lines = drawn((NOW, lock("/locks/stock", "ann")), (after(60), []), until=after(60))
 
-    assert lines == ["In these 1m00s nobody was seen to wait for a lock."]
+    assert lines == ["No client was seen waiting for a lock in these 1m00s."]
 
 
 def test_it_says_what_is_not_known() -> None:

@@ -38,7 +38,7 @@ class AccountsDialog(TextDialog):
     def __init__(
         self, accounts: Accounts, expired: Sequence[ExpiredSession], *, is_packed: bool
     ) -> None:
-        """Prepare; `is_packed` if some moments of the period are kept once a second."""
+        """Show these accounts; `is_packed`: some of the period is kept only once a second."""
         begin, end = time_ms(accounts.since), time_ms(accounts.until)
         super().__init__(f"Who made others wait: {begin} to {end}Z", "esc close")
         self._accounts, self._is_packed = accounts, is_packed
@@ -68,7 +68,7 @@ def account_lines(accounts: Accounts, width: int, *, is_packed: bool) -> Iterato
 
 
 def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line]:
-    """Draw the sessions that expired: what that freed, and who got it."""
+    """Draw the sessions that expired, the locks that this freed, and which clients got them."""
     if expired:
         yield ()
         yield line((count(len(expired), "session") + " expired", "title"))
@@ -95,12 +95,12 @@ def _next(freed: FreedLock) -> str:
 def _summary(accounts: Accounts, *, is_packed: bool) -> str:
     length = span(accounts.until - accounts.since)
     if not accounts.blocked_ms:
-        said = f"In these {length} nobody was seen to wait for a lock."
+        said = f"No client was seen waiting for a lock in these {length}."
     else:
         said = (
             f"In these {length} clients waited {span(accounts.blocked_ms)} in all, added up. A "
             "client blocks others while it holds a lock that they wait for; ITSELF is the part of "
-            "it in which it waited for another lock: look at the holder of that one."
+            "that time in which it waited for another lock, whose holder is the cause."
         )
     if is_packed:
         said += " Older moments are kept once a second, so short waits are missing."
@@ -113,7 +113,7 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) -> Iterator[Line]:
-    """Yield a heading and the first rows; names share what the figures leave of the width."""
+    """Yield a heading and the first rows; names share the width that the figures leave."""
     yield ()
     yield _cells([(text, "dim") for text in head], width)
     for at, row in enumerate(rows):

@@ -91,7 +91,7 @@ class Dialog(Overlay[T], Generic[T]):
     moves_in = ""  # CSS selector of the list or text that cursor keys move in
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let keys only close the dialog until its fields are mounted."""
+        """Allow only the key that closes the dialog until its fields are mounted."""
         is_possible = self.is_mounted or action == "leave"
         return is_possible and super().check_action(action, parameters)
 

@@ -67,7 +67,7 @@ class ColumnsDialog(Dialog[None]):
                 return
 
     def action_accept(self) -> None:
-        """Sort by the selected column; if the rows are in that order, reverse it."""
+        """Sort by the selected column; if the rows are already sorted by it, reverse them."""
         column = self._column
         if column is None or column.key is not None:
             self._table.sort_by(column.name if column else None)

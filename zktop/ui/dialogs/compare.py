@@ -61,7 +61,7 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
 
 
 def _members(view: LockView | None) -> object:
-    """Return what identifies each holder and each waiter, in order: without a session, a label."""
+    """Return the node of each holder and waiter, in order, with its session or else its label."""
     if view is None:
         return None
     groups = view.holders, view.waiters
@@ -69,7 +69,7 @@ def _members(view: LockView | None) -> object:
 
 
 def lock_state(view: LockView | None) -> str:
-    """Say who holds a lock and who waits: the first few names, and the number of others."""
+    """Return the first holders and waiters of a lock by name, and the number of others."""
     if view is None:
         return "does not exist"
     holders = [holder.name for holder in view.holders]

@@ -100,7 +100,7 @@ class ExportDialog(Dialog[ExportRequest]):
 
 
 def refused(name: str) -> str:
-    """Say why a file with this name cannot be written; empty if it can.
+    """Return why a file with this name cannot be written; empty if it can.
 
     >>> refused(""), refused("/")
     ('Enter a file name.', '/ is a directory.')
@@ -112,7 +112,7 @@ def refused(name: str) -> str:
         if file.is_dir():
             return f"{file} is a directory."
         if file.exists():
-            return f"{file} exists already. Choose another name."
+            return f"{file} already exists. Choose another name."
         if not file.absolute().parent.is_dir():
             return f"No such directory: {file.parent}"
     except (OSError, RuntimeError, ValueError) as error:

@@ -55,7 +55,7 @@ SIGNS: Final = (
 
 
 class HelpEntry(NamedTuple):
-    """Lines that belong together, and the text that a search compares with."""
+    """Lines that belong together, and the text that a search matches."""
 
     lines: Sequence[Line]
     words: str
@@ -116,7 +116,7 @@ def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterabl
 
 
 def _paragraphs(page: Page, keys: Sequence[Action], width: int) -> list[HelpEntry]:
-    """Wrap each paragraph about the screen; it names the user's own keys."""
+    """Wrap each paragraph about the screen, with the user's own keys filled in."""
     moved = _moved(keys)
 
     def plain(mark: re.Match[str]) -> str:
@@ -129,9 +129,9 @@ def _paragraphs(page: Page, keys: Sequence[Action], width: int) -> list[HelpEntr
 
 
 def _moved(keys: Sequence[Action]) -> dict[str, str]:
-    """The letters that the user has given up, and the first new key of each action.
+    """Map each letter that the user has replaced to the first new key of its action.
 
-    Other characters are left alone: texts name signs like `?` and `-` as well.
+    Other characters are left alone: in texts, `?` and `-` may be signs instead of keys.
     """
     now = {key.id: key.names for key in keys if key.names}
     return {

@@ -137,7 +137,7 @@ def overview(
 def found(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem], text: str
 ) -> list[PaletteSection]:
-    """Search all groups, or those of the kind that the text begins with, for a few each."""
+    """Search all groups, or only the kind that the text begins with; return a few items each."""
     first, *rest = text.casefold().split()
     kind = KINDS.get(first, first)
     searched, words = groups, (first, *rest)

@@ -71,7 +71,7 @@ class PaletteGroup(NamedTuple):
 
 
 class SessionName(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A session with nodes in locks: its id as text, and its name if that is another one."""
+    """A session with nodes in locks: its id as text, and its name if that differs."""
 
     session: Session
     text: str
@@ -149,7 +149,7 @@ def groups_of(app: Shell, sessions: Sequence[SessionName] = ()) -> list[PaletteG
 
 
 def has_all(text: str, words: Words) -> bool:
-    for word in words:  # noqa: SIM110  a key searches 100,000 paths, with `all` in four times the time
+    for word in words:  # noqa: SIM110  each key searches 100,000 paths; `all` takes four times as long
         if word not in text:
             return False
     return True

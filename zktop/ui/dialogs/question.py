@@ -53,7 +53,7 @@ class ConfirmDialog(QuestionDialog[str]):
 
 
 class YesNoDialog(Dialog[bool]):
-    """Asks before something is done: Enter is yes, Esc is no."""
+    """Asks for confirmation: Enter is yes, Esc is no."""
 
     DEFAULT_CSS = """
     YesNoDialog Label { width: 1fr; height: auto; }
