@@ -55,7 +55,7 @@ KINDS: Final = {
     "knot": "No lease of the pool can be returned.",
     "upgrade": "A reader wants to write and waits for itself.",
     "upgraders": "Several readers all want to write.",
-    "watches": "Each client sleeps on a watch of another one's node.",
+    "watches": "Each client waits for a watch on another client's node.",
     "election": "The leader waits for a client that waits to lead.",
 }
 
