@@ -117,7 +117,7 @@ def test_expired_sessions_are_listed_newest_first() -> None:
     assert lines[4].endswith("  ann 10.0.0.1:4711")
     assert lines[5:] == [
         "  freed /locks/stock: bob got it 2s later",
-        "  freed /locks/orders: nobody has got it yet",
+        "  freed /locks/orders: not acquired yet",
         "  freed /locks/shelf: an unknown client got it 1s later",
     ]
 
