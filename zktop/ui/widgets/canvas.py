@@ -34,9 +34,9 @@ NOT_HOVERED: Final = Hovered(-1)
 
 
 class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
-    """Base of all views. A subclass knows the number of lines, and draws any one of them.
+    """Base of all views. A subclass returns the number of lines, and draws each line.
 
-    It does not inherit the keys of Textual's scroll views, which would scroll instead of move.
+    It does not inherit the keys of Textual's scroll views: they scroll instead of moving a cursor.
     """
 
     ALLOW_SELECT = False
@@ -61,7 +61,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def count(self) -> int:
-        """Lines below the heads."""
+        """The number of lines below the heads."""
         return 0
 
     def heads(self, width: int) -> Sequence[Line]:
@@ -84,7 +84,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return self.scrollable_content_region.size
 
     def lines_in_sight(self) -> int:
-        """Return lines that fit below the heads."""
+        """Return how many lines fit below the heads."""
         return max(0, self.room.height - len(self.heads(self.room.width)))
 
     def repaint(self) -> None:
@@ -121,7 +121,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return [*heads, *lines, *blank][:height]
 
     def _guarded(self, index: int, width: int) -> Line:
-        """Draw one line; after an error, a line that says so."""
+        """Draw one line; after an error, return a line that reports it."""
         try:
             return self.drawn(index, width)
         except Exception as error:  # noqa: BLE001  the other lines are still useful

@@ -1,4 +1,4 @@
-"""The line at the bottom in which the user types a filter. It applies after each letter."""
+"""The line at the bottom for typing a filter, which is applied after each letter."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 
 class FilterLine(Input):
-    """A text field in the place of the footer. Enter keeps the filter, Escape removes it."""
+    """A text field that replaces the footer. Enter keeps the filter, Escape removes it."""
 
     DEFAULT_CSS = """
     FilterLine { display: none; height: 1; border: none; padding: 0 1; background: $panel; }

@@ -1,7 +1,7 @@
 """The header: the ensemble, its state, how current the display is, and the tabs of the screens.
 
-The first line consists of pieces with a rank. Problems and blind spots, rank 0, are always shown,
-in a narrow window instead of the name of the ensemble and of zktop's own; the other pieces and the
+The first line consists of pieces with a rank. Problems and blind spots, rank 0, are always shown;
+in a narrow window they replace the names of the ensemble and of zktop. The other pieces and the
 name share the rest of the line.
 """
 
@@ -75,7 +75,7 @@ def ensemble(
 
 
 def _without_name(begin: Line, worst: Sequence[HeaderPiece], width: int) -> Line:
-    """Draw the most important pieces in a narrow window, those that a click leads to first."""
+    """Draw the most important pieces in a narrow window, those that can be clicked first."""
     alone = joined(one.drawn for one in sorted(worst, key=lambda one: not one.drawn[0].link))
     both = joined([begin, alone])
     return fitted(both if width_of(both) <= width else alone, width) if width > 0 else ()
@@ -193,7 +193,7 @@ class PageHeader(Canvas, can_focus=False):
 
 
 def _places(state: ViewState, page: str) -> list[Run]:
-    """Return where the user is: the page, and the lock on it. A click goes there."""
+    """Return the current place: the page, and the lock on it. A click goes there."""
     path = state.subject.path if page == LOCK else None
     titles = [page_named(page).title, *([path] if path else [])]
     number = [one.name for one in PAGES].index(page) + 1
@@ -264,7 +264,7 @@ def _moment(state: ViewState, frame: Frame) -> Millis:
 
 
 def _badge(state: ViewState) -> Line:
-    """Say whether zktop may write to this ensemble."""
+    """Return the badge that shows whether zktop may write to this ensemble."""
     port = state.contenders
     may_write = port is not None and port.permission.is_given
     return line((" DEMO ", "caution") if may_write else (" RO ", "allowed"))
@@ -284,7 +284,7 @@ def _unanswered(state: ViewState) -> Iterator[Line]:
 
 @lru_cache(16)
 def tabs(page: str, width: int, *, has_demo: bool) -> Line:
-    """Return the tabs: spaced, else close together, else with short titles."""
+    """Return the tabs: with gaps if they fit, else without gaps, else with short titles."""
     shown = [(n, one) for n, one in enumerate(PAGES, 1) if has_demo or one.name != DEMO]
     for gap, cells in ((" ", None), ("", None), ("", SHORT_TITLE_CELLS)):
         runs: list[Run] = []

@@ -18,7 +18,7 @@ from zktop.ui.widgets.text_view import LogView, TextList, TextView
 RULE: Final = "─"
 NAMED_KEY: Final = re.compile(r"\{(\w+)\}")
 CORNERS: Final = 6  # cells, with a piece of the border and a blank at each corner
-MIN_FACTS: Final = 12  # cells; a shorter piece says too little
+MIN_FACTS: Final = 12  # cells; a shorter piece would be useless
 MIN_RULE: Final = 4  # cells between the title and the facts, with a blank at each end
 
 
@@ -28,7 +28,7 @@ class FrameWords(NamedTuple):
     title: str
     facts: str = ""
     keys: str = ""  # what they do; `{tree}` is the user's key of the action `tree`
-    is_alarm: bool = False  # about something critical: the frame is red
+    is_alarm: bool = False  # the content is critical: the frame is red
 
 
 PANEL_CSS: Final = """
@@ -56,7 +56,7 @@ else:
 
 
 class Panel(_View):
-    """Base of every view in a frame; the focused panel has a frame of another colour."""
+    """Base of all views in a frame; the frame of the focused panel has another colour."""
 
     DEFAULT_CLASSES = "panel"
     words = FrameWords("")
@@ -137,7 +137,7 @@ def hinted(keys: str, key_of: Callable[[str], str], colour: str) -> Content:
 
 
 def titled(title: str, facts: str, width: int, colour: str = "") -> Content:
-    """Return the upper border: the title, a rule, and as much of the facts as there is room for.
+    """Return the upper border: the title, a rule, and as much of the facts as fits.
 
     >>> titled("Locks", "412 · worst first", 40).plain
     'Locks ────────── 412 · worst first'

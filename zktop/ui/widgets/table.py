@@ -42,7 +42,7 @@ class Column(NamedTuple, Generic[R]):
     """One column: its name, its width, and how a row is drawn in it.
 
     In a narrow terminal the columns with the highest `rank` are left out first. Spare cells go to
-    the columns with a `share`; those of them that need fewer lend cells to one that keeps its end.
+    the columns with a `share`; if they need fewer, the rest goes to columns with `keeps_end`.
     """
 
     name: str
@@ -84,7 +84,7 @@ def shortened(drawn: Line, cells: int) -> Line:
 
 
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
-    """Choose the columns that fit into `width` cells, each with the width that it gets."""
+    """Choose the columns that fit into `width` cells; return each with its width."""
     kept = [one for one in columns if one.needs <= width]
     while len(kept) > 1 and sum(one.width + GAP for one in kept) - GAP > width:
         kept.remove(max(kept, key=lambda one: (one.rank, kept.index(one))))
@@ -102,7 +102,7 @@ def lent(
 ) -> list[tuple[Column[R], int]]:
     """Give cells that flexible columns do not need to those that would cut the start of a text.
 
-    `needed` are the cells of the widest text in each flexible column.
+    `needed` is the width of the widest text in each flexible column.
     """
     cells = {column.name: width for column, width in widths}
     takers = [column.name for column, _ in widths if column.keeps_end]
@@ -122,7 +122,7 @@ class Table(Canvas, Generic[R]):
     page_orders: ClassVar[bool] = False  # True: after SortChanged the page calls `show` itself
 
     class SortChanged(Message):
-        """The user wants another order of the rows."""
+        """The user has chosen another order of the rows."""
 
     class CursorMoved(Message):
         """The user has put the cursor on another row."""
@@ -187,7 +187,7 @@ class Table(Canvas, Generic[R]):
         return self.row_at(at) if at is not None and at < len(self.rows) else None
 
     def row_at(self, index: int) -> R | RowGroup[R]:
-        """Return a row as it is now: rows change more often than their order."""
+        """Return the newest version of a row: rows change more often than their order."""
         row = self.rows[index]
         if isinstance(row, RowGroup) or not self.newest:
             return row
@@ -269,7 +269,7 @@ class Table(Canvas, Generic[R]):
     # Drawing
 
     def repaint(self) -> None:
-        """Draw the visible rows; again if a wider text than before changes the columns."""
+        """Draw the visible rows, and again if a wider text changes the widths of columns."""
         before = dict(self._needed)
         super().repaint()
         if self._needed != before and self._widths[0]:
@@ -335,7 +335,7 @@ class Table(Canvas, Generic[R]):
         return frozenset(column.name for column, _ in self._fitting(self.room.width))
 
     def use(self, columns: Sequence[Column[R]]) -> None:
-        """Have these columns from now on."""
+        """Use these columns from now on."""
         if columns is not self.columns:
             self.columns, self._widths = columns, (0, [])
 

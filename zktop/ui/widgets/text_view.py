@@ -62,7 +62,7 @@ class TextView(Canvas):
         self.scroll_to_lines(has_moved=True)
 
     def scroll_to_lines(self, *, has_moved: bool) -> None:
-        """Called after new lines, or a new size, for views that scroll by themselves."""
+        """Called after new lines or a resize, for views that scroll automatically."""
 
     # Selecting text with the mouse
 
@@ -97,7 +97,7 @@ class TextView(Canvas):
         return selection.extract("\n".join(texts)), "\n"
 
     def find(self, text: str) -> int | None:
-        """Return the first line that has this text."""
+        """Return the number of the first line that contains this text."""
         found = (at for at, one in enumerate(self._lines) if text in text_of(one))
         return next(found, None)
 
