@@ -50,7 +50,7 @@ class Zktop(
             self.turn_to(name, self._live_case() if name == "findings" else None)
 
     def action_explain_no_contenders(self) -> None:
-        """Say why this session has no contenders."""
+        """Show why this session has no contenders."""
         self.show_message(why_no_contenders(self))
 
     def _live_case(self) -> Selection | None:
@@ -65,7 +65,7 @@ class Zktop(
         return selection._replace(case=live[0]) if live and is_over else None
 
     async def action_back(self) -> None:
-        """Clear the filter; else return to live; else return to the page before."""
+        """Clear the filter, else return to live, else return to the previous page."""
         if self.visit.filter_text:
             self.set_filter("")
         elif self.feed.is_live and not self.playback.is_newest:

@@ -141,7 +141,7 @@ class BaseApp(App[int]):
         return {**super().get_theme_variable_defaults(), "line": LINE}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Textual's filters, then those for ASCII and NO_COLOR."""
+        """Return Textual's filters, then those for ASCII and NO_COLOR."""
         own = (self._ascii, self._colourless)
         return [*super().get_line_filters(), *(one for one in own if one.enabled)]
 
@@ -258,7 +258,7 @@ class BaseApp(App[int]):
         return self._trouble if perf_counter() < self._trouble_until else ""
 
     def guarded(self, what: str, do: Callable[[], object]) -> None:
-        """Call a function; report its error and go on."""
+        """Call a function; if it fails, report the error and continue."""
         try:
             do()
         except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
@@ -270,7 +270,7 @@ class BaseApp(App[int]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Run an action; report its error and go on."""
+        """Run an action; if it fails, report the error and continue."""
         try:
             return await super().run_action(action, default_namespace, namespaces)
         except Exception as error:  # noqa: BLE001  the next key is still useful

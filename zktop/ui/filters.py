@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 
 class Word(NamedTuple):
-    """One word of a filter: where it is searched, and what it finds there."""
+    """One word of a filter: the field to search, and the test that its text must pass."""
 
     field: str  # "": the text that plain words are searched in
     finds: Callable[[str], bool]
@@ -35,7 +35,7 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
     words: tuple[Word, ...] = ()
 
     def matcher(self, fields: Mapping[str, Callable[[R], str]]) -> Callable[[R], bool]:
-        """Return a function that says whether a row matches; `fields` make the texts of a row."""
+        """Return a function that tests a row; `fields` return the texts of its fields."""
         words = [(fields.get(one.field), one.finds, one.is_excluded) for one in self.words]
 
         def matches(row: R) -> bool:
@@ -58,7 +58,7 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         )
 
     def mistake(self, known: Sequence[str]) -> str:
-        """Return a message about fields that the screen does not know; empty if it knows all.
+        """Return a message about fields that are not in `known`; empty if there are none.
 
         >>> parsed_filter("holder:x owner:ann").mistake(["owner", "state"])
         'unknown word holder: (owner: state:)'

@@ -1,8 +1,8 @@
-"""News from the feed's thread for the UI's thread.
+"""A thread-safe queue of news from the feed's thread to the UI's thread.
 
 A live feed never waits: it adds its news and wakes the UI once. The inbox is bounded, even if the
-UI is busy or its terminal blocks: when it is full, each new entry takes the place of the newest
-one of its kind. Of frames, the events add up.
+UI is busy or its terminal blocks: when it is full, each new entry replaces the newest one of its
+kind. If that is a frame, its events are kept.
 """
 
 import threading
@@ -22,7 +22,7 @@ class Inbox:
     """A bounded queue that calls `wake` when it is no longer empty."""
 
     def __init__(self, wake: Wake, *, waits: bool = False) -> None:
-        """With `waits`, a frame waits while the inbox is full, so that no frames are merged."""
+        """With `waits`, `put` blocks while the inbox is full, so that no frames are merged."""
         self._wake, self._waits = wake, waits
         self._news: deque[News] = deque()
         self._guard = threading.Lock()
@@ -48,7 +48,7 @@ class Inbox:
         return len(self._news) < MAX_NEWS or not self._waits
 
     def _merged(self, news: News) -> News:
-        """Take out the newest entry of the same kind, and merge it with this one."""
+        """Remove the newest entry of the same kind, and merge it into this one."""
         same = (at for at, one in enumerate(self._news) if type(one) is type(news))
         at = max(same, default=None)
         if at is None:
@@ -68,7 +68,7 @@ class Inbox:
             self._emptied.notify_all()
 
     def wake(self) -> None:
-        """Make the UI draw without news. May be called on any thread."""
+        """Make the UI draw without news. Thread-safe."""
         with self._guard:
             wakes, self._awake = not self._awake, True
         if wakes:

@@ -1,4 +1,4 @@
-"""Protocols for what the UI uses without importing it: clusters, feeds, contenders and so on.
+"""Protocols of the things that the UI uses but does not import: clusters, feeds, contenders etc.
 
 `zktop.app` passes the implementations in. A feed calls its callback on its own thread. A `Copy`,
 and the methods `export` and `clip` of `Exports`, may take seconds, so the UI calls them on another
@@ -201,10 +201,10 @@ class Exports(Protocol):
         """Return the report as json, text, dot or mermaid."""
 
     def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
-        """Write these locks of a report as text; `source` is the ensemble or the file."""
+        """Return these locks of a report as text; `source` is the ensemble or the file."""
 
     def clip(self, past: Past, settings: "Settings", opens_at: Millis) -> bytes:
-        """Write a past as a recording that opens at this moment."""
+        """Return a past as a recording that opens at this moment."""
 
 
 class OpenCluster(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """The keys: `KEYS` has one entry for each action that a key runs.
 
-Bindings, footer, help, command palette and the setting `ui.keys` are all made from this table. The
+Bindings, footer, help, command palette and the setting `ui.keys` are built from this table. The
 entry `copy` runs the method `action_copy` of the focused widget, the screen or the app, whichever
 has it first. An entry without pages works everywhere; one with pages works there and hides a
 global entry with the same key. Actions that write to ZooKeeper have a capital letter, except those
@@ -222,7 +222,7 @@ _NAMES: Final = {
 
 
 def with_user_keys(settings: Mapping[str, str]) -> tuple[Action, ...]:
-    """Return the table with the user's keys, which `key_mistakes` has found correct."""
+    """Return the table with the user's keys, already checked by `key_mistakes`."""
     return tuple(
         key._replace(keys=",".join(map(textual_key, _parts(settings[key.id]))))
         if key.id in settings
@@ -259,7 +259,7 @@ def added_mistakes(
 
 
 def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Keys that run two actions in one place, with the action that the user changed."""
+    """Yield the keys that run two actions in one place, with the action that the user changed."""
     names = {key.id: frozenset(key.names) for key in table}
     for first, second in combinations(table, 2):
         if names[first.id].isdisjoint(names[second.id]) or not _overlap(first, second):
@@ -273,7 +273,7 @@ def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[
 
 
 def textual_key(text: str) -> str:
-    """Textual's name for a key.
+    """Return Textual's name for a key.
 
     >>> textual_key("?"), textual_key("ctrl+k"), textual_key("G"), textual_key("shift+tab")
     ('question_mark', 'ctrl+k', 'G', 'shift+tab')

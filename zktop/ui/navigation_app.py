@@ -1,4 +1,4 @@
-"""Which cluster and which page the app shows, and the way back.
+"""The cluster and page that the app shows, and how it goes back.
 
 Each cluster has a visit with pages of its own. A page is created when it is first shown.
 """
@@ -54,7 +54,7 @@ class NavigationApp(BaseApp):
         self.visit = self.visits[name]
 
     def wake(self) -> None:
-        """Take news from all visits. May be called on any thread; for subclasses."""
+        """Take news from all visits. Thread-safe; for subclasses."""
         raise NotImplementedError
 
     def draw(self) -> None:
@@ -120,7 +120,7 @@ class NavigationApp(BaseApp):
         self._load_page(name)
 
     def turn_back(self) -> None:
-        """Return to the entry before this one, if there is one."""
+        """Return to the previous entry, if there is one."""
         visit, page = self.visit, self.page
         if visit.navigation.before and page is not None:
             entry = visit.navigation.before[-1]

@@ -27,13 +27,13 @@ class NavigationHistory(NamedTuple):
     following: tuple[NavigationEntry, ...] = ()
 
     def after_leaving(self, here: NavigationEntry) -> "NavigationHistory":
-        """Leave an entry for a new one; there is nothing to go forward to."""
+        """Leave an entry for a new one; this clears the following entries."""
         if self.before[-1:] == (here,):
             return NavigationHistory(self.before)
         return NavigationHistory((*self.before, here)[-MAX_ENTRIES:])
 
     def back(self, here: NavigationEntry) -> "NavigationHistory":
-        """Return from here to the entry before."""
+        """Return from here to the previous entry."""
         return NavigationHistory(self.before[:-1], (*self.following, here)[-MAX_ENTRIES:])
 
     def forward(self, here: NavigationEntry) -> "NavigationHistory":

@@ -20,7 +20,7 @@ FORGET_MS: Final = 60_000  # a finding that returns after this time is new again
 
 
 class NewAlerts(NamedTuple):
-    """The findings to announce, and the number of those that exceed the limit."""
+    """The findings to announce, and how many exceed the limit."""
 
     findings: tuple[Finding, ...] = ()
     more: int = 0
@@ -76,7 +76,7 @@ class Notifier:
 
 
 def proven_causes(report: Report) -> Iterator[Finding]:
-    """Critical findings that are proven and not the consequence of another finding.
+    """Yield the critical findings that are proven and not the consequence of another finding.
 
     A deadlock whose lock nodes all existed at one time counts, even if it is unknown whether its
     sessions are single threads.

@@ -1,7 +1,7 @@
 """The app without its actions: pages between a header and a footer, drawn from reports.
 
 `Shell` receives news from the feeds and draws the visible screen, at most `refresh` times a second
-under load. `zktop.ui.navigation_app` turns the pages; `zktop.ui.app` adds what the keys do.
+under load. `zktop.ui.navigation_app` switches pages; `zktop.ui.app` adds the actions of keys.
 """
 
 from collections.abc import Sequence
@@ -182,7 +182,7 @@ class Shell(NavigationApp):
             self.draw()
 
     def _is_still(self, page: Page, news: Sequence[News]) -> bool:
-        """True if the page may wait: for a minute, only the time has changed."""
+        """True if the page need not be drawn: for a minute, only the time has changed."""
         last = self.tape.last
         return (
             self._drawn_at - self._page_drawn_at < page.STILL_S
@@ -237,7 +237,7 @@ class Shell(NavigationApp):
             self.bell()
 
     def _alert(self, visit: Visit, sentence: str) -> None:
-        """Show a message about alerts, unless it would cover a part of them on the page."""
+        """Show a message about alerts, unless the page lists them: it would cover some."""
         is_newest = visit is self.visit and visit.playback.is_newest
         if not (is_newest and visit.page in PAGES_WITH_ALERTS):
             self._complain(visit, sentence)

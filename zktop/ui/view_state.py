@@ -38,7 +38,7 @@ class Selection(NamedTuple):
     def updated(self, newer: "Selection") -> "Selection":
         """Replace the fields that the newer selection sets.
 
-        A node and a contender belong to a lock and a session, and do not outlive them.
+        The node and contender are dropped when the lock or session changes.
         """
         known = {field: value for field, value in newer._asdict().items() if value is not None}
         has_moved = any(known.get(one, getattr(self, one)) != getattr(self, one) for one in PLACE)
@@ -70,7 +70,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     acknowledged: Acknowledged = NOTHING_ACKNOWLEDGED
     hides_notes: bool = False  # findings that are only information
     is_newest: bool = True  # it follows the live state
-    is_unpacking: bool = False  # the frame is an earlier one until that of `at` is made again
+    is_unpacking: bool = False  # shows an earlier frame until the one of `at` is rebuilt
     at: Millis | None = None  # the moment; the frame may be slightly older
     is_paused: bool = False
     is_playing: bool = False  # playing the past

@@ -1,7 +1,7 @@
-"""One cluster as the UI keeps it: its feed, its past, and where the user is in it.
+"""The state of one cluster in the UI: its feed, its past, and the user's place in it.
 
-A visit lasts until zktop ends. A cluster that is not shown stays connected, so its past has no
-gap, its alerts are announced, and a user who comes back finds everything as it was left.
+A visit lasts until zktop ends. A cluster that is not shown stays connected: its past has no gap,
+its alerts are announced, and a user who returns finds the same page and selection.
 """
 
 from typing import Final
@@ -37,7 +37,7 @@ class Visit:
         self.playback = Playback(is_live=feed.is_live, at=at)
         tries = "Connecting to" if feed.is_live else "Opening"
         self.status = Status("connecting", f"{tries} {feed.name} ...")
-        self._has_failed = False  # the last attempt to connect that has ended
+        self._has_failed = False  # the last finished attempt to connect
         self.notifier = Notifier()
         self.inbox = Inbox(wake, waits=not feed.is_live)
         self.page = page  # the one to show while this cluster is on display
@@ -57,12 +57,12 @@ class Visit:
         self.feed.start(self.inbox.put)
 
     def complain(self, sentence: str) -> None:
-        """Show an error message. May be called on any thread."""
+        """Show an error message. Thread-safe."""
         self.inbox.put(Complaint(sentence))
 
     @property
     def is_unpacking(self) -> bool:
-        """True until the report of the moment on display is made again."""
+        """True until the report of the current moment is rebuilt."""
         at = self.playback.moment(self.tape)
         return at is not None and not self.playback.is_newest and self.tape.is_packed(at)
 
@@ -83,7 +83,7 @@ class Visit:
         """Store one piece of news."""
         if isinstance(news, Frame):
             if self.tape.last is not None and self.tape.last.is_early:
-                self._begin_past()  # with 100,000 locks that have not come, only been read
+                self._begin_past()  # otherwise, all locks read since then would look new
             self.tape.add(news)
             self.pulse.add(news)
             if self.feed.is_live:

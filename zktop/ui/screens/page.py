@@ -82,7 +82,7 @@ class Page(Vertical):
         """Called before the user types a filter; for subclasses that can prepare for it."""
 
     def search(self, steps: Iterator[None], table: Panel, title: str) -> Iterator[None]:
-        """Take the steps that prepare the filter of a large table, and say so."""
+        """Run the steps that prepare the filter of a large table, and show that it searches."""
         if next(steps, self) is self:
             return
         self.passed = None
@@ -92,7 +92,7 @@ class Page(Vertical):
         self.post_message(PageReady())  # the header shows the count
 
     def on_resize(self) -> None:
-        """Have the app draw the newest state in the new size."""
+        """Make the app draw the newest state in the new size."""
         self.post_message(PageReady())
 
     @property
@@ -140,11 +140,11 @@ class Page(Vertical):
         return self.subject
 
     def copied(self) -> str:
-        """Text of the row under the cursor, for the clipboard."""
+        """Return the text of the row under the cursor, for the clipboard."""
         return ""
 
     def copied_text(self) -> str:
-        """Everything about the selected item as text; `copied` may be shorter."""
+        """Return everything about the selected item as text; `copied` may be shorter."""
         return self.copied()
 
     def say(self, sentence: str) -> None:
