@@ -14,7 +14,7 @@ from zktop.sandbox.sessions import TICK_MS
 
 
 def serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool = False) -> int:
-    """Serve until SIGINT or SIGTERM; print the address when clients can connect.
+    """Serve until SIGINT or SIGTERM; print the address once clients can connect.
 
     Raises OSError if the address cannot be printed.
     """
@@ -54,7 +54,7 @@ def _reason(problem: OSError | UnicodeError) -> str:
 
 
 async def _watch_stdin(ended: asyncio.Event) -> None:
-    """End with the parent process, whose end closes the pipe."""
+    """Stop the server when stdin closes, because the parent process has ended."""
 
     class Stdin(asyncio.Protocol):
         def connection_lost(self, exc: Exception | None) -> None:

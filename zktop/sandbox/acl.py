@@ -31,7 +31,7 @@ def authenticate(scheme: str | None, credentials: bytes, address: str) -> Identi
     if scheme != "digest":
         return None
     user = credentials.partition(b":")[0].decode("utf-8", "replace")
-    # The protocol fixed this hash in 2008: it names users here, it does not protect anything.
+    # The protocol requires this hash: here it names users and protects nothing.
     digest = hashlib.sha1(credentials, usedforsecurity=False).digest()
     return Identity("digest", f"{user}:{b64encode(digest).decode()}")
 

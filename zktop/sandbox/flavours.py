@@ -1,4 +1,4 @@
-"""Servers that the sandbox imitates: ZooKeeper, and how three others differ from it.
+"""Servers that the sandbox can imitate: ZooKeeper, and three others that differ from it.
 
 From their sources: ClickHouse Keeper (KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper
 (ConnectionHandler.cpp, KeeperStore.cpp), zetcd (encode.go, pool.go, zketcd.go, stat.go).
@@ -27,12 +27,12 @@ _CONTAINER_OWNER: Final = -(1 << 63)
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """The differences of one server; the defaults are those of ZooKeeper."""
+    """The behaviour of one server; the defaults are those of ZooKeeper."""
 
     name: str = "zookeeper"
     requests: frozenset[int] = frozenset({*Op})
     unknown: Literal["refused", "hung up", "ignored"] = "refused"  # how it treats unknown requests
-    survives_malformed: bool = True  # goes on after a request that is cut short
+    survives_malformed: bool = True  # keeps the connection after a truncated request
     stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
     has_root: bool = True  # `exists` finds it; its children can be listed anyway
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
@@ -42,8 +42,8 @@ class Flavour:
     refuses_newer_clients: bool = True  # refuses a client that has seen a later state
     sends_read_only_flag: bool = True  # in the response to a connect
     answers_close: bool = True
-    bare_errors: bool = False  # of a MultiRead: in the header, with the operation, and no body
-    finds_watches_of_all: bool = True  # `checkWatches` does not ask whose watch it is
+    bare_errors: bool = False  # errors of a MultiRead have a header with the operation, no body
+    finds_watches_of_all: bool = True  # `checkWatches` finds watches of other clients, too
     names_watched: bool = False  # recursive events name the watched node, not the changed one
 
 
@@ -64,7 +64,7 @@ def _of_raftkeeper(node: StoredNode) -> NodeStat:
 
 
 def _of_zetcd(node: StoredNode) -> NodeStat:
-    """Times in microseconds; pzxid is the creation of the first child by name."""
+    """Times are in microseconds; pzxid is the czxid of the first child by name."""
     stat = node.stat()
     pzxid = node.children[min(node.children)] if node.children else node.czxid
     return stat._replace(ctime=1000 * stat.ctime, mtime=1000 * stat.mtime, pzxid=pzxid)

@@ -49,7 +49,7 @@ def _short(number: int) -> str:
 
 
 class WordStyle(NamedTuple):
-    """How one of these servers formats its answers, as far as they differ."""
+    """How one of these servers formats its answers, where they differ."""
 
     title: str  # of `srvr`
     zxid: Callable[[int], str]  # in `srvr`
@@ -123,7 +123,7 @@ def _cons(style: WordStyle, core: ServerCore) -> str:
 
 
 def _details(client: ClientConnection, style: WordStyle) -> str:
-    """Details; the last request is never a ping, and `lresp` is a time of day, not monotonic."""
+    """Format the details of a connection. Pings do not count; `lresp` is by the wall clock."""
     if client.session is None:
         return style.without_session
     last, latency, hexed = client.last_asked, client.latency, style.hexed
@@ -146,7 +146,7 @@ def _watches(core: ServerCore) -> list[tuple[int, str]]:
         for table in (data, child)
         for path, watchers in table.by_path.items()
         for client, mode in watchers.items()
-        if table is data or mode is not WatchMode.RECURSIVE  # that one is in both tables here
+        if table is data or mode is not WatchMode.RECURSIVE  # these are in both tables
     ]
 
 

@@ -1,4 +1,4 @@
-"""Decide whether writes are allowed, and what exactly they change.
+"""Decides whether writes are allowed, and what exactly they change.
 
 The operations of a multi are decided one by one, each against the tree after the earlier ones.
 Their changes are applied only if all are allowed, so nothing is ever rolled back.
@@ -168,7 +168,7 @@ class WritePlan:
 
 
 def _next(current: int, expected: int) -> int:
-    """The next version; refuse if the current one is not expected. -1 expects any."""
+    """The next version; refuse unless the current one is as expected. -1 accepts any."""
     if expected not in (-1, current):
         raise Refused(ErrorCode.BAD_VERSION)
     return int32(current + 1)

@@ -155,7 +155,7 @@ def reply(xid: int, zxid: int, err: int, body: bytes = b"") -> bytes:
 
 
 def notification(event: int, path: str) -> bytes:
-    """The frame that notifies of a fired watch."""
+    """The frame that reports a fired watch."""
     body = _INT.pack(event) + _INT.pack(CONNECTED_STATE) + pack_string(path)
     return reply(NOTIFICATION_XID, NO_ZXID, 0, body)
 

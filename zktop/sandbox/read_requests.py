@@ -1,4 +1,4 @@
-"""Requests that read or that set watches, and the table of all requests."""
+"""Requests that read or set watches, and the table of all requests."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -198,7 +198,7 @@ def _texts(reader: FrameReader) -> Sequence[str]:
 
 
 def _restore(store: Store, client: ClientConnection, reader: FrameReader) -> None:
-    """Set the watches of a reconnected client again, or notify it of what it missed."""
+    """Restore the watches of a reconnected client, or notify it of what it missed."""
     tree, data, child = store.tree, store.watches.data, store.watches.child
     since = reader.int64()
     for path in _texts(reader):

@@ -1,4 +1,4 @@
-"""Sockets of the sandbox: read and write frames, and limit the memory for a slow client."""
+"""Sockets of the sandbox: read and write frames, and limit the memory used by slow clients."""
 
 import asyncio
 from contextlib import suppress
@@ -109,7 +109,7 @@ class SocketProtocol(asyncio.Protocol):
             self.close()
 
     def _is_word(self, head: bytearray) -> bool:
-        """Answer a four-letter word if it is the first thing on this connection."""
+        """Answer a four-letter word that begins this connection; return whether there was one."""
         if self.client.received:
             return False
         flavour, allowed = self._core.flavour, self._core.allowed
@@ -140,7 +140,7 @@ class SandboxServer:
 
     @classmethod
     async def start(cls, host: str, port: int, core: ServerCore) -> "SandboxServer":
-        """Listen on the address; port 0 means a free one."""
+        """Listen on the address; port 0 means any free port."""
         loop = asyncio.get_running_loop()
         listening = await loop.create_server(lambda: SocketProtocol(core), host, port, backlog=512)
         core.address = listening.sockets[0].getsockname()[:2]

@@ -44,7 +44,7 @@ class ServerCore:
         flavour: Flavour = ZOOKEEPER,
         allowed: Collection[str] | None = None,
     ) -> None:
-        """`allowed` limits the four-letter words that it answers; None allows all."""
+        """`allowed` lists the four-letter words that are answered; None allows all."""
         self.flavour, self.allowed = flavour, allowed
         self.clock = clock or SandboxClock()
         self.tick_ms = tick_ms
@@ -75,7 +75,7 @@ class ServerCore:
             self._sent_by_gone += client.sent
 
     def receive(self, client: ClientConnection, body: bytes, arrived_ms: int) -> None:
-        """Handle one frame; after `Malformed` the connection cannot be used any more."""
+        """Handle one frame; after `Malformed` the connection must be closed."""
         self.count_received(client)
         if client.session is None:
             self._connect(client, FrameReader(body))

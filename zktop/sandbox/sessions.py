@@ -1,4 +1,4 @@
-"""Sessions: ids, passwords, timeouts and deadlines. The time is always an argument.
+"""Sessions: ids, passwords, timeouts and deadlines. The time is always passed in.
 
 `server_core` ends the sessions that are due and removes their znodes.
 """

@@ -53,7 +53,7 @@ class StoredNode:
     children: dict[str, int] = field(default_factory=dict)  # with the zxid of their creation
 
     def stat(self) -> NodeStat:
-        """The Stat that clients get."""
+        """The Stat as clients see it."""
         return NodeStat(
             self.czxid,
             self.mzxid,
@@ -164,11 +164,11 @@ class SandboxTree:
         return list(self._ephemerals.get(session, ()))
 
     def owners(self) -> Iterator[tuple[int, list[str]]]:
-        """Every session that owns ephemeral znodes, with their paths."""
+        """All sessions that own ephemeral znodes, with the paths."""
         return ((session, list(paths)) for session, paths in self._ephemerals.items())
 
     def outlived(self, now_ms: int) -> list[str]:
-        """Used containers that are now empty, and childless znodes past their TTL."""
+        """Containers that have become empty, and childless znodes past their TTL."""
         return [path for path in self._temporary if _is_outlived(self._nodes[path], now_ms)]
 
     def count_below(self, path: str) -> int:

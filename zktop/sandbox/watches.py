@@ -112,7 +112,7 @@ class ServerWatches(Generic[Watcher]):
         yield self._children_changed(path)
 
     def deleted(self, path: str) -> Iterator[Notifications[Watcher]]:
-        """A watcher of both data and children gets a single notification of a delete."""
+        """Notify a watcher of both data and children only once of a delete."""
         receivers = self.data.fire(path, EventType.DELETED)
         yield EventType.DELETED, receivers
         also = self.child.fire(path, EventType.DELETED)

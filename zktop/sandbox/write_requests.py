@@ -62,7 +62,7 @@ class Store:
         return self.flavour.stat(node)
 
     def begin(self) -> WriteMoment:
-        """Begin a transaction; its zxid is used up even if the transaction is refused later."""
+        """Begin a transaction; its zxid is consumed even if the transaction is refused later."""
         self.zxid += 1
         return WriteMoment(self.zxid, self._wall_ms())
 
@@ -144,7 +144,7 @@ def text(reader: FrameReader) -> str:
 
 
 def _create(op: Op, session: int, reader: FrameReader, *, in_multi: bool = False) -> PendingWrite:
-    """Parse a create. Inside a multi, flags make a container, and create2 is a plain create."""
+    """Parse a create. In a multi, a flag makes a container, and create2 is a plain create."""
     path, data, lines = text(reader), reader.buffer(), reader.vector(reader.acl)
     flags = reader.int32()
     ttl_ms = reader.int64() if op is Op.CREATE_TTL else 0
@@ -197,7 +197,7 @@ END_OF_MULTI = pack_multi_header(-1, done=True)
 
 
 def write(op: Op) -> Callable[[Store, ClientConnection, FrameReader], bytes]:
-    """The request that makes one change."""
+    """Return the function that handles a request for one change."""
 
     def run(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
         moment = store.begin()
@@ -209,7 +209,7 @@ def write(op: Op) -> Callable[[Store, ClientConnection, FrameReader], bytes]:
 
 
 def multi(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
-    """Make several changes in one transaction; if one is refused, make none."""
+    """Make several changes in one transaction, or none if one is refused."""
     moment = store.begin()
     writes = list(_read_multi(reader, client.session_id))
     plan = WritePlan(store.tree, client.identities)
