@@ -55,10 +55,10 @@ class ContenderOrder(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     work: WorkStyle = "hold"
     hold_s: Seconds | None = None  # None: until the command `release`
     sleep_s: Seconds = 0.0  # how long the work style `oversleep` blocks the process
-    rounds: Annotated[int, Meta(ge=0)] = 1  # 0: without end
+    rounds: Annotated[int, Meta(ge=0)] = 1  # 0: repeat forever
     pause_s: Seconds = 0.0  # between two rounds
     root: str = DEMO_ROOT
-    anywhere: bool = False  # may write outside the root: only when the user asked for it
+    anywhere: bool = False  # may write outside the root; set only at the user's request
 
 
 # What contenders report
@@ -91,7 +91,7 @@ WatchedPart = Literal[
 
 
 class ContenderStep(Struct, frozen=True, omit_defaults=True, rename={"contender": "who"}):
-    """One thing that a contender did or saw, with a sentence for people."""
+    """One thing that a contender did or saw, with a sentence that describes it."""
 
     contender: Text
     what: StepKind
@@ -104,7 +104,7 @@ class ContenderStep(Struct, frozen=True, omit_defaults=True, rename={"contender"
     watched: WatchedPart = "node"  # with `watching`: which part of the node
 
     def line(self) -> str:
-        """Return the step as one line for people."""
+        """Return the step as one readable line."""
         return f"{self.at[11:23]} {self.contender}: {self.says}"
 
     def json(self) -> str:
@@ -116,7 +116,7 @@ class LogLine(Struct, frozen=True):
     """One line of the demo's log: a step of a contender, or the narration of the scene."""
 
     at: Millis
-    contender: str  # empty: the narration
+    contender: str  # empty for the narration
     says: str
 
 
@@ -153,14 +153,14 @@ NO_LONGER_WAITING: frozenset[StepKind] = frozenset(
 
 
 class Watched(Struct, frozen=True):
-    """What a contender says that it watches."""
+    """The watch that a contender has reported."""
 
     path: Text
     part: WatchedPart = "node"
 
 
 class ContenderState(Struct, frozen=True):
-    """One contender of ours, folded from its steps: what it believes, not what ZooKeeper knows."""
+    """One of our contenders, derived from its steps: what it believes, not ZooKeeper's state."""
 
     order: ContenderOrder
     pid: int
@@ -180,12 +180,12 @@ class ContenderState(Struct, frozen=True):
 
     @property
     def is_gone(self) -> bool:
-        """Whether its process has ended."""
+        """True if its process has ended."""
         return self.exit_code is not None
 
     @property
     def state(self) -> str:
-        """The state in a word or two; the most serious condition comes first."""
+        """A short label for the state; the most serious condition takes precedence."""
         if self.exit_code is not None:
             return "ended" if self.exit_code >= 0 else f"killed by signal {-self.exit_code}"
         return "frozen" if self.frozen else self.connection_loss or self.activity
@@ -249,7 +249,7 @@ class ContenderState(Struct, frozen=True):
         return self.holds
 
     def _watches_after(self, step: ContenderStep) -> Watched | None:
-        """Return what it watches now: a watch fires once, and only a waiter relies on one."""
+        """Return its current watch: a watch fires once, and only a waiter relies on one."""
         if step.what == "watching" and step.node:
             return Watched(step.node, step.watched)
         has_fired = self.watches and step.what == "notified" and step.node == self.watches.path
@@ -269,7 +269,7 @@ class Flaw(Struct, frozen=True):
 
 
 class RecipeInfo(Struct, frozen=True):
-    """What a recipe does, in words, and which modes and flaws an order may ask for."""
+    """A description of a recipe, and the modes and flaws that an order may request."""
 
     name: str
     source: str
@@ -287,7 +287,7 @@ CommandName = Literal["go", "release", "cancel", "kill", "freeze", "thaw", "cut"
 
 
 class StartContender(Struct, frozen=True, forbid_unknown_fields=True):
-    """A contender enters. The paths of its claims are names of locks in the scene's folder."""
+    """Starts a contender. The paths of its claims are names of locks in the scene's folder."""
 
     name: str
     claims: tuple[LockClaim, ...]
@@ -313,7 +313,7 @@ class StartContender(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CommandContender(Struct, frozen=True):
-    """A contender gets a command, or its process gets a signal."""
+    """Sends a command to a contender, or a signal to its process."""
 
     name: str
     command: CommandName
@@ -328,9 +328,9 @@ class ExpectedStep(Struct, frozen=True):
 
 
 class SceneMove(Struct, frozen=True):
-    """One move of a scene: its narration, what is done, and what must happen next.
+    """One move of a scene: its narration, its actions, and the steps that it waits for.
 
-    A move without acts only waits; steps that were reported before it count, too.
+    A move without actions only waits; steps reported before it count, too.
     """
 
     says: str
@@ -366,10 +366,10 @@ class Scene(Struct, frozen=True):
 
 
 class LessonPart(Struct, frozen=True):
-    """A scene of a lesson, and what must have been counted at its end."""
+    """A scene of a lesson, and the counts expected at its end."""
 
     scene: str
-    counted: str  # as screen 6 says it
+    counted: str  # as a sentence of screen 6
 
 
 class Lesson(Struct, frozen=True):
@@ -380,28 +380,29 @@ class Lesson(Struct, frozen=True):
     parts: tuple[LessonPart, ...]
     question: str
     answer: str
-    look_at: tuple[str, str, str, str, str]  # what screens 1 to 5 show of it
+    look_at: tuple[str, str, str, str, str]  # what each of screens 1 to 5 shows of it
 
 
 DepartureKind = Literal["released", "left", "died"]  # left: it was only waiting
 
 
 class DemoDeparture(Struct, frozen=True):
-    """A client that left a lock, and the clients that this woke."""
+    """A client that left a lock, and the clients that were woken by this."""
 
     contender: str
     lock: str
     how: DepartureKind
     woken: tuple[str, ...] = ()
-    went_on: tuple[str, ...] = ()  # those of them that acquired the lock
+    went_on: tuple[str, ...] = ()  # those that then acquired the lock
     is_latest: bool = True  # no client has joined or left the lock since
 
 
 class SceneCount(Struct, frozen=True):
-    """What was counted in the scene that is loaded."""
+    """The counts of the loaded scene."""
 
     departures: tuple[DemoDeparture, ...] = ()  # in order
-    believers: dict[str, tuple[str, ...]] = {}  # by lock: most that believed at once they held it
+    # By lock: the largest group of clients that believed at the same time that they held it.
+    believers: dict[str, tuple[str, ...]] = {}
 
 
 class SceneLine(Struct, frozen=True):
@@ -413,7 +414,7 @@ class SceneLine(Struct, frozen=True):
     says: str
 
     def line(self) -> str:
-        """Return the line as text, with the number of the move in front."""
+        """Return the line as text, prefixed with the number of the move."""
         return f"[{self.number}/{self.of}] {self.says}" if self.number else self.says
 
 
@@ -431,7 +432,7 @@ class SceneProgress(Struct, frozen=True):
     is_moving: bool = False  # in the middle of a move, waiting for what it expects
     is_cleaning: bool = False
     lines: tuple[SceneLine, ...] = ()  # narrated so far
-    problem: str | None = None  # why it cannot go on
+    problem: str | None = None  # why it cannot continue
 
     @property
     def phase(self) -> ScenePhase:

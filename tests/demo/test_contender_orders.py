@@ -36,7 +36,7 @@ from zktop.errors import UsageError
         ),
         (
             LockClaim("poll", "/zktop-demo/x", flaw="y"),
-            "recipe poll has no flaw 'y'; it knows: failed",
+            "recipe poll has no flaw 'y'; it has: failed",
         ),
         (
             LockClaim("get-watch", "/zktop-demo/x", flaw="y"),

@@ -122,7 +122,7 @@ def test_a_move_that_fails_is_told_in_a_sentence(bench: Bench, monkeypatch: pyte
         "",
     )
 
-    with pytest.raises(SceneFailedError, match=r"scene odd, move 1: not within .*: ann acquired"):
+    with pytest.raises(SceneFailedError, match=r"move 1: did not happen within .*: ann acquired"):
         player(bench, odd).play()
 
 

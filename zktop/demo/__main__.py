@@ -1,8 +1,8 @@
 """Run one contender of a process pool: `python -m zktop.demo PARENT_PID`.
 
-The first line of stdin is the order as JSON; other users could read it on a command line. The
+The first line of stdin is the order as JSON: other users could read it on the command line. The
 lines after it are commands. Each step is a line of JSON on stdout. The process ends on a signal,
-on the command `stop`, and with its parent.
+on the command `stop`, or with its parent.
 
 A thread waits for signals, because a signal handler could interrupt the main thread at any point,
 even while it holds a `threading.Lock`.
@@ -48,7 +48,7 @@ def die_with_parent(parent: int) -> None:
     """Make the kernel kill this process when its parent ends (Linux only).
 
     It sends SIGKILL, because a suspended process reacts to nothing else. On other systems the
-    process ends with its `commands` or, if suspended, by the SIGHUP to an orphaned process group.
+    process ends at the end of stdin or, if suspended, on the SIGHUP to an orphaned process group.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -110,7 +110,7 @@ def main() -> int:
     """Run a contender that takes its order from stdin and reports its steps on stdout."""
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8")  # as the parent's, in any locale
+            stream.reconfigure(encoding="utf-8")  # like the parent, in any locale
     try:
         return run_contender(read_order(sys.stdin.readline()), _print, sys.stdin)
     except ZktopError as problem:

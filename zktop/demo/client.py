@@ -1,7 +1,7 @@
 """ZooKeeper client of a contender: kazoo's client, which also reports each step of a lock.
 
-The client, not the recipe, reports the steps. So a recipe reads like the article that it is from,
-and the steps of kazoo's own recipes are reported as well.
+The client, not the recipe, reports the steps. So a recipe reads like the article that it is taken
+from, and the steps of kazoo's own recipes are reported as well.
 """
 
 import contextlib
@@ -77,7 +77,7 @@ class StoppableEvent:
         return is_set
 
 
-MAX_NAMES = 8  # of a listing, in its sentence
+MAX_NAMES = 8  # in the sentence about a listing
 UNREACHABLE_HOSTS = [("127.0.0.1", 1)]
 RETRY_FOREVER = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}
 EVENT_TEXTS = {
@@ -205,7 +205,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return notified
 
     def _on_state(self, state: str) -> None:
-        """Report a change of the connection; called in kazoo's own thread."""
+        """Report a change of the connection; called on kazoo's own thread."""
         if self._is_closing:
             return
         if state == KazooState.CONNECTED:

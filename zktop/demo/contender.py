@@ -118,7 +118,7 @@ EXIT_NOT_DONE = 1  # no round succeeded; `flock` has the same code
 
 
 class DemoContender:
-    """One contender: call `run` in one thread, the other methods in any."""
+    """One contender: call `run` from one thread, the other methods from any."""
 
     def __init__(self, order: ContenderOrder, say: OnStep) -> None:
         """Refuse an invalid order before connecting."""
@@ -242,7 +242,7 @@ class DemoContender:
 
     @contextmanager
     def _releasing(self, held: list[Recipe]) -> Iterator[None]:
-        """Release every lock, the last first, even if the release of another one fails."""
+        """Release all locks in reverse order, even if releasing one of them fails."""
         with ExitStack() as releases:
             try:
                 yield
@@ -252,7 +252,7 @@ class DemoContender:
 
 
 def _why_lost(loss: Exception, held: list[Recipe]) -> str:
-    """Say why a contender has no place in the queue any more."""
+    """Return why a contender has lost its place in the queue."""
     if isinstance(loss, SessionExpiredError) or any(recipe.lost for recipe in held):
         return "the session expired"
     is_cut = isinstance(loss, ConnectionLoss)

@@ -9,7 +9,7 @@ from zktop.demo_types import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 
 MAX_ENDED = 100  # contenders; a scene has far fewer
-MAX_ENDED_SESSIONS = 64  # of contenders that ended, or lost them; they outlive both only briefly
+MAX_ENDED_SESSIONS = 64  # lost sessions, and those of ended contenders, which soon expire
 
 
 class ContenderLog:
@@ -75,5 +75,5 @@ class ContenderLog:
         live = set(self._live_sessions.values())
         if len(self._sessions) > len(live) + MAX_ENDED_SESSIONS:
             del self._sessions[next(session for session in self._sessions if session not in live)]
-        # A tuple: every report keeps one, and a set takes ten times the memory.
+        # A tuple, because every report keeps one, and a set takes ten times the memory.
         self.our_sessions = tuple(self._sessions)

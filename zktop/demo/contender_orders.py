@@ -1,4 +1,4 @@
-"""The orders that a contender's process reads from its parent: parse the JSON, check the paths."""
+"""Parses the order that a contender's process reads from its parent, and checks its paths."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The six lessons of screen 6, in their order. A test plays each and checks what it claims."""
+"""The six lessons of screen 6, in order. A test plays each and checks its claims."""
 
 from zktop.demo_types import Lesson, LessonPart
 

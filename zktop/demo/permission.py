@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from zktop.errors import UsageError
 
-WORD: Final = "demo"  # the user has to type it: neither a key nor Enter alone gives permission
+WORD: Final = "demo"  # the user must type it: neither a key nor Enter alone gives permission
 Allow = Literal["ask", "always", "never"]
 
 

@@ -1,7 +1,7 @@
 """Pool of contender processes: start them, send them commands, read their steps, end them.
 
 One thread starts the processes, reads their output and waits for them to end. It must outlive
-them: to the kernel, a process has lost its parent when the thread that started it ends.
+them: the kernel treats a process as orphaned when the thread that started it ends.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 
 class ContenderChange(Struct, frozen=True):
-    """A contender started, reported a step, froze, thawed or ended: its state after that."""
+    """The state of a contender after it started, reported a step, froze, thawed or ended."""
 
     state: ContenderState
     step: ContenderStep | None = None
@@ -63,7 +63,7 @@ class ContenderProcess:
     def start(cls, order: ContenderOrder) -> Self:
         """Start a contender in its own process group, out of reach of ctrl-c in a terminal."""
         process = subprocess.Popen(  # noqa: S603  our own module
-            # -P: no module of the user's current folder. PYTHONPATH: the same zktop as ours.
+            # -P: import nothing from the current folder. PYTHONPATH: import the same zktop.
             [sys.executable, "-P", "-m", CONTENDER_MODULE, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -148,9 +148,9 @@ class ProcessPool:
         self._states: tuple[ContenderState, ...] = ()
         self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._selector = selectors.DefaultSelector()
-        self._waker, self._wakened = socket.socketpair()
-        self._waker.settimeout(0)
-        self._selector.register(self._wakened, selectors.EVENT_READ)
+        self._wake_sender, self._wake_receiver = socket.socketpair()
+        self._wake_sender.settimeout(0)
+        self._selector.register(self._wake_receiver, selectors.EVENT_READ)
         self._closing = False
         self._lock = threading.Lock()  # no task is queued after the thread has ended
         self._ended = False
@@ -170,7 +170,7 @@ class ProcessPool:
     def soon(self, act: Callable[[], Result]) -> Future[Result]:
         """Run a function in the pool's thread without waiting for it.
 
-        `pool.soon(partial(pool.kill, "ann"))`: the future raises an error of the call.
+        `pool.soon(partial(pool.kill, "ann"))`: the future raises any error of the call.
         """
         answer: Future[Result] = Future()
         try:
@@ -237,8 +237,8 @@ class ProcessPool:
             if self._ended:
                 raise UsageError("the process pool is closed")
             self._tasks.put(task)
-            with contextlib.suppress(BlockingIOError):  # enough bytes are waiting there
-                self._waker.send(b"!")
+            with contextlib.suppress(BlockingIOError):  # full: the thread will wake anyway
+                self._wake_sender.send(b"!")
 
     # The methods below run in the pool's thread.
 
@@ -247,7 +247,7 @@ class ProcessPool:
             while not self._closing or self._processes:
                 ready = dict.fromkeys(key.data for key, _ in self._selector.select())
                 if None in ready:
-                    self._wakened.recv(4096)
+                    self._wake_receiver.recv(4096)
                 self._read([process for process in ready if process is not None])
                 self._run_tasks()
         finally:
@@ -256,8 +256,8 @@ class ProcessPool:
             self._run_tasks()
             self._kill_all()
             self._selector.close()
-            self._waker.close()
-            self._wakened.close()
+            self._wake_sender.close()
+            self._wake_receiver.close()
 
     def _run_tasks(self) -> None:
         while not self._tasks.empty():

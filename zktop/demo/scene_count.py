@@ -1,4 +1,4 @@
-"""Counts what a scene shows, from the steps of its contenders: wake-ups, and double holders."""
+"""Counts wake-ups and double holders in a scene, from the steps of its contenders."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -47,7 +47,7 @@ class _Counter:
         self._lost: set[str] = set()  # contenders that lost their session and its nodes
 
     def add(self, step: ContenderStep) -> None:
-        """Count one step, later than all before it."""
+        """Count one step; steps must come in chronological order."""
         lock, node = step.lock or "", step.node or ""
         match step.what:
             case "created":

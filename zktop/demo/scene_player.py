@@ -40,7 +40,7 @@ class SceneFailedError(ZktopError):
 
 
 class SceneRun:
-    """One run of a scene, with the contenders of a pool and the log of what they report.
+    """One run of a scene, with the contenders of a pool and the log of their steps.
 
     Call `play` and `step` from one thread at a time; `stop` from any.
     """
@@ -145,8 +145,8 @@ class SceneRun:
         within_s = MOVE_TIMEOUT_S + 3 * self._connection.session_timeout_s
         if not self._log.until(lambda: self._stopped or not missing(), within_s):
             raise SceneFailedError(
-                f"scene {self.scene.name}, move {self.played + 1}: not within {within_s:g} s: "
-                + ", ".join(missing())
+                f"scene {self.scene.name}, move {self.played + 1}: "
+                f"did not happen within {within_s:g} s: " + ", ".join(missing())
             )
 
     def _since(self, step: ExpectedStep) -> int:
@@ -173,9 +173,9 @@ class SceneRun:
 class ScenePlayer:
     """Plays one scene at a time in its own thread: load, play, pause, step, stop.
 
-    Every command goes through a queue that the thread reads between two moves, so no command
-    interrupts a move. Only `close` waits. With `repeat_after_s`, a scene that is over stays for
-    that long and then plays again.
+    Commands go through a queue that the thread reads between two moves. A move is cut short only
+    to load another scene, stop or close. Only `close` waits. With `repeat_after_s`, a finished
+    scene stays for that long, then starts again.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class ScenePlayer:
         """Play to the end; from the beginning if a scene is given or the loaded one is over."""
         if scene is not None:
             self.load(scene)
-        self._commands.put(lambda: self._head_for(None, pace_s))
+        self._commands.put(lambda: self._play_until(None, pace_s))
 
     def pause(self) -> None:
         """Pause after the current move."""
@@ -222,7 +222,7 @@ class ScenePlayer:
 
     def step(self) -> None:
         """Play one move."""
-        self._commands.put(lambda: self._head_for(self.progress.played + 1))
+        self._commands.put(lambda: self._play_until(self.progress.played + 1))
 
     def stop(self) -> None:
         """End the scene at the current move, and clean up."""
@@ -235,7 +235,7 @@ class ScenePlayer:
         self._thread.join()
 
     def _interrupt(self, act: Callable[[], None]) -> None:
-        """Queue a command, and stop the current scene rather than wait for its move to end."""
+        """Queue a command, and stop the current scene without waiting for its move to end."""
         scene_run = self._scene_run
         self._commands.put(act)
         if scene_run is not None:
@@ -255,7 +255,7 @@ class ScenePlayer:
                 self._set(problem=str(problem) or type(problem).__name__, is_cleaning=False)
 
     def _next(self) -> Callable[[], None] | None:
-        """Return the next command; if none comes in time, the next move or the repetition."""
+        """Return the next command; if none arrives in time, the next move or a restart."""
         act, wait_s = {
             "playing": (self._move, self._rest_s),
             "over": (self._repeat, self._repeat_after_s),
@@ -272,7 +272,7 @@ class ScenePlayer:
         )
         self._set(scene=scene, folder=self._scene_run.folder)
 
-    def _head_for(self, goal: int | None, pace_s: float = 0.0) -> None:
+    def _play_until(self, goal: int | None, pace_s: float = 0.0) -> None:
         """Set how many moves to play; None: all. Start over after a failure or the end."""
         now = self.progress
         if now.scene is None:
@@ -284,7 +284,7 @@ class ScenePlayer:
         self._set(goal=moves if goal is None else min(goal, moves))
 
     def _repeat(self) -> None:
-        self._head_for(None, self._pace_s)
+        self._play_until(None, self._pace_s)
 
     def _move(self) -> None:
         assert self._scene_run  # noqa: S101  there is a scene to play

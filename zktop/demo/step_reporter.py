@@ -1,4 +1,4 @@
-"""The steps that a contender reports to its parent: time-stamped, without quick repetitions."""
+"""Reports a contender's steps to its parent, time-stamped and without quick repetitions."""
 
 import time
 from collections.abc import Callable
@@ -18,8 +18,8 @@ OnStep = Callable[[ContenderStep], None]
 class StepReporter:
     """Time-stamps the steps of one contender and passes them on.
 
-    A contender that spins would flood the log, so a step that repeats within a second is dropped
-    unless something else has happened in between.
+    A contender that spins would flood the log, so a step that is repeated within a second is
+    dropped unless something else has happened in between.
     """
 
     def __init__(self, contender: str, on_step: OnStep) -> None:

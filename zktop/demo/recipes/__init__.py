@@ -1,4 +1,4 @@
-"""The recipes, in the order of their list. To add one: a class in a module, an entry here."""
+"""The recipes, in the order shown. To add one, write a class in a module and an entry here."""
 
 from zktop.demo.client import LockClient
 from zktop.demo.recipes import kazoo, read_write, sequential, single_node

@@ -115,7 +115,7 @@ class Recipe:
         self.client.created.discard(node)
 
     def _report_releasing(self) -> None:
-        """Report before the delete: from then on, another contender can acquire the lock."""
+        """Report before the delete, after which another contender can acquire the lock."""
         if self.holds:
             self.client.reporter.report("releasing", f"releasing {self.path}", lock=self.path)
 
@@ -216,7 +216,7 @@ class QueueRecipe(Recipe):
 
 
 class HerdRecipe(QueueRecipe):
-    """A queue in which every contender watches the whole lock: each change wakes all of them."""
+    """A queue in which every contender watches all children: each change wakes all of them."""
 
     watches = "the children of the lock, so every change wakes every client: a herd"
 
@@ -234,4 +234,4 @@ def flaw_of(recipe: type[Recipe], name: str) -> Flaw:
         if flaw.name == name:
             return flaw
     known = ", ".join(flaw.name for flaw in recipe.flaws) or "none"
-    raise UsageError(f"recipe {recipe.name} has no flaw {name!r}; it knows: {known}")
+    raise UsageError(f"recipe {recipe.name} has no flaw {name!r}; it has: {known}")

@@ -44,7 +44,7 @@ class Poll(QueueRecipe):
         return self._give_up()
 
     def _is_smallest(self, me: str) -> bool:
-        """List the queue once; return whether our name is first; False without a response."""
+        """List the queue once; True if our name is first, or if the flaw ignores a failure."""
         try:
             queue = self._list_or_fail()
         except ConnectionLoss:

@@ -1,4 +1,4 @@
-"""The scenes, in the order of their list. To add one: a `Scene` in a module, an entry here."""
+"""The scenes, in the order shown. To add one, write a `Scene` in a module and an entry here."""
 
 from zktop.demo.scenes import deadlocks, failures, flawed_recipes, queues, readers_and_writers
 from zktop.demo_types import Scene

@@ -1,4 +1,4 @@
-"""Scenes with queues: predecessor watches, herds, readers and writers, clients that leave."""
+"""Scenes with queues: predecessor watches, herds, polling, and clients that leave."""
 
 from zktop.demo.scenes.scene import behind, behind_all, contends, first, move
 from zktop.demo_types import Scene

@@ -27,7 +27,7 @@ def move(
     ended: str = "",
     rest_s: float = 0.0,
 ) -> SceneMove:
-    """Return a move in words: `do` is a command, `until` lists steps, `ended` names a contender.
+    """Parse a move: `do` is a command, `until` lists steps, `ended` names a contender.
 
     >>> move("ann goes", do="ann release", until="bob notified, bob acquired", ended="ann").until
     (ExpectedStep(name='bob', what='notified'), ExpectedStep(name='bob', what='acquired'))
