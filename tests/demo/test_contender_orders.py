@@ -40,7 +40,7 @@ from zktop.errors import UsageError
         ),
         (
             LockClaim("get-watch", "/zktop-demo/x", flaw="y"),
-            "recipe get-watch has no flaw 'y'; it kno",
+            "recipe get-watch has no flaw 'y'; it has",
         ),
     ],
 )

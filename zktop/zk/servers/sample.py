@@ -264,7 +264,7 @@ def _request_watches(sample: Sample, ask: Callable[[str], str], settings: Sample
 
 def _read_watches(kind: ServerKind, count: int, settings: SampleSettings) -> PathsBySession:
     blank_end = kind.traits.blank_end
-    if not count and not blank_end:  # an empty table cannot be told from a refusal
+    if not count and not blank_end:  # an empty table looks like a refusal
         return {}
     table = _table("wchc", kind, settings)
     settings.sizes.read_table(len(table), count)
