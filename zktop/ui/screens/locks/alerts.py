@@ -131,8 +131,8 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
 def _picture(deadlock: Deadlock, report: Report, *, is_wide: bool) -> AlertPicture:
     """Draw a small ring, and which client to kill.
 
-    Each line names a lock that the client holds or queues for, and who wants it; if wide, also
-    its address.
+    Each line names a lock that the client holds or queues for, and the client that wants it; if
+    wide, also its address.
     """
     is_small = len(deadlock.steps) <= MAX_DRAWN_STEPS
     ring = _ring(deadlock, report, has_address=is_wide) if is_small else ()
@@ -227,8 +227,8 @@ def alert_lines(
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
     """Draw the worst alert in several lines, the others in one; return what each line opens.
 
-    Alerts of one kind share a line. A deadlock whose ring does not fit into `room` lines has its
-    sentence, below the client to kill.
+    Alerts of one kind share a line. A deadlock whose ring does not fit into `room` lines shows its
+    sentence instead, below the client to kill.
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
@@ -301,7 +301,7 @@ def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
     )
 
 
-@lru_cache(4 * MAX_ALERTS)  # drawn with each frame, but their times change once a second
+@lru_cache(4 * MAX_ALERTS)  # drawn with each frame, but changed only once a second
 def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
     sure = "" if alert.is_sure else "likely "
     return joined(
@@ -316,7 +316,7 @@ def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
 
 
 def _sentence(alert: Alert, width: int, room: int) -> list[Line]:
-    """Wrap the sentence of an alert; screen 3 shows the whole of a long one."""
+    """Wrap the sentence of an alert; a long one is truncated, and screen 3 shows it in full."""
     lines = wrapped(alert.sentence, width - 4, indent="   ")
     if len(lines) <= room or room <= 0:
         return lines[: max(0, room)]

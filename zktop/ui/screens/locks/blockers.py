@@ -102,7 +102,7 @@ def _held(report: Report, session: Session) -> Text | None:
 
 
 def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
-    """Describe an actor that is no session: a node, or the label in one."""
+    """Describe an actor that is not a session: a node, or the label in one."""
     client = Text(_name(actor, report))
     held = next(held_by(actor, report), None)
     if held is None:
@@ -119,8 +119,8 @@ def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
 
 
 _NODE_REASONS: Final[dict[str, tuple[str, Ink]]] = {
-    UNOWNED: ("persistent node: does not go away with any session", "warning"),
-    STRANDED: ("left behind by a failed client: goes away only with its session", "warning"),
+    UNOWNED: ("persistent node: remains when its session ends", "warning"),
+    STRANDED: ("left behind by a failed client: deleted only when its session ends", "warning"),
     UNKNOWN: ("owner unknown", "unknown"),
 }
 

@@ -1,6 +1,6 @@
 """One lock as a row of the table: the values to draw, to sort by and to filter by.
 
-Values that need a walk along the queue are computed when they are first drawn, and stored with the
+Values that need a walk along the queue are computed when they are first drawn, and cached in the
 row.
 """
 
@@ -33,8 +33,8 @@ RANK_MS: Final = 10**16  # a worse rank outweighs any waiting time
 class LockRow(msgspec.Struct, eq=False, gc=False):
     """One lock, its status, and its number of waiters: None where that is unknown.
 
-    All rows are put in order by `urgency`, which grows evenly with the time. Without `gc`, a
-    collection would look at every row: 60 ms with 100,000 of them.
+    Rows are sorted by `urgency`, which grows linearly with time. Without `gc=False`, a garbage
+    collection would visit every row: 60 ms with 100,000 of them.
     """
 
     lock: Lock
@@ -45,13 +45,13 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     group: str = ""  # the name of the quiet locks below the same parent
     is_quiet: bool = False  # no problem is known, and no client waits
     urgency: int = 0  # the worst status first, then the most time waited; at time 0
-    growth: int = 0  # of the urgency in a millisecond
+    growth: int = 0  # of the urgency per millisecond
     _held: Since | UnsetType | None = UNSET
     _waited: Since | UnsetType | None = UNSET
     _mix: str | None = None
 
     def __post_init__(self) -> None:
-        """Compute what every order of all rows needs."""
+        """Compute the values that sorting and grouping need for every row."""
         lock, waiting, end = self.lock, self.waiting, self.gone_at
         self.group = intern(f"{lock.path.rpartition('/')[0]}/*")
         is_waiting = bool(waiting) and not lock.has_standbys
@@ -177,7 +177,7 @@ FIELDS: Final = tuple(filter(None, LOCK_FIELDS))
 
 
 def fields_with(owner_name: OwnerName) -> dict[str, Callable[[LockRow], str]]:
-    """Return functions that make the text of each field of a row, with these names of owners."""
+    """Return functions that return the text of each field of a row, with these owner names."""
 
     def bound(text_of: Callable[[LockRow, OwnerName], str]) -> Callable[[LockRow], str]:
         return lambda row: text_of(row, owner_name)

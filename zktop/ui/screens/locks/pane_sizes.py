@@ -1,7 +1,7 @@
 """The sizes of the panes on screen 1: how many columns they form, and how high each may be.
 
-The maximum heights follow from the window alone. Lines that a short table leaves free go to the
-last minute.
+The maximum heights depend only on the window. The last minute gets the lines that a short table
+does not need.
 """
 
 from typing import Final, NamedTuple
@@ -49,7 +49,7 @@ def columns_of(width: int) -> int:
 
 
 def most_heights(page: int) -> PaneHeights:
-    """Return the maximum heights on a page of this height, whatever the panes show."""
+    """Return the maximum heights on a page of this height, for any content."""
     return next((heights for least, heights in HEIGHTS if page >= least), SHORT)
 
 

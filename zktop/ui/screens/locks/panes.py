@@ -79,7 +79,7 @@ class Pane(Panel, TextView):
         *,
         fills: bool = False,
     ) -> None:
-        """Show these lines; with the frame at most `height`. Each opens its target."""
+        """Show these lines in at most `height` lines, frame included. Each opens its target."""
         needed = len(lines) + len(heads) + self.gutter.height if lines else 0
         wanted = height if fills else min(height, needed)
         self.display = wanted > self.gutter.height
@@ -175,8 +175,8 @@ class BlockersPane(Pane):
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the root blockers of this report.
 
-        Finding the lock that a named actor holds needs a walk along all locks. So while only the
-        time changes, the pane is drawn once a second.
+        Finding the lock that a named actor holds means searching all locks, so while only the time
+        changes, the pane is drawn once a second.
         """
         is_ascii, most = state.is_ascii, max(0, height - 1 - self.gutter.height)
         shown = [

@@ -58,10 +58,10 @@ class LockRows(LiveRows[LockRow]):
             yield from self._forget_names(before, report)
 
     def _forget_names(self, before: Report, report: Report) -> Iterator[None]:
-        """Let the filter read the locks of clients again that may have other names now."""
+        """Drop the cached texts of locks whose clients may have been renamed."""
         renamed: Iterable[Text] = report.paths
         if report.client_names.owners.has_entries_of(before.client_names.owners):
-            changed = report.ensemble.changed_since(before.ensemble)  # an address is a name, too
+            changed = report.ensemble.changed_since(before.ensemble)  # a name may be an address
             renamed = (path for one in changed for path in report.locks_of.get(one, ()))
         for number, path in enumerate(renamed, start=1):
             self.forget(self.rows.get(path))
@@ -70,7 +70,7 @@ class LockRows(LiveRows[LockRow]):
                 yield
 
     def _changed(self, before: Report | None, report: Report) -> Collection[Text]:
-        """Return the paths whose rows change; all of them in order, so that sorting is fast."""
+        """Return the paths whose rows change; if all do, in order, so that sorting is fast."""
         statuses = self._changed_statuses(report)
         if before is None:
             return report.paths
@@ -79,7 +79,7 @@ class LockRows(LiveRows[LockRow]):
 
     @property
     def fields(self) -> Mapping[str, Callable[[LockRow], str]]:
-        assert self.report is not None  # noqa: S101  rows exist only after a report has come
+        assert self.report is not None  # noqa: S101  rows exist only after the first report
         return fields_with(self.report.owner_name)
 
     def _changed_statuses(self, report: Report) -> set[Text]:
@@ -135,7 +135,7 @@ class LockRows(LiveRows[LockRow]):
             self.put(LockRow(row.lock, row.history, row.status, row.waiting, now))
 
     def _watchers(self, path: Text, report: Report) -> int | None:
-        """Count the waiters that a lock's watches show; None if there may be others alone."""
+        """Count the waiters of a lock by its watches; None if none is seen but some may exist."""
         view = report.view(path)
         if view is None or not (view.waiting or view.knows_waiters):
             return None

@@ -51,7 +51,7 @@ from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns except the first
-EVENTS_S: Final = 0.09  # between two drawings of the events, which a user watches as they happen
+EVENTS_S: Final = 0.09  # between two drawings of the events, which users watch as they happen
 
 
 class LocksScreen(SplitPage):
@@ -183,7 +183,7 @@ class LocksScreen(SplitPage):
                 some.when_due()
 
     def _chosen_view(self, state: ViewState) -> object:
-        """Return what the panes show at once: the connection, the choices, the page's size."""
+        """Return the values whose change draws all panes at once: connection, choices, sizes."""
         moment = state.chosen_moment
         choices = state.filter.text, state.acknowledged.weights, state.hides_notes, moment
         return state.status.word, choices, self.size, self.side_cells
@@ -197,7 +197,7 @@ class LocksScreen(SplitPage):
         return self.search(self._rows.search(wanted), self.table, "Locks")
 
     def _order(self) -> None:
-        """Put the rows in order, grouped or filtered."""
+        """Sort the rows, grouped or filtered."""
         state, report, table = self.view_state, self.report, self.table
         if state is None or report is None:
             return
@@ -247,7 +247,7 @@ class LocksScreen(SplitPage):
         return (side if self.columns < 3 else side // 2) - FRAME_CELLS  # noqa: PLR2004  columns
 
     def _list_problems(self, state: ViewState, report: Report) -> None:
-        """Fill the panes whose height follows from their text; the others share the rest."""
+        """Fill the panes whose height depends on their text; the others share the rest."""
         heights, main = self._most_heights, self.main_cells - FRAME_CELLS
         self._blockers.show_report(state, report, heights.blockers, self._news_cells)
         self._alerts.show_report(state, report, heights.alerts, main)

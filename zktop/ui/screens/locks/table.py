@@ -177,7 +177,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
         Column("OLDEST", 7, cells.oldest, lambda row: _start(row.waited),
                at_right=True, needs=WIDE,
                title="Oldest wait",
-               about="How long the client that has waited longest has waited."),
+               about="How long the oldest waiter has waited."),
         Column("TOTAL WAIT", BLOCKED_CELLS + 1, cells.blocked, blocked,
                at_right=True, rank=3, descending=True, needs=WIDE,
                title="Sum of all waits, in seconds",
@@ -198,7 +198,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
 
 
 def _start(since: Since | None) -> float:
-    """Sort key: the start, so the longest comes first."""
+    """Return the sort key: the start, so that the longest comes first."""
     return NEVER if since is None or since.at is None else since.at
 
 
