@@ -97,7 +97,7 @@ def may_enter(queue: ShownQueue) -> list[Line]:
 
 
 def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
-    """Modes in use; for a read/write lock, both."""
+    """Return the modes in use; for a read/write lock, both."""
     used = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
         used |= {"read"} if "exclusive" in used else {"read", "write"}
@@ -130,13 +130,13 @@ def _brief(number: int) -> str:
 
 
 def _tile(lock: Lock, mode: LockMode, column: MatrixColumn, number: int) -> Line:
-    """Yes or no, and the number of clients; a tile about leases already has that number."""
+    """Return yes or no, and the number of clients; a tile about leases already has that number."""
     is_counted = not number or (lock.kind == "semaphore" and column.is_held)
     return line(verdict(lock, mode, column), ("" if is_counted else f" {_brief(number)}", "dim"))
 
 
 def verdict(lock: Lock, mode: LockMode, column: MatrixColumn) -> tuple[str, Ink]:
-    """Say whether a mode can be granted together with another one."""
+    """Return whether a mode can be granted together with another one."""
     if lock.kind == "semaphore":
         return _lease(lock) if column.is_held else QUEUED
     if not conflicts(lock, mode, column.mode):
@@ -145,7 +145,7 @@ def verdict(lock: Lock, mode: LockMode, column: MatrixColumn) -> tuple[str, Ink]
 
 
 def _lease(lock: Lock) -> tuple[str, Ink]:
-    """Say whether a lease is free, and how many are held."""
+    """Return whether a lease is free, and how many are held."""
     held = len(lock.holders)
     if lock.leases is None:
         return f"{held} of ?", "unknown"
@@ -171,7 +171,7 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
 
 
 def _blocking(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
-    """Columns that keep the selected member waiting, by the first thousand members ahead."""
+    """Return the columns that block the selected member; searches the first 1,000 ahead."""
     if chosen is None:
         return set()
     lock, position = queue.lock, queue.position

@@ -13,11 +13,11 @@ from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.table import turn_estimate
 from zktop.ui.styled_text import Line, line
 
-STATE_WORDS: Final = {"holds": "holds holding", "waits": "waits waiting"}  # of `state:`
+STATE_WORDS: Final = {"holds": "holds holding", "waits": "waits waiting"}  # for `state:`
 
 
 class _Candidate(NamedTuple):
-    """One member, as texts that a filter compares with its words."""
+    """One member, with the texts that a filter searches."""
 
     detail: LockDetail
     position: int
@@ -25,7 +25,7 @@ class _Candidate(NamedTuple):
 
     @property
     def texts(self) -> str:
-        """What a word without a field may match."""
+        """The text that words without a field search."""
         return f"{self.member.node} {self.owner} {self.session} {self.client}"
 
     @property
@@ -71,7 +71,7 @@ def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
 
 
 def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line:
-    """Say how many members match, the position of the first, and when its turn may come."""
+    """Return how many members match, the position of the first, and when its turn may come."""
     total = with_spaces(len(detail.queue.members))
     if not positions:
         return line((f" FILTER  {wanted.text}  ", "selected"), f"no match among {total}")

@@ -79,7 +79,7 @@ def _holders(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _no_holder(lock: Lock) -> Line:
-    """Say why the lock has no holder."""
+    """Return why the lock has no holder."""
     if lock.obstacles:
         names = several(short(child.node) for child in lock.obstacles)
         return line((f"none: {names} is first in the queue but not a lock request", "critical"))
@@ -121,7 +121,7 @@ def _held(detail: LockDetail, one: Contender) -> Line:
 
 
 def _silence(detail: LockDetail, one: Contender) -> Line:
-    """Say how long its client has been silent, and when its session would expire."""
+    """Return how long its client has been silent, and when its session would expire."""
     if one.session is None:
         return ()
     ensemble, now = detail.report.ensemble, detail.report.now
@@ -165,7 +165,7 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _drains(detail: LockDetail) -> Line:
-    """Say how fast the queue drains, or why it never will."""
+    """Return how fast the queue drains, or why it never will."""
     if detail.is_stuck:
         dead = detail.rings[0].deadlock
         ink = ink_of_deadlock(dead)

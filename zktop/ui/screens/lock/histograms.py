@@ -19,7 +19,7 @@ LONG_FACTOR: Final = 10  # multiple of the 99th percentile that counts as long
 
 
 def histograms(detail: LockDetail, width: int) -> list[Line]:
-    """Holds and waits side by side."""
+    """Draw holds and waits side by side."""
     history, half = detail.view.history, max(LABEL_CELLS + 6, min(34, (width - 2) // 2))
     holds = histogram("HOLD", history.holds, _now(detail, holds=True), half)
     waits = histogram("WAIT", history.waits, _now(detail, holds=False), half)
@@ -81,18 +81,18 @@ def _quantiles(past: Durations) -> str:
 
 
 def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
-    """Age of the oldest hold, or of the first wait, in words and in milliseconds."""
+    """Return the age of the oldest hold or of the first wait, as text and in milliseconds."""
     queue, now = detail.queue, detail.report.now
     some = queue.members[: queue.holder_count] if holds else queue.members[queue.holder_count :]
     if not some and queue.watchers and not holds:
         return f"{large_count(len(queue.watchers), 'client')}, since ?", None
     if not some:
         is_known = holds or detail.view.knows_waiters
-        return _nobody(queue.lock, holds=holds) if is_known else "?", None
+        return _no_client(queue.lock, holds=holds) if is_known else "?", None
     return _oldest(detail.view.history, some[0], now, holds=holds, is_ascii=detail.is_ascii)
 
 
-def _nobody(lock: Lock, *, holds: bool) -> str:
+def _no_client(lock: Lock, *, holds: bool) -> str:
     if lock.error is not None:
         return "?"
     if not holds:

@@ -23,7 +23,7 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     lock: Lock
     members: Sequence[Member]
-    holder_count: int  # of members, from the first, that hold the lock
+    holder_count: int  # the first members hold the lock
     watchers: tuple[Session, ...] = ()
 
     @classmethod

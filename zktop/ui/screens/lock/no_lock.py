@@ -23,7 +23,7 @@ class LastSeen(NamedTuple):
 
 
 def deleted_lock(path: str, last: LastSeen | None, now: Millis, width: int) -> list[Line]:
-    """Text about a deleted lock: when it was last seen, and its state at that time."""
+    """Describe a deleted lock: when it was last seen, and its state at that time."""
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
         text = "There is no lock at this path, and zktop had not seen one here before."
@@ -74,7 +74,7 @@ def _hint() -> list[Line]:
 
 
 def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
-    """Say how to select a lock, or why there is none to select."""
+    """Explain how to select a lock, or why there is none to select."""
     if state.report is not None and state.report.paths:
         return [
             (),

@@ -63,7 +63,7 @@ def _warnings(detail: LockDetail) -> Iterator[str]:
 
 
 def _missing(detail: LockDetail) -> Iterator[str]:
-    """Count missing numbers in a queue that is only left at its front: abandoned requests."""
+    """Count the numbers missing inside a queue: abandoned requests, as holders leave in front."""
     members, lock = detail.queue.members, detail.view.lock
     is_shared = lock.kind in ("read-write", "semaphore")  # its holders leave in any order
     if is_shared or len(lock.queues) != 1 or lock.warnings or not members:
@@ -88,7 +88,7 @@ def _order(detail: LockDetail) -> Iterator[str]:
 
 
 def _seen(detail: LockDetail) -> Iterator[str]:
-    """Yield how much of the lock's past zktop has seen."""
+    """Yield notes on what zktop has not seen of the lock."""
     history = detail.view.history
     if history.coverage is not None and history.coverage < COVERED:
         missed = count(history.missed_creates, "client")

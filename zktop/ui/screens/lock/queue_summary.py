@@ -34,7 +34,7 @@ def mode_runs(members: Iterable[Member]) -> list[ModeRun]:
 
 
 def run_line(runs: Sequence[ModeRun], width: int) -> str:
-    """Write runs within a width; if they do not fit, the middle is left out and counted.
+    """Format runs within a width; if they do not fit, the middle is left out and counted.
 
     >>> run_line([ModeRun("write", 1), ModeRun("read", 5), ModeRun("write", 1)], 20)
     'W · R5 · W'
@@ -91,7 +91,7 @@ def _shade(age: Millis, oldest: Millis) -> str:
 
 
 def position_ranges(places: Iterable[int]) -> str:
-    """Write positions with runs shortened.
+    """Format positions, with runs shortened.
 
     >>> position_ranges([1, 2, 3, 7]), position_ranges([0, 1]), position_ranges([])
     ('1..3 7', '0 1', '')

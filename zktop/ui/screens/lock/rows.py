@@ -30,7 +30,7 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def name(self) -> str:
-        """The name by which the row is found again after the queue has moved."""
+        """A name that still identifies the row after the queue has moved."""
         return self.detail.queue.name(self.place)
 
     @property
@@ -92,7 +92,7 @@ def index_of(rows: Sequence[QueueRow], place: int) -> int | None:
 
 
 def _spans(queue: ShownQueue, alone: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First position and size of each row; the positions in `alone` are not folded."""
+    """Yield the first position and size of each row; the positions in `alone` are not folded."""
     is_short = len(queue.members) <= MAX_SHORT_QUEUE
     for first, end, mode in _alike(queue):
         at = first

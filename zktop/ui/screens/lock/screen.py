@@ -43,7 +43,7 @@ from zktop.ui.widgets.text_view import StaticText
 TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings are stacked
 DRAWINGS_CELLS: Final = 74  # of the right column
 SIDE_CELLS: Final = 76  # of the drawings to the right of the queue
-FRAME_CELLS: Final = 5  # of them, around the text
+FRAME_CELLS: Final = 5  # of the drawings, around the text
 WIDE_FROM_CELLS: Final = 160  # in a narrower window, the drawings are below the queue
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
@@ -62,8 +62,8 @@ class LockScreen(SplitPage):
     FIELDS = QUEUE_FIELDS
     SIDE = "#lock-aside"
     HELP = (
-        "One lock: its queue in order, who may enter, what each client watches, and whom a "
-        "release wakes.\n\n"
+        "One lock: its queue in order, who may enter, what each client watches, and which clients "
+        "a release wakes.\n\n"
         "WATCHES comes from the servers' watch tables. NONE: nothing will wake the client; "
         "children? and a dotted arrow: it may watch the children, which no server lists; ?: no "
         "table could be read.\n\n"
@@ -106,7 +106,7 @@ class LockScreen(SplitPage):
         super().__init__()
         self._detail: LockDetail | None = None
         self._subject: Selection | None = None  # the last selection that moved the cursor
-        self._path: str | None = None  # what was the worst lock when none was selected
+        self._path: str | None = None  # the worst lock at the first drawing without a selection
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
@@ -158,7 +158,7 @@ class LockScreen(SplitPage):
     def _detail_of(
         self, state: ViewState, report: Report | None, path: str | None
     ) -> LockDetail | None:
-        """Return the lock at this path; the object on display while nothing has changed."""
+        """Return the lock at this path; the current object if nothing has changed."""
         if report is None or path is None:
             return None
         shown, watchers = self._detail, child_watchers(state, path)
@@ -296,7 +296,7 @@ class LockScreen(SplitPage):
             past.show(self._history(detail, width) or [NO_HISTORY])
 
     def _show_tree(self, detail: LockDetail, left: int) -> None:
-        """Show who waits for whom in this many lines, below the drawings in a wide window."""
+        """Show who waits for whom in `left` lines, below the drawings in a wide window."""
         tree, report = self._tree, detail.report
         tree.display = left >= MIN_TREE_LINES and len(report.paths) <= MAX_TREE_LOCKS
         set_height(self._side, self._room - (left if tree.display else 0))

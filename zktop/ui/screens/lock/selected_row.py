@@ -177,7 +177,7 @@ def _data(member: Member | None) -> tuple[str, Ink]:
 
 
 def shown(data: bytes) -> str:
-    r"""Return data as text without control sequences, cut after MAX_DATA_CHARS.
+    r"""Return data as text without control sequences, truncated after MAX_DATA_CHARS.
 
     >>> shown(b"worker-a"), shown(bytes([27]) + b"[2J")
     ('worker-a', '\\x1b[2J')

@@ -97,7 +97,7 @@ def identity(row: QueueRow) -> Line:
 
 
 def client_line(one: Contender) -> Line:
-    """Unique name of a contender."""
+    """Return the unique name of a contender."""
     if one.session is None and not one.owner:
         return line((one.name, "warning" if one.is_ownerless else "unknown"))
     ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
@@ -209,7 +209,7 @@ def watches(row: QueueRow) -> Line:
 
 
 def target(row: QueueRow, path: str) -> str:
-    """Position of a watched node, else its name."""
+    """Return the position of a watched node, else its name."""
     member = row.detail.view.watch_check.member_at(path)
     if member is not None and (at := row.detail.queue.position.get(member.node)) is not None:
         return str(at)
@@ -250,7 +250,7 @@ def _behind(dead: Deadlock) -> Line:
 
 
 def turn_estimate(row: QueueRow) -> str:
-    """Say how long until its turn, at the median hold time; empty if that is unknown.
+    """Return how long until its turn, at the median hold time; empty if that is unknown.
 
     Only for locks with one holder at a time: readers and leases are granted together.
     """

@@ -61,7 +61,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
 
 
 def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
-    """Say what happens when the selected holder releases, else the first one."""
+    """Describe what happens when the selected holder releases, else the first one."""
     queue, lock = detail.queue, detail.queue.lock
     is_long = len(queue.members) > MAX_MAPPED_MEMBERS
     if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
@@ -80,7 +80,7 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
 
 
 def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> str:
-    """Return which heirs of a holder enter, and which of the other clients go on waiting."""
+    """Return which heirs of a holder enter, and which other clients keep waiting."""
     asleep = detail.report.nodes_in(detail.path, ASLEEP)
     enter = [one for one in heirs if one.node not in asleep]
     stay = [one for one in heirs if one.node in asleep]
@@ -111,7 +111,7 @@ def _verb(verb: str, members: Sequence[Member]) -> str:
 
 
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
-    """Say which part of a long queue the map covers; empty when it covers all."""
+    """Return which part of a long queue the map covers; empty when it covers all."""
     queue = detail.queue
     waiting = len(queue.members) - queue.holder_count
     if is_seen and len(queue.members) > MAX_MAPPED_MEMBERS:
@@ -122,7 +122,7 @@ def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
 
 
 def _single(detail: LockDetail) -> list[Line]:
-    """Return a lock that is one node: deleting it wakes all watchers, and one of them can win."""
+    """Draw the map of a single-node lock: deletion wakes all watchers, and one of them can win."""
     number = len(detail.queue.watchers)
     if not number:
         return []
@@ -154,7 +154,7 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
 
 
 def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
-    """Say whether waking so many at once is normal; nothing if they may all be readers."""
+    """Return whether waking so many is normal; nothing if they may all be readers."""
     if number < MIN_HERD:
         return ()
     queue = detail.queue
@@ -167,7 +167,7 @@ def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
 
 
 def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
-    """Wake-ups in the watch tables."""
+    """Yield the wake-ups in the watch tables."""
     members, watch_check = detail.queue.members, detail.view.watch_check
     if len(members) > MAX_MAPPED_MEMBERS:
         wanted = {*range(FIRST_NODES), *([] if chosen is None else [chosen])}
@@ -187,7 +187,7 @@ def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
 
 
 def _unlisted(detail: LockDetail) -> list[Line]:
-    """Waiters that may watch the children; no table lists such watches."""
+    """Draw the waiters that may watch the children; no table lists such watches."""
     queue, watch_check = detail.queue, detail.view.watch_check
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
@@ -216,7 +216,7 @@ def _children(detail: LockDetail, places: Sequence[int], says: str) -> list[Line
 
 
 def _expected(detail: LockDetail) -> Iterator[WakeUp]:
-    """Wake-ups expected from what each library watches."""
+    """Yield the wake-ups expected from what each library watches."""
     queue, lock = detail.queue, detail.queue.lock
     waiting = queue.members[queue.holder_count :][:MAX_MAPPED_MEMBERS]
     targets: dict[int, list[int]] = {}
@@ -236,7 +236,7 @@ def _watched(detail: LockDetail, expected: Iterable[Target]) -> Iterator[int]:
 
 
 def _sleepers(detail: LockDetail) -> list[Line]:
-    """Waiters that nothing will wake."""
+    """Draw the waiters that nothing will wake."""
     places = detail.queue.places_of(detail.report.nodes_in(detail.path, ASLEEP))
     if not places:
         return []
