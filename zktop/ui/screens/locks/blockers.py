@@ -119,7 +119,7 @@ def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
 
 
 _NODE_REASONS: Final[dict[str, tuple[str, Ink]]] = {
-    UNOWNED: ("persistent node: remains when its session ends", "warning"),
+    UNOWNED: ("persistent node: stays when its client dies", "warning"),
     STRANDED: ("left behind by a failed client: deleted only when its session ends", "warning"),
     UNKNOWN: ("owner unknown", "unknown"),
 }
