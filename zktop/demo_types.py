@@ -387,7 +387,7 @@ DepartureKind = Literal["released", "left", "died"]  # left: it was only waiting
 
 
 class DemoDeparture(Struct, frozen=True):
-    """A client that left a lock, and the clients that were woken by this."""
+    """A client that left a lock, and the clients that its departure woke."""
 
     contender: str
     lock: str
@@ -429,7 +429,7 @@ class SceneProgress(Struct, frozen=True):
     folder: str | None = None  # the parent of its locks
     played: int = 0  # moves
     goal: int = 0  # how many moves to play before it pauses
-    is_moving: bool = False  # in the middle of a move, waiting for what it expects
+    is_moving: bool = False  # in the middle of a move, waiting for the steps that it expects
     is_cleaning: bool = False
     lines: tuple[SceneLine, ...] = ()  # narrated so far
     problem: str | None = None  # why it cannot continue

@@ -42,4 +42,4 @@ class NothingToLookAtError(ZktopError):
 
 
 class DataFileError(UsageError):
-    """A file of ZooKeeper that cannot be used; the message names the file and the offset."""
+    """A ZooKeeper file that cannot be used; the message names the file and the offset."""

@@ -140,7 +140,7 @@ def test_the_first_locks_are_shown_while_the_search_goes_on() -> None:
     assert isinstance(shown, Frame)
     assert list(shown.report.paths) == ["/locks/a"]
     assert re.fullmatch(
-        r"Connected\. [\d,]+ of about 6,\d{3} znodes looked at\.", searching.says
+        r"Connected\. [\d,]+ of about 6,\d{3} znodes searched\.", searching.says
     ), searching.says
 
 

@@ -25,12 +25,12 @@ def test_a_terminal_shows_the_newest_progress_and_clears_it_at_the_end(
     monkeypatch.setattr(output, "PROGRESS_EVERY_S", 0.0)
     monkeypatch.setattr(sys, "stderr", stderr := stream())
     progress = ProgressLine()
-    progress.show("1,000 znodes looked at")
+    progress.show("1,000 znodes searched")
     progress.show("all looked at")
     progress.end()
     progress.end()
 
-    first = "1,000 znodes looked at"
+    first = "1,000 znodes searched"
     last = "all looked at".ljust(len(first))
     shown = ["", first, last, " " * len("all looked at"), ""]
     assert stderr.getvalue() == ("\r".join(shown) if stream is Terminal else "")

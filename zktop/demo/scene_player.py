@@ -76,7 +76,7 @@ class SceneRun:
                 self._log.until(lambda: self._stopped, pace_s)
 
     def step(self) -> None:
-        """Play one move, and wait until what it expects has happened."""
+        """Play one move, and wait for the steps that it expects."""
         if self.over:
             return
         if self.played == 0:

@@ -13,7 +13,7 @@ class FrameTransport(Protocol):
     """Sends frames to a client."""
 
     def send(self, frame: bytes) -> None:
-        """Send the frame soon, without waiting."""
+        """Send the frame without waiting."""
 
     def close(self) -> None:
         """Close the connection after the last frame is sent."""

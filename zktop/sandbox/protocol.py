@@ -10,7 +10,7 @@ from struct import Struct
 from typing import NamedTuple, TypeVar
 
 MAX_FRAME_BYTES = 0xFFFFF  # the default of jute.maxbuffer
-MAX_ANSWER_BYTES = 16 * 1024 * 1024  # limits the answer to a small request
+MAX_ANSWER_BYTES = 16 * 1024 * 1024  # because a small request can have a large answer
 
 _INT = Struct(">i")
 _LONG = Struct(">q")

@@ -58,7 +58,7 @@ class SocketProtocol(asyncio.Protocol):
             self._read()
 
     def send(self, frame: bytes) -> None:
-        """Send the frame, together with the others of this turn of the event loop."""
+        """Send the frame, together with others from this iteration of the event loop."""
         if self._transport.is_closing():
             return
         if not self._unsent:

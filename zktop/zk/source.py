@@ -35,7 +35,7 @@ from zktop.zk.watch.root_watcher import RootWatcher
 
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
-BACKGROUND_ZNODES_PER_S = 500  # for polling and discovery, whatever the request budget
+BACKGROUND_ZNODES_PER_S = 500  # at most, for polling and for later walks of discovery
 BEHIND_S = 2.0  # a longer wait for the request budget is reported
 
 
@@ -135,7 +135,7 @@ class Source:
         return self._taken + len(self._facts) - self._from_tables
 
     def _note_places(self, ephemerals: Sequence[str]) -> None:
-        """Let discovery look at places with ephemerals first. Called on introspection's thread."""
+        """Make discovery examine places of ephemerals first. Runs on introspection's thread."""
         inside = filter(None, map(self.access.hosts.inside, ephemerals))
         self._loop.post(self._discovery.prefer, places_of(inside))
 

@@ -98,7 +98,7 @@ def test_folders_that_may_not_be_listed_are_named(
             writer.delete(path)
 
     assert re.fullmatch(
-        "the search for locks may not list /app/hidden-[12] and 1 more: give --auth", said
+        "the search for locks cannot list /app/hidden-[12] and 1 more: give --auth", said
     )
 
 
@@ -289,7 +289,7 @@ def test_places_without_a_session_are_read_up_to_a_limit(
     try:
         with observing(large.address) as live:
             assert (
-                "the search for locks leaves out 1 place where no session owns a znode, such as "
+                "the search for locks skips 1 place where no session owns a znode, such as "
                 "/hive: give --root"
             ) in live.source.degraded()
     finally:
@@ -327,7 +327,7 @@ def test_places_without_a_session_count_while_they_exist(
 
 
 def test_the_progress_of_the_search_is_known(large: RunningServer) -> None:
-    """It names the znodes looked at, and about how many there are; a report made then says it."""
+    """It names the znodes searched, and about how many there are; a report made then says it."""
     source = Source(
         Access(parse_hosts(large.address)), Plan(introspect=False, requests_per_second=30)
     )
@@ -335,12 +335,12 @@ def test_the_progress_of_the_search_is_known(large: RunningServer) -> None:
     try:
         eventually(lambda: not source.run_until_read(0.05) and source.progress())
         said = source.progress()
-        assert source.degraded() == (f"the search for locks goes on: {said}",)
+        assert source.degraded() == (f"the search for locks continues: {said}",)
         assert source.run_until_read(60)
     finally:
         source.close()
 
-    found = re.fullmatch(r"([\d,]+) of about 14,\d\d\d znodes looked at", said)
+    found = re.fullmatch(r"([\d,]+) of about 14,\d\d\d znodes searched", said)
     assert found, said
     assert source.progress() == ""
 

@@ -229,7 +229,7 @@ class HerdRecipe(QueueRecipe):
 
 
 def flaw_of(recipe: type[Recipe], name: str) -> Flaw:
-    """Find a flaw by name, or raise with the list of flaws."""
+    """Find a flaw by name; raise UsageError with the list of flaws if there is none."""
     for flaw in recipe.flaws:
         if flaw.name == name:
             return flaw

@@ -45,7 +45,7 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
         return connection_string(self.addresses) + self.chroot
 
     def server(self, host: str, port: int) -> Address:
-        """The address of any port of the ensemble, with its alias if it has one."""
+        """The address with this host and port, with its alias if it has one."""
         return aliased(Address(host, port), self.aliases)
 
     def __str__(self) -> str:

@@ -55,7 +55,7 @@ class ZooKeeperSession:
         self.note: str | None = None
         self.ready = False
         self._order = access.hosts.addresses
-        self._more: tuple[Address, ...] = ()  # other members
+        self._more: tuple[Address, ...] = ()  # members that are not in --hosts
         self._ever_ready = False
         self._refusal: str | None = None
         self._bytes_before = 0

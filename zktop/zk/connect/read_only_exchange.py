@@ -1,8 +1,8 @@
 """One read-only request over one TCP or TLS connection; the answer is read to its end.
 
 A ZooKeeper server holds internal locks while it writes some answers. A client that stops reading
-can freeze the server for all its clients. So reading goes on until the server closes the
-connection, or until the deadline, which closes it at once.
+can freeze the server for all its clients. So zktop reads until the server closes the connection,
+and closes it itself at the deadline.
 """
 
 import socket
@@ -51,7 +51,7 @@ def exchange(
 
 
 def send(connection: socket.socket, question: bytes) -> None:
-    """Send a read-only word or a GET; nothing else is ever sent."""
+    """Send a read-only word or a GET; anything else raises ValueError."""
     word = question.decode("utf-8").removesuffix("\n")
     if word not in READ_ONLY_WORDS and not word.startswith("GET /"):
         raise ValueError(f"{word!r} is not a read-only word")

@@ -157,7 +157,7 @@ def encode_item(operation: int, path: str) -> bytes:
 
 
 def encode_siblings(operation: int, above: str, names: Iterable[str]) -> bytes:
-    """Encode an item for each of these children; names of one length share a header."""
+    """Encode an item for each of these children; names of equal length share a header."""
     begin, head, size = above.encode("utf-8"), b"", -1
     parts: list[bytes] = []
     for name in names:

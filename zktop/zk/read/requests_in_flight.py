@@ -30,8 +30,8 @@ class ZxidClock:
     An answer carries the zxid at which it was read; before 3.9 an event carries none. Events and
     answers share one ordered stream, so an event is newer than every answer before it and not
     newer than the next one: the zxid after the last answer is a safe lower bound. A second event
-    of the same znode moves the bound on. One transaction can delete and create the same znode;
-    then the bound is ahead of the server until the server catches up.
+    of the same znode raises the bound. One transaction can delete and create the same znode; then
+    the bound is ahead of the server until the server catches up.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class ZxidClock:
         self._gone: dict[str, int] = {}  # deletions newer than every answer
 
     def answered(self, zxid: int) -> int:
-        """The zxid of an answer."""
+        """Note an answer; return the zxid to assign to it."""
         self.answer = zxid
         self.seen = max(self.seen, zxid, self._newest)
         self._since.clear()
@@ -64,7 +64,7 @@ class ZxidClock:
         return zxid
 
     def happened(self, path: str, zxid: int = -1, *, gone: bool = False) -> int:
-        """The zxid of an event."""
+        """Note an event; return the zxid to assign to it."""
         if zxid > 0:
             self.seen = bound = max(self.seen, zxid)
         else:
@@ -164,7 +164,7 @@ class Reader:
         self._unanswered: deque[int] = deque()  # sizes of the batches under way
         self._largest_taken = 0  # bytes that a server has accepted
         self._under_way = 0
-        self._waiting: deque[tuple[Any, Then, float]] = deque()  # with the time of each
+        self._waiting: deque[tuple[Any, Then, float]] = deque()  # with the time each was queued
         self._waiting_first: deque[tuple[Any, Then, float]] = deque()
 
     @property

@@ -164,7 +164,7 @@ class ServerSchedule:
     def sampled(
         self, at: float, changes: int | None, *, took: float, spent: float, every: float
     ) -> None:
-        """Note a sample and the changes before it; with None, no longer pause follows."""
+        """Note a sample; with `changes` None, the pause after it is not extended."""
         if took > SLOW_S:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:

@@ -78,7 +78,7 @@ class Sample(msgspec.Struct):
     since: int | None = None  # when it stopped serving; None while it serves
 
     def attempt(self, table: str, question: Callable[[], None]) -> None:
-        """Ask for one table; a refusal is part of the sample."""
+        """Ask for one table; record a refusal in the sample."""
         try:
             question()
         except RefusedError as refusal:

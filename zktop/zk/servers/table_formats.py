@@ -1,4 +1,4 @@
-"""Parses the answers to four-letter words into rows; servers from 3.4 on.
+"""Parses the answers to four-letter words into rows, for servers from 3.4 on.
 
 Pure functions of arbitrary text. A table is complete or unknown: a truncated answer, or one with
 an unexpected line, raises UnreadableError, because an empty table would be a false statement.
@@ -84,7 +84,7 @@ def node_count(srvr: str) -> int | None:
 
 
 def monitored(mntr: str) -> dict[str, str]:
-    """Parse `mntr`: names without their `zk_`, and the values after the tab."""
+    """Parse `mntr` into values by name, without the prefix `zk_`."""
     found: dict[str, str] = {}
     for line in _lines_of("mntr", mntr):
         name, tab, value = line.partition("\t")

@@ -105,7 +105,7 @@ class Discovery:
         self.znodes: int | None = None  # of the whole ensemble, as a server counts them
         self._denied: list[str] = []  # folders of this walk that may not be listed
         self._left_out: dict[str, None] = {}  # places of this walk with too many unowned znodes
-        self.denied: tuple[str, ...] = ()  # of the last whole walk
+        self.denied: tuple[str, ...] = ()  # of the last complete walk
         self.left_out: tuple[str, ...] = ()
         self.unread: tuple[tuple[str, int], ...] = ()  # large folders, and how many are in each
 
@@ -126,21 +126,21 @@ class Discovery:
             return ""
         about = "at most" if self._reader.hosts.chroot else "about"
         whole = f" of {about} {max(self.znodes, self.looked_at):,}" if self.znodes else ""
-        return f"{self.looked_at:,}{whole} znodes looked at"
+        return f"{self.looked_at:,}{whole} znodes searched"
 
     def sentences(self) -> Iterator[str]:
         """Yield what the walks leave out, and which option would change that."""
         if self.denied:
-            yield f"the search for locks may not list {_first_of(self.denied)}: give --auth"
+            yield f"the search for locks cannot list {_first_of(self.denied)}: give --auth"
         if progress := self.progress():
-            yield f"the search for locks goes on: {progress}"
+            yield f"the search for locks continues: {progress}"
         until = "not read yet" if self._watcher.persistent else "not read: give --root"
         for path, number in self.unread:
             yield f"most of {number:,} lock folders in {path} are empty: {until}"
         if self.left_out:
             many = count(len(self.left_out), "place")
             yield (
-                f"the search for locks leaves out {many} where no session owns a znode, such as "
+                f"the search for locks skips {many} where no session owns a znode, such as "
                 f"{self.left_out[0]}: give --root"
             )
 
@@ -312,7 +312,7 @@ class Discovery:
             self._end_visit(visit)
 
     def _end_visit(self, visit: _Visit) -> None:
-        """Go on at full speed in the first walk, later at `items_per_s` znodes a second."""
+        """Continue at full speed in the first walk, later at `items_per_s` znodes a second."""
         for found in visit.findings.values():
             if found.possible or found.watched or found.some_leaves:
                 self._judge(found, visit.stats)
