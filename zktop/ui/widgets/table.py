@@ -83,6 +83,11 @@ def shortened(drawn: Line, cells: int) -> Line:
     return (*drawn[:longest], cut, *drawn[longest + 1 :])
 
 
+def cut_to(drawn: Line, cells: int) -> Line:
+    """Cut a line that is too long in the middle of its longest piece."""
+    return drawn if width_of(drawn) <= cells else shortened(drawn, cells)
+
+
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
     """Choose the columns that fit into `width` cells; return each with its width."""
     kept = [one for one in columns if one.needs <= width]

@@ -226,3 +226,15 @@ async def test_a_key_opens_the_line_and_folds_it_again(page: str, name: str, key
     assert any("\u00d74 ▾" in text for text in opened)
     assert sum("▾" in text or "svc-" in text or "blast radius" in text for text in opened) > 4
     assert after == before
+
+
+async def test_a_long_line_of_the_list_is_cut_in_its_middle() -> None:
+    """The end of a name says as much as its beginning: `orders…stock`."""
+    async with app_of(*trouble()).run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("3")
+        listed = [line.partition("││")[0].rstrip() for line in await settled(pilot)]
+    cut = [line for line in listed if "stuck" in line]
+
+    assert cut
+    assert not [line for line in cut if line.endswith("…")]

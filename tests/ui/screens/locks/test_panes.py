@@ -499,3 +499,13 @@ def test_a_root_blocker_is_shown_with_the_lock_that_others_wait_for() -> None:
     report = looked(known, settings=Settings(roots=roots))[-1].report
 
     assert {one.client: one.why for one in blockers(report, 5)}["ann"] == "holds /locks/zeta"
+
+
+async def test_the_name_of_a_lock_has_more_room_than_its_layout() -> None:
+    """In the title of the preview."""
+    path = "/zktop-demo/mixed-libraries/jobs"
+    mixed = facts(plain("ann", 1), k("bob", 2), path=path)
+    async with app_of(*frames((NOW, mixed))).run_test(size=(120, 36)) as pilot:
+        lines = await settled(pilot)
+
+    assert any("╭─ /zktop-dem…ies/jobs ── mixed:" in line for line in lines)

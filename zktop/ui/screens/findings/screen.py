@@ -41,6 +41,7 @@ from zktop.ui.styled_text import text_of
 from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
+from zktop.ui.widgets.table import cut_to
 
 WIDE_FROM_CELLS: Final = 120  # in a narrower screen, the list is above the explanation
 LIST_LINES: Final = 9  # of the list above the explanation
@@ -158,7 +159,9 @@ class FindingsScreen(SplitPage):
                 "Deadlocks and findings", facts, "{acknowledge} acknowledge  {show_notes} notes"
             )
         )
-        cases.show([one.drawn for one in listed], [one.case for one in listed])
+        width = cases.room.width
+        lines = [cut_to(one.drawn, width) if width else one.drawn for one in listed]
+        cases.show(lines, [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
         """Keep the user's choice while it exists; otherwise choose the worst."""

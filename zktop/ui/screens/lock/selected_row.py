@@ -119,7 +119,7 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
         text = "no server lists its connection" if connected is False else "not visible"
         yield "client", text, "warning" if connected is False else "unknown"
         return
-    timeout = f", timeout {presence.timeout_ms / 1000:.0f} s" if presence.timeout_ms else ""
+    timeout = f", timeout {presence.timeout_ms / 1000:.0f}s" if presence.timeout_ms else ""
     yield "client", f"{presence.client} at {presence.server}{timeout}", "plain"
 
 

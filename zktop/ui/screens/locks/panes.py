@@ -36,7 +36,7 @@ from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import overview
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, Panel, set_height
+from zktop.ui.widgets.panel import MIN_FACTS, FrameWords, Panel, set_height
 from zktop.ui.widgets.text_view import TextView
 
 NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
@@ -281,7 +281,8 @@ class PreviewPane(Pane, can_focus=False):
         if not height:
             return
         lines = preview_lines(state, report, row.path, width, height)
-        title = middle(row.path, max(8, width - len(row.lock.layout) - 10))
+        facts = min(len(row.lock.layout), MIN_FACTS)  # the path is worth more than the layout
+        title = middle(row.path, max(8, width - facts - 10))
         self.frame(FrameWords(title, row.lock.layout, "{open} open"))
         self.show(lines)
 
