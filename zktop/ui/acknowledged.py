@@ -1,7 +1,7 @@
 """Alerts that the user has acknowledged: they leave the lists until they get worse.
 
-An acknowledgement remembers how bad its alert was. It ends when the alert gets worse than that,
-and when the alert has ended: one that begins again is new. A queue gets worse when it doubles.
+An acknowledgement stores how bad its alert was. It is dropped when the alert gets worse or ends;
+an alert that begins again is new. A queue counts as worse when it has doubled.
 """
 
 from collections.abc import Collection, Iterator, Mapping

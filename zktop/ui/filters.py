@@ -1,7 +1,7 @@
 """Filters as the user types them: `text`, `!text`, `/pattern/`, `state:waiting`, `owner:name`.
 
-All words must match. A word with a colon searches one field only. A pattern that is not valid is
-searched for as text, because the user is still typing it.
+All words must match. A word with a colon searches one field only. An invalid pattern is searched
+for as plain text, because the user may still be typing it.
 """
 
 import re

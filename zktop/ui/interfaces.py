@@ -1,4 +1,4 @@
-"""Protocols of the things that the UI uses but does not import: clusters, feeds, contenders etc.
+"""Protocols for objects that the UI uses but does not import: clusters, feeds, contenders etc.
 
 `zktop.app` passes the implementations in. A feed calls its callback on its own thread. A `Copy`,
 and the methods `export` and `clip` of `Exports`, may take seconds, so the UI calls them on another

@@ -1,6 +1,6 @@
 """The cluster and page that the app shows, and how it goes back.
 
-Each cluster has a visit with pages of its own. A page is created when it is first shown.
+Each cluster has a visit with its own pages. A page is created when it is first shown.
 """
 
 from functools import partial

@@ -74,7 +74,7 @@ def test_it_says_what_is_not_known() -> None:
     back = (after(40), [own(at=after(40))])
     text = " ".join(drawn(HELD, lost, back, (after(60), []), until=after(60), is_packed=True))
 
-    assert "Older moments are kept once a second, so short waits are missing." in text
+    assert "Of older moments, only one per second is kept, so short waits are missing." in text
     assert "Nothing is known of 30s without a connection." in text
     assert "clients waited 1m00s in all" in text
 

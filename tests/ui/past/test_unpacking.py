@@ -65,7 +65,7 @@ async def test_all_of_the_past_is_there() -> None:
         await pressed(pilot, "left_square_bracket", "left_square_bracket")
         assert await unpacked(pilot) == BEGIN + 48_000
         shown = "\n".join(await settled(pilot))
-        assert "older moments once a second" in shown
+        assert "older moments: one per second" in shown
         assert "3m19s kept" in shown
         assert "LOADING" not in shown
 

@@ -103,7 +103,7 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
             "that time in which it waited for another lock, whose holder is the cause."
         )
     if is_packed:
-        said += " Older moments are kept once a second, so short waits are missing."
+        said += " Of older moments, only one per second is kept, so short waits are missing."
     if accounts.unseen_ms:
         said += f" Nothing is known of {span(accounts.unseen_ms)} without a connection."
     if accounts.deadlocks:

@@ -6,7 +6,7 @@ that the widget has drawn. Opening and closing the help once leaves some 450 lin
 Rich and Textual also cache the colour codes of 16,384 styles and the halves of 16,384 texts that
 were cut in two. Text that the mouse can select has a different style at each place on the screen,
 so both caches fill with entries that are never used again: 30 MB in an hour of random keys, which
-is the whole budget.
+is the whole memory budget.
 """
 
 from functools import lru_cache, partial

@@ -1,8 +1,8 @@
 """The header: the ensemble, its state, how current the display is, and the tabs of the screens.
 
 The first line consists of pieces with a rank. Problems and blind spots, rank 0, are always shown;
-in a narrow window they replace the names of the ensemble and of zktop. The other pieces and the
-name share the rest of the line.
+in a narrow window they replace the ensemble's name and, if necessary, zktop's. The other pieces
+and the name share the rest of the line.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """The rows of the two large tables, locks and sessions: their order, filter and groups.
 
-A row is replaced only when its lock or session changes. Ordering and grouping go over all rows;
-`RowSorter` limits how often.
+A row is replaced only when its lock or session changes. Sorting and grouping visit all rows, so
+`RowSorter` limits how often they run.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence

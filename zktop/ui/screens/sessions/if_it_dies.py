@@ -85,7 +85,7 @@ def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text
         yield None, f"{more} without waiters" if is_known else more
     if locks.waits:
         paths = several(locks.waits)
-        yield None, f"its request in {paths} is removed, the queue moves up"
+        yield None, f"its request in {paths} is removed and the queue moves up"
     if not locks.holds and not locks.waits:
         yield None, "no lock is affected"
 

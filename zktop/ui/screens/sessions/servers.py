@@ -145,7 +145,7 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
            title="Address", about="The address of the server."),
     Column("MODE", 14, _mode, lambda row: row.figures.mode or "",
            title="Role",
-           about="LEADER, follower, observer or standalone; or for how long the server is down."),
+           about="LEADER, follower, observer or standalone, or how long it has been down."),
     Column("LAG", 5, _lag, lambda row: sort_value(row.lag),
            at_right=True, rank=3, descending=True,
            title="Lag", about="How many transactions the server is behind the newest one."),

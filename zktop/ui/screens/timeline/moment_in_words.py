@@ -34,7 +34,7 @@ class Moment(NamedTuple):
 
 
 def overview(state: ViewState, window: TimeWindow) -> Line:
-    """Say which moment is on display, and how much of the past is stored."""
+    """Return the line about the current moment and how much of the past is stored."""
     begin = state.tape.begin or window.begin
     length = spoken(max(0, window.newest - begin) / 1000)
     if state.is_stale:
@@ -47,7 +47,7 @@ def overview(state: ViewState, window: TimeWindow) -> Line:
         how = Run(" PAUSED ", "paused")
     kept = f"   {length} kept, {time_s(begin)} to {time_s(window.newest)} UTC"
     speed = f"   speed {state.speed:g}x" if not state.is_newest and state.speed != 1 else ""
-    thin = "   older moments once a second" if state.tape.archive.begin is not None else ""
+    thin = "   older moments: one per second" if state.tape.archive.begin is not None else ""
     return (Run(" "), how, Run(f"{kept}{speed}{thin}", "dim"))
 
 
@@ -117,13 +117,13 @@ def session_words(moment: Moment, name: str, session: Session) -> str:
 
 
 def waiting_words(moment: Moment, pulse: Pulse) -> str:
-    """Say how many clients wait for any lock."""
+    """Return how many clients wait for locks."""
     (waiting,) = pulse.waiting(moment.at, 1, 1)
     return "unknown" if waiting is None else f"{count(waiting, 'client')} waiting"
 
 
 def group_words(moment: Moment, name: str, sessions: Sequence[Session]) -> str:
-    """Say how many sessions of a group hold a lock, and how many wait."""
+    """Return how many sessions of a group hold a lock, and how many wait."""
     found = [moment.session(session) for session in sessions]
     holding, waiting = sum(one.holds for one in found), sum(one.waits for one in found)
     idle = sum(not one.holds and not one.waits for one in found)

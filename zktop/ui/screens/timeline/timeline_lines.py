@@ -125,7 +125,7 @@ class TimelineLines:
         ]
         if any(found for _, found in heard):
             sign = "p" if state.is_ascii else "●"
-            yield self._legend("SESSIONS", f"{sign} contact, by the servers' connection tables")
+            yield self._legend("SESSIONS", f"{sign} contact, from the servers' connection tables")
         for one, found in heard:
             if found:
                 server = found[-1][1].rpartition(":")[0]
