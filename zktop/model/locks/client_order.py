@@ -121,7 +121,19 @@ class NamedOrder(ClientOrder):
         return (child for _, child in islice(merge(here, there, key=_first), end))
 
     def back(self, end: int) -> Iterator[Member]:
-        return reversed(list(self.first(end)))
+        others, left_out = self._others, self._left_out
+        own_places, places = range(len(self.readable)), range(len(others.readable) + 1)
+        here = bisect_left(
+            own_places, end, key=lambda at: at + self._others_before(self.ranks[at])
+        )
+        there = bisect_left(places, end - here, key=lambda at: at - bisect_left(left_out, at))
+        own = ((self.ranks[at], self.readable[at]) for at in range(here - 1, -1, -1))
+        rest = (
+            (others.ranks[at], others.readable[at])
+            for at in range(there - 1, -1, -1)
+            if others.readable[at].node not in self._place
+        )
+        return (child for _, child in merge(rest, own, key=_first, reverse=True))
 
     def before(self, member: Member) -> int:
         return super().before(member) + self._others_before(self._rank(member))

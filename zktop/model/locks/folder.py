@@ -29,6 +29,8 @@ from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 
+MERGED_FROM: Final = 50  # locks as large as this one in the folder; fewer rank all children each
+
 
 class ViewProof(msgspec.Struct, frozen=True, gc=False):
     """The view that a watch proves for a member."""
@@ -191,7 +193,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             )
         return self._orders[key]
 
-    def _named_order(self, layout: Layout, view: ClientView, group: str) -> NamedOrder:
+    def _named_order(self, layout: Layout, view: ClientView, group: str) -> ClientOrder:
         """Rank the children that contain the lock's name; all locks share the order of others."""
         whole = self.order(layout, replace(view, key=""), "", for_readers=False)
         text, starts = self._all_names
@@ -200,6 +202,8 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             place = bisect_right(starts, at) - 1
             named.append(self.children[place])
             at = text.find(group, starts[place + 1])
+        if len(named) * MERGED_FROM > len(self.children):  # few locks with many members
+            return ClientOrder(layout, view, self.children, group=group)
         return NamedOrder(layout, view, named, whole, group=group)
 
     @cached_property
