@@ -1,7 +1,7 @@
 """Screen 6 as a course: lessons, their pictures, questions and answers."""
 
 import pytest
-from model.builders import NOW, lock, session
+from model.builders import NOW, ZK1, connections, expiry, lock, row, session
 from msgspec.structs import replace
 from ui.example_ensemble import orphan, trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, scene_of
@@ -165,6 +165,20 @@ async def test_a_release_is_counted_and_marked_at_the_clients() -> None:
     assert "1 release woke 2 clients, 1 could go on." in text
     assert "woken, goes on" in text
     assert "woken for nothing" in text
+
+
+@pytest.mark.parametrize(("listed", "words"), [(["ann", "bob"], " so far."), (["bob"], ".")])
+async def test_a_crash_wakes_clients_until_its_session_has_expired(
+    listed: list[str], words: str
+) -> None:
+    """From then on, it has woken none."""
+    crash = DemoDeparture("ann", JOBS, "died")
+    states = [replace(client("ann"), session=session("ann")), client("bob", "waits")]
+    tables = connections(ZK1, *map(row, listed)), expiry(ZK1, dict.fromkeys(listed, 9_000))
+    news = tuple(frames((NOW, [*lock(JOBS, "bob"), *tables])))
+    text = await shown(stage(states=states, count=SceneCount((crash,))), news=news)
+
+    assert f"1 crash woke no client{words}" in text
 
 
 async def test_marks_go_when_another_client_has_joined() -> None:

@@ -1,6 +1,6 @@
 """Sentences that count the wake-ups, deadlocks, holders and waiters of a scene."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from zktop.demo_types import ContenderState, DemoDeparture, DepartureKind, SceneCount
@@ -24,7 +24,7 @@ def counters(
         *map(_blocked, deadlocks_below(report, folder)),
         *_two_holders(locks, count),
         *_asleep(states),
-        *_departures(count.departures),
+        *_departures(count.departures, _expired(report, states)),
     ]
     return sentences or [*_sharing(locks)]
 
@@ -66,12 +66,21 @@ def _asleep(states: Sequence[ContenderState]) -> Iterator[str]:
         yield f"{watch} a znode that is gone: nothing will wake {it}."
 
 
-def _departures(departures: Sequence[DemoDeparture]) -> Iterator[str]:
+def _expired(report: Report | None, states: Sequence[ContenderState]) -> set[str]:
+    """Return the names of the clients whose sessions the ensemble no longer has."""
+    if report is None:
+        return set()
+    alive = report.ensemble.alive
+    return {one.name for one in states if one.session and alive(one.session) is False}
+
+
+def _departures(departures: Sequence[DemoDeparture], expired: Collection[str]) -> Iterator[str]:
     for how, nouns in DEPARTURES.items():
         some = [departure for departure in departures if departure.how == how]
         if some:
             sentence = _woke(spell(len(some), *nouns), some)
-            is_early = how == "died" and not some[-1].woken  # its session has not expired yet
+            last = some[-1]
+            is_early = how == "died" and not last.woken and last.contender not in expired
             yield sentence.replace("no client.", "no client so far.") if is_early else sentence
 
 
