@@ -67,12 +67,12 @@ def _weight_of_deadlock(deadlock: Deadlock) -> AlertWeight:
 
 @lru_cache(2)  # the header and the lists use the same report
 def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight]:
-    """Weigh these alerts of a report, by id."""
+    """Return the weights of these alerts of a report, by id."""
     return dict(_weighed(report, wanted))
 
 
 def _weighed(report: Report, wanted: frozenset[str]) -> Iterator[tuple[str, AlertWeight]]:
-    """Weigh a deadlock itself rather than the finding with the same id."""
+    """Yield the weights; a deadlock is weighed instead of the finding with its id."""
     dead = {one.id for one in report.deadlocks}
     for deadlock in report.deadlocks:
         if deadlock.id in wanted:

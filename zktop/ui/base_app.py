@@ -290,5 +290,5 @@ class BaseApp(App[int]):
             self._exit_renderables[:] = [sentence]
 
     def _fatal_error(self) -> None:
-        """Exit without Textual's traceback: its variables of 100,000 locks take gigabytes."""
+        """Exit without Textual's traceback, whose variables take gigabytes with 100,000 locks."""
         self._close_messages_no_wait()

@@ -81,7 +81,7 @@ Copy = Callable[[str], str | None]  # copies a text and returns where it went; N
 class Feed(Protocol):
     """Where frames come from: a live ensemble, or a recording."""
 
-    shows_tables: bool  # set while the visible page does; large ones are then read more often
+    shows_tables: bool  # True while the visible page does: large ones are then read more often
 
     @property
     def name(self) -> str:
@@ -117,7 +117,7 @@ class WritePermission(Protocol):
         """The word to type."""
 
     def give(self, typed: str) -> bool:
-        """Give permission if this is the word; True if contenders may write now."""
+        """Give permission if this is the word; return whether contenders may write now."""
 
     def word_for(self, path: str) -> str | None:
         """Return the word to type before a contender enters this lock; None if none is needed."""
@@ -208,7 +208,7 @@ class Exports(Protocol):
 
 
 class OpenCluster(msgspec.Struct, frozen=True):
-    """One cluster, or a recording, as the UI reaches it."""
+    """One cluster or recording, opened for the UI."""
 
     feed: Feed
     contenders: ContendersPort | None = None

@@ -40,7 +40,7 @@ class Visit:
         self._has_failed = False  # the last finished attempt to connect
         self.notifier = Notifier()
         self.inbox = Inbox(wake, waits=not feed.is_live)
-        self.page = page  # the one to show while this cluster is on display
+        self.page = page  # shown while this cluster is on display
         self.is_packing = False  # the oldest frames of the tape
         self.recording = ""  # the file that is being written
         self.subject = Selection()
@@ -51,7 +51,7 @@ class Visit:
         self.pages = ContentSwitcher(id=f"cluster-{number}")
 
     def start(self) -> None:
-        """Start the feed, and have the contenders report here."""
+        """Start the feed, and listen to the contenders."""
         if self.contenders is not None:
             self.contenders.listen(self.inbox.wake, self.complain)
         self.feed.start(self.inbox.put)

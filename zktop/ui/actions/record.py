@@ -10,7 +10,7 @@ from zktop.ui.dialogs.record import RecordDialog
 from zktop.ui.interfaces import Past
 from zktop.ui.shell import Shell
 
-MIN_PAST_MS: Final[Millis] = 5_000  # a shorter past is not worth a question
+MIN_PAST_MS: Final[Millis] = 5_000  # a shorter past is not worth asking about
 
 
 class RecordActions(Shell):

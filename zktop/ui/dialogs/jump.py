@@ -60,6 +60,6 @@ class JumpDialog(Overlay[JumpTarget]):
 
 def pane_targets(panes: Sequence[Widget]) -> Iterator[JumpTarget]:
     """Give each visible pane a letter, in its upper left corner."""
-    visible = (pane for pane in panes if pane.region)  # not one that was mounted a moment ago
+    visible = (pane for pane in panes if pane.region)  # a new pane has no region yet
     for letter, pane in zip(LETTERS, visible, strict=False):
         yield JumpTarget(letter, pane.region.offset, pane.focus)

@@ -22,7 +22,7 @@ from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.widgets.text_view import TextList
 
 MAX_IN_GROUP: Final = 20
-NAME_SHARE: Final = 0.6  # of a line; the description has the rest
+NAME_SHARE: Final = 0.6  # of a line; the description gets the rest
 KINDS: Final = {"ctx": "cluster", "context": "cluster"}  # words of kubectl and k9s
 
 

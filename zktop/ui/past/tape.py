@@ -136,7 +136,7 @@ class Tape:
 
     def __init__(self, limits: TapeLimits | None = None) -> None:
         self._limits = limits or TapeLimits()
-        self.deadlocks: dict[str, DeadlockRecord] = {}  # by id, in the order of first sight
+        self.deadlocks: dict[str, DeadlockRecord] = {}  # by id, in the order they were first seen
         self.last: Frame | None = None  # the newest frame, stored or not
         self.changed_at: Millis = 0  # the time of the newest frame with anything new
         self.first_alarm: Millis | None = None  # when the first one of this run began
@@ -254,7 +254,7 @@ class Tape:
             yield self._stored[index]
         yield from self.archive.before(moment)
 
-    # Frames may be packed before these iterators are read, so both collect the others at once.
+    # Frames may be packed before these iterators are read, so both collect those in memory first.
 
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
         """Return the worlds of a span of time; another thread may read the iterator."""

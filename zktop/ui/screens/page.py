@@ -29,7 +29,7 @@ class PageEntry(NamedTuple):
     shows_tables: bool = False  # of servers: the silence of sessions, and their watches
 
     def new_page(self) -> "Page":
-        """Import the page's module, and create the page: the first frame needs only one module."""
+        """Import the page's module, which is not needed earlier, and create the page."""
         module = import_module(f"zktop.ui.screens.{self.name}.screen")
         page: Page = getattr(module, self.class_name)()
         page.id = f"page-{self.name}"
@@ -82,7 +82,7 @@ class Page(Vertical):
         """Called before the user types a filter; for subclasses that can prepare for it."""
 
     def search(self, steps: Iterator[None], table: Panel, title: str) -> Iterator[None]:
-        """Run the steps that prepare the filter of a large table, and show that it searches."""
+        """Run the steps that prepare a large table's filter, with "searching ..." in its title."""
         if next(steps, self) is self:
             return
         self.passed = None
@@ -111,7 +111,7 @@ class Page(Vertical):
 
     @property
     def marked_range(self) -> TimeRange | None:
-        """The marked time range that an export may cut out."""
+        """The marked time range, for an export."""
         return None
 
     @property

@@ -26,7 +26,7 @@ from zktop.ui.view_state import Selection
 
 ITSELF: Final = "(the lock itself)"  # of a path that has other locks below it
 MAX_BELOW: Final = 200  # locks or prefixes listed below one prefix
-MAX_DEPTH: Final = 64  # of a prefix; each level takes a few calls
+MAX_DEPTH: Final = 64  # of a prefix: the tree is built by recursion
 LOCKS_AT_ONCE: Final = 500  # some 3 ms
 OPEN_BELOW: Final = 12  # a prefix with at most this many is open until the user closes it
 LOCKS_CELLS: Final = 8

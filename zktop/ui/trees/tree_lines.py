@@ -34,7 +34,7 @@ WAITER_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
     "no-owner": ("no owner", "warning"),
     "hidden": ("owner unknown", "unknown"),
 }
-MAX_TREE_LOCKS: Final = 500  # of an ensemble; panes show no trees of more, which take long
+MAX_TREE_LOCKS: Final = 500  # in an ensemble; with more, panes show no trees: they are slow
 
 
 class Branch(NamedTuple):

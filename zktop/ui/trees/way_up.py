@@ -53,7 +53,7 @@ def main_wait(report: Report, session: Session) -> Step | None:
         for path in dict.fromkeys(report.locks_of.get(session, ()))
         for lock in [report.parts[path].lock]
         if not lock.has_standbys
-        for queue in lock.queues  # in any order: merging a thousand queues takes long
+        for queue in lock.queues  # in any order: merging a thousand queues is slow
         for member in queue.waiters
         if member.owner == session
     ]

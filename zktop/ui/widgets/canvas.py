@@ -230,7 +230,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     # The mouse
 
     def watch_hover_style(self, previous_hover_style: Style, hover_style: Style) -> None:
-        """Do nothing. Textual draws the whole view here for each link that the mouse passes."""
+        """Do nothing: Textual would redraw the whole view for each link that the mouse passes."""
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Highlight the row and the link under the mouse."""

@@ -253,7 +253,7 @@ def _shown_moment(state: ViewState) -> Iterator[Line]:
 
 
 def _was_lost(state: ViewState) -> bool:
-    """Whether the moment on display lies in an outage that is over, or in a gap of a recording."""
+    """True if the current moment is in a past outage, or in a gap of a recording."""
     is_past = state.status.word == "replay" or not state.is_newest
     return is_past and state.report is not None and state.report.is_lost
 

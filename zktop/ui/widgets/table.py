@@ -221,7 +221,7 @@ class Table(Canvas, Generic[R]):
         return at is not None
 
     def _follow_chosen(self, line: int | None) -> None:
-        """Move the cursor to where the chosen row is now, and keep it on its line."""
+        """Move the cursor to the new position of the chosen row, and keep it on its line."""
         if not self.rows:
             self.cursor = None
             return

@@ -14,14 +14,14 @@ from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.styled_text import Line, Run, fitted, line
 from zktop.ui.view_state import Selection
 
-MIN_COLUMN_CELLS: Final = 22  # with narrower columns, the steps are listed in one
+MIN_COLUMN_CELLS: Final = 22  # narrower columns are merged into one list
 MAX_COLUMNS: Final = 4
 GAP_CELLS: Final = 2
 SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}
 
 
 def letter(at: int) -> str:
-    """Letter of the client in a column.
+    """Return the letter of the client in a column.
 
     >>> letter(0), letter(25), letter(26)
     ('A', 'Z', 'A2')

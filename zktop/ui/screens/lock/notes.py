@@ -63,7 +63,7 @@ def _warnings(detail: LockDetail) -> Iterator[str]:
 
 
 def _missing(detail: LockDetail) -> Iterator[str]:
-    """Count the numbers missing inside a queue: abandoned requests, as holders leave in front."""
+    """Count the sequence numbers missing inside a queue; each was an abandoned request."""
     members, lock = detail.queue.members, detail.view.lock
     is_shared = lock.kind in ("read-write", "semaphore")  # its holders leave in any order
     if is_shared or len(lock.queues) != 1 or lock.warnings or not members:

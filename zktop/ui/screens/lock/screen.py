@@ -56,7 +56,7 @@ COPY_WIDTH, COPIED_ROWS = 120, 50
 
 
 class LockScreen(SplitPage):
-    """The selected lock; without a selection, the one that was the worst at first."""
+    """The selected lock; without a selection, the worst one at the first drawing."""
 
     DEFAULT_CLASSES = "-air"
     FIELDS = QUEUE_FIELDS

@@ -281,7 +281,7 @@ class PreviewPane(Pane, can_focus=False):
         if not height:
             return
         lines = preview_lines(state, report, row.path, width, height)
-        facts = min(len(row.lock.layout), MIN_FACTS)  # the path is worth more than the layout
+        facts = min(len(row.lock.layout), MIN_FACTS)  # the path matters more than the layout
         title = middle(row.path, max(8, width - facts - 10))
         self.frame(FrameWords(title, row.lock.layout, "{open} open"))
         self.show(lines)

@@ -119,7 +119,7 @@ class LocksScreen(SplitPage):
         super().__init__()
         self._rows = LockRows()
         self._reading = ReadingInSteps(self)
-        self._filtered: str | None = ""  # by this text; None: not all rows are in order
+        self._filtered: str | None = ""  # by this text; None: not all rows are sorted yet
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
         self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()

@@ -112,7 +112,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
         """The text that plain words of a filter are searched in."""
         presence, risk, locks = self.presence, self.risk, self.locks
         where = (presence.client, presence.server) if presence else ()
-        named = (risk.note, risk.note.replace(" ", "-"))  # scripts call findings so
+        named = (risk.note, risk.note.replace(" ", "-"))  # as scripts write names of findings
         known = (self.name or "", session_text(self.session), *where, risk.level, *named)
         return " ".join((*known, *locks.holds, *locks.waits))
 

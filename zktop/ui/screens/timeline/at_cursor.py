@@ -58,7 +58,7 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
 
 
 def _proven(report: Report) -> set[str]:
-    """Ids of confirmed deadlocks and critical findings."""
+    """Return the ids of confirmed deadlocks and critical findings."""
     known = {deadlock.id for deadlock in report.deadlocks if deadlock.is_sure}
     critical = (finding for finding in report.findings if finding.severity == "critical")
     return known | {one.id for one in critical if one.is_sure}

@@ -16,7 +16,7 @@ from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import ViewState
 
-MAX_NAMED: Final = 50  # waiters of a lock; the others are counted
+MAX_NAMED: Final = 50  # holders, or waiters, whose names are read
 
 
 class Moment(NamedTuple):
