@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.model.waits.confidence import Confidence
 from zktop.output.text import blind_lines
 
-GRACE_MS: Final[Millis] = 5_000  # wait this long for the second tables of a slow server
+GRACE_MS: Final[Millis] = 5_000  # extra time for the second tables of slow servers
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 CRITICAL: Final = frozenset(rule.id for rule in RULES if rule.severity == "critical")
 OUTAGES: Final = frozenset({"P13", "P14", "P15", "R4", "R8", "R9"})
@@ -21,7 +21,7 @@ Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
 class FailCriteria(NamedTuple):
-    """Which findings count: those of some rules or all critical ones, with enough confidence."""
+    """Which findings fail a check: those of given rules or critical ones, if sure enough."""
 
     rules: frozenset[str] = frozenset()
     confidence: Confidence = "C2"
@@ -54,7 +54,7 @@ class VerdictBuilder:
         self._first_tables: dict[str, Millis] = {}
 
     def look(self, report: Report) -> None:
-        """Note since when each finding has existed without a break."""
+        """Record since when each finding has been present without a break."""
         self._first = report.now if self._first is None else self._first
         since = self._since
         self._since = {
@@ -64,7 +64,7 @@ class VerdictBuilder:
             self._first_tables.setdefault(server, at)
 
     def has_settled(self, report: Report) -> bool:
-        """Return whether reports span `settle`, and tables, too, unless GRACE_MS more are over."""
+        """Return whether reports and tables span `settle`; late tables get GRACE_MS more."""
         if self._first is None or report.now < self._first + self._settle:
             return False
         if report.now >= self._first + self._settle + GRACE_MS:
@@ -122,10 +122,10 @@ class CheckVerdict(NamedTuple):
     deadlocks: int
     blind: tuple[BlindSpot, ...]
     outages: tuple[Finding, ...] = ()  # do not count, but explain missing data
-    other: tuple[str, ...] = ()  # named roots that are no locks, and what they are
+    other: tuple[str, ...] = ()  # sentences about named roots that are not locks
     notes: tuple[str, ...] = ()  # about data that was read late or incompletely
     is_cut_short: bool = False  # the reading timed out
-    why_lost: str | None = None  # why nothing is known of this moment
+    why_lost: str | None = None  # why the state at this time is unknown
 
     @property
     def level(self) -> Level:
@@ -160,7 +160,7 @@ class CheckVerdict(NamedTuple):
         yield from blind_lines(self.blind)
 
     def nagios(self) -> Iterator[str]:
-        """Yield the lines of a Nagios plug-in, in which a bar separates text from figures."""
+        """Yield the output of a Nagios plug-in; a bar separates the text from the figures."""
         figures = f"locks={self.locks} deadlocks={self.deadlocks} findings={len(self.findings)}"
         first, *rest = [line.replace("|", "/") for line in self.lines()]
         yield f"ZKTOP {self.level} - {first.removeprefix(f'{self.level}: ')} | {figures}"
@@ -173,7 +173,7 @@ def _is_outage(finding: Finding) -> bool:
 
 
 def what_is_no_lock(report: Report) -> Iterator[str]:
-    """Yield a sentence about each named root that is no lock."""
+    """Yield a sentence about each named root that is not a lock."""
     return (f"{lock.path}: {lock.error}." for lock in report.no_locks)
 
 
@@ -182,7 +182,7 @@ def _line(finding: Finding) -> str:
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Millis]]:
-    """Yield each server whose tables were read, with the time of the newest one."""
+    """Yield each server whose tables were read, with the time of its newest table."""
     for server, tables in report.world.tables.items():
         known = (tables.server, tables.connections, tables.watches, tables.expiry)
         read = [table.at for table in known if table is not None]

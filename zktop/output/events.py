@@ -1,9 +1,9 @@
 """The events of `zktop events`: what changed from one report to the next.
 
-A report contains the events of its locks. Deadlocks, findings and the connection are states; an
-event says when one begins or ends, and once more when a deadlock or a finding gets more certain or
-more severe. If a znode is listed but not read yet, its event is held back until its owner is
-known, but at most for PATIENCE_MS.
+A report contains the events of its locks. Deadlocks, findings and the connection are states: an
+event marks when one begins or ends, or when a deadlock or finding becomes more certain or severe.
+If a znode is listed but not read yet, its event is held back until its owner is known, for at
+most PATIENCE_MS.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ from zktop.output.schema import EVENT, EventJson
 T = TypeVar("T")
 State = TypeVar("State", Deadlock, Finding)
 
-PATIENCE_MS: Final = 1000  # then an event is printed without the owner
+PATIENCE_MS: Final = 1000  # after that, an event is printed without the owner
 
 
 class EventStream:
@@ -34,7 +34,7 @@ class EventStream:
         self._link: Link | None = None
         self._deadlocks: dict[str, Deadlock] = {}
         self._findings: dict[str, Finding] = {}
-        self._told: dict[str, Weight] = {}  # the most certain and severe that was yielded
+        self._yielded: dict[str, Weight] = {}  # the highest certainty and severity so far
         self._held: deque[history.Event] = deque()
 
     def events(self, report: Report) -> Iterator[EventJson]:
@@ -79,7 +79,7 @@ class EventStream:
             yield _deadlock("deadlock", deadlock, report)
 
     def _finding_events(self, report: Report) -> Iterator[EventJson]:
-        """Yield findings that began or ended; deadlocks have events of their own."""
+        """Yield findings that began or ended; deadlocks have their own events."""
         now = {one.id: one for one in report.findings if one.id not in self._deadlocks}
         before, self._findings = self._findings, now
         for finding in _only_in_second(now, before):
@@ -87,19 +87,19 @@ class EventStream:
                 yield _finding("finding-cleared", finding, report)
         for finding in self._risen(now):
             yield _finding("finding", finding, report)
-        self._told = {key: self._told[key] for key in (*self._deadlocks, *now)}
+        self._yielded = {key: self._yielded[key] for key in (*self._deadlocks, *now)}
 
     def _risen(self, now: dict[str, State]) -> Iterator[State]:
-        """Yield what is new, or more certain or severe than ever since its beginning."""
+        """Yield those that are new, or more certain or severe than ever before."""
         for key, one in now.items():
-            weight, told = _weight(one), self._told.get(key)
-            if told is None or weight.severity > told.severity or weight.sure > told.sure:
+            weight, most = _weight(one), self._yielded.get(key)
+            if most is None or weight.severity > most.severity or weight.sure > most.sure:
                 yield one
-            self._told[key] = weight if told is None else Weight(*map(max, weight, told))
+            self._yielded[key] = weight if most is None else Weight(*map(max, weight, most))
 
 
 class Weight(NamedTuple):
-    """How severe and certain something is."""
+    """The severity and certainty of a deadlock or finding, as numbers."""
 
     severity: int
     sure: int
@@ -111,7 +111,7 @@ def _weight(one: Deadlock | Finding) -> Weight:
 
 
 def _with_owner(event: history.Event, report: Report) -> history.Event | None:
-    """Add the owner of a new contender; None while it may still become known."""
+    """Return an event with its owner; None while the owner may still become known."""
     if event.session or event.event not in ("queued", "acquired"):
         return event
     view = report.view(event.lock)
@@ -134,7 +134,7 @@ def _mode(event: history.Event, report: Report) -> str | None:
 
 
 def lock_event(event: history.Event, mode: str | None) -> EventJson:
-    """Convert an event of a lock."""
+    """Convert a lock event."""
     waited, held = event.waited, event.held
     return EventJson(
         schema=EVENT,
@@ -178,7 +178,7 @@ def _deadlock(
 def _finding(
     what: Literal["finding", "finding-cleared"], finding: Finding, report: Report
 ) -> EventJson:
-    is_late = report.is_lost and finding.as_of > report.now  # a report of then stays as it was
+    is_late = report.is_lost and finding.as_of > report.now  # report.now is before the loss
     return EventJson(
         schema=EVENT,
         at=iso(finding.as_of if is_late else report.now),

@@ -32,7 +32,7 @@ LABEL_CELLS: Final = 9
 
 
 def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
-    """Convert a plan, with what was done about it."""
+    """Convert a plan, with what was done."""
     return FreeJson(
         schema=FREE,
         lock=plan.lock,
@@ -57,10 +57,10 @@ def free_lines(
     *,
     knows_waiters: bool = True,
 ) -> Iterator[str]:
-    """Yield lines: what is in the way, and each way out with its commands, which are never cut.
+    """Yield lines about what blocks the lock and each way to free it; commands are never cut.
 
-    `connection` are the options with which zktop finds this ensemble again; `left_out` are those
-    that are not printed because they contain secrets.
+    `connection` are the options to connect to this ensemble again; `left_out` are options that
+    are not printed because they contain secrets.
     """
     yield from wrapped(
         f"{plan.lock}  {plan.layout}  {_state(plan, knows_waiters=knows_waiters)}", "", width
@@ -101,7 +101,7 @@ def _state(plan: FreeJson, *, knows_waiters: bool) -> str:
 
 
 def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
-    """Yield lines about what was done; in a dry run, also what it would cost."""
+    """Yield lines about what was done; in a dry run, also about its effect."""
     yield from wrapped(done.sentence, "", width, "")
     if done.outcome == "dry-run":
         ways = [(blocker.path, way) for blocker in plan.blockers for way in blocker.ways]
@@ -135,7 +135,7 @@ def freed_json(deed: Deed, report: Report) -> FreedJson:
     waits = f", {count(waiting, 'client waits', 'clients wait')}" if waiting else ""
     paths = several(deed.paths)
     does = f"Deleted {paths}" if deed.kind == "delete-node" else (
-        f"Asked {several(deed.clients)}, who released {deed.lock}"
+        f"Asked {several(deed.clients)}, which released {deed.lock}"
     )  # fmt: skip
     return _freed_json(
         deed, "freed", f"{does}. Read again: {paths} is gone; now {holding}{waits}."
@@ -143,7 +143,7 @@ def freed_json(deed: Deed, report: Report) -> FreedJson:
 
 
 def not_freed(deed: Deed) -> FreedJson:
-    """Describe what had no effect yet."""
+    """Describe an action that has had no effect yet."""
     sentence = (
         f"Deleted {several(deed.paths)}, but zktop has not seen the effect yet; look again later."
         if deed.kind == "delete-node"

@@ -23,7 +23,7 @@ class GraphEdge(NamedTuple):
 
 def edges(snapshot: SnapshotJson) -> Iterator[GraphEdge]:
     """Yield the edges of all locks with waiters."""
-    deadlocked = {  # by place: an actor may have several sessions
+    deadlocked = {  # by node: an actor of a deadlock may have several sessions
         (place.lock, place.node)
         for deadlock in snapshot.deadlocks
         for step in deadlock.steps

@@ -390,7 +390,7 @@ class EventJson(JsonObject, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def with_published_names(schema: bytes) -> bytes:
-    """Replace class names in a JSON Schema with the names that its users know.
+    """Replace class names in a JSON Schema with the published names.
 
     >>> with_published_names(b'{"$ref": "#/$defs/ContenderJson"}')
     b'{"$ref": "#/$defs/Contender"}'

@@ -29,7 +29,7 @@ WIDTH = 80
 FIRST_STEPS, LAST_STEPS = 3, 2  # of a long ring
 MAX_WAYS_OUT = 2
 MAX_EXPIRIES = 10
-MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the last ones
+MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the last one
 FOLD_ABOVE = MAX_FIRST + 2
 MAX_RUNS = 12  # of modes, in the summary of a queue
 MAX_NAME, SHORT_NAME = 32, 16  # characters
@@ -68,7 +68,7 @@ def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
 
 
 def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> str:
-    """Format one contender, or the line that replaces the folded ones."""
+    """Format one contender, or the line that stands for the folded ones."""
     if isinstance(contender, str):
         return cut(f"  {contender}", width)
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
@@ -288,7 +288,7 @@ def _since(since: str | None, now: Millis) -> str:
 
 
 def wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
-    """Wrap a text between words; a long path stays whole."""
+    """Wrap a text between words; long paths stay whole."""
     return textwrap.wrap(
         text,
         width,

@@ -1,8 +1,7 @@
 """Findings as alerts, in the JSON that Alertmanager sends to webhooks.
 
-`FindingAlerts` is a fold over reports: it returns an alert for each finding that is new, has
-become more or less severe or sure, or is over. A finding that follows from another one has no
-alert of its own.
+`FindingAlerts` is a fold over reports: it returns an alert for each finding that is new or over,
+or whose severity or confidence changed. A finding that follows from another one has no alert.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +32,7 @@ class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
     annotations: dict[str, str]
     starts_at: str
     ends_at: str
-    fingerprint: str  # the same while it lasts, for every zktop that names the cluster alike
+    fingerprint: str  # stable while it lasts, and equal in every zktop with this cluster name
     generator_url: str = msgspec.field(name="generatorURL", default="")
 
 
@@ -53,7 +52,7 @@ class WebhookBody(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
-    """Return the JSON of some alerts about one cluster."""
+    """Return the JSON of alerts about one cluster."""
     is_firing = any(alert.status == "firing" for alert in alerts)
     common = set.intersection(*(set(alert.labels.items()) for alert in alerts))
     body = WebhookBody(
@@ -67,14 +66,14 @@ def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
 
 
 class FindingAlerts:
-    """The alerts about one cluster, from report to report."""
+    """Turns the reports on one cluster into alerts."""
 
     def __init__(
         self, cluster: str, severity: Severity, before: Mapping[str, WebhookAlert] | None = None
     ) -> None:
         """Alert on findings of this severity or worse.
 
-        `before` is what an earlier run left firing: it is repeated if it lasts, else resolved.
+        `before` are alerts that an earlier run left firing: repeated if they last, else resolved.
         """
         self._cluster = cluster
         self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
@@ -86,7 +85,7 @@ class FindingAlerts:
         }
         self._inherited = set(self._firing)  # those that this run has not posted yet
         self._session: Session | None = None
-        self._new_until: Millis = 0  # until then, findings of the session before may come back
+        self._new_until: Millis = 0  # until then, findings of the previous session may come back
         self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports
 
     @property
@@ -125,7 +124,7 @@ class FindingAlerts:
         return [*ended, *changed.values()]
 
     def _over(self, present: AbstractSet[str], now: Millis) -> list[WebhookAlert]:
-        """Forget and return the alerts whose findings are over.
+        """Remove and return the alerts whose findings are over.
 
         A finding missing for long enough is over, even if sessions keep changing.
         """

@@ -1,4 +1,4 @@
-"""The metric families of one moment. What zktop does not know has no sample; it is never 0."""
+"""The metric families of one report. Unknown values have no sample; they are never 0."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from zktop.output.metrics.lock_totals import (
     NamedLock,
 )
 
-DEFAULT_TOP: Final = 10  # locks whose path is a label, for each family that has one
+DEFAULT_TOP: Final = 10  # locks in each family that has a path label
 
 Samples = Iterable[tuple[Sequence[str], float | None]]
 
@@ -47,7 +47,7 @@ def is_up(report: Report) -> bool:
 
 
 def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metric]:
-    """Locks, contenders and folders; only while zktop is connected, because they change."""
+    """Yield locks, contenders and folders, which are known only while zktop is connected."""
     hidden = {root.root for root in denied_roots(report.world, report.settings)}
     roots = [root for root in roots_of(report) if root not in hidden]
     yield gauge(
@@ -70,12 +70,12 @@ def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metr
     named = [root.path for root in report.settings.roots if "*" not in root.path]
     yield _by_lock(
         "zktop_lock_waiters",
-        "Waiters of the locks with most of them, and of roots that are one lock.",
+        "Waiters, for the locks with the most and for roots that are a single lock.",
         totals.longest_queues(top, named),
     )
     yield _by_lock(
         "zktop_sequence_remaining",
-        "Sequence numbers left in the locks with the fewest, and in roots that are one lock.",
+        "Sequence numbers left, for the locks with the fewest and roots that are a single lock.",
         totals.fewest_numbers(top, named),
     )
     yield GaugeMetricFamily(
@@ -84,7 +84,7 @@ def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metr
 
 
 def verdict_families(report: Report) -> Iterator[Metric]:
-    """Deadlocks, findings, and rules that lacked data."""
+    """Yield deadlocks, findings, and rules that lack data."""
     grades = Counter(deadlock.confidence for deadlock in report.deadlocks)
     yield gauge(
         "zktop_deadlocks",
@@ -113,7 +113,7 @@ def verdict_families(report: Report) -> Iterator[Metric]:
 
 
 def server_families(report: Report) -> Iterator[Metric]:
-    """Yield what the servers' own tables show."""
+    """Yield figures from the servers' tables."""
     tables = report.ensemble.tables
     yield gauge(
         "zktop_server_up",
@@ -147,7 +147,7 @@ def server_families(report: Report) -> Iterator[Metric]:
 
 
 def own_families(report: Report, version: str) -> Iterator[Metric]:
-    """About zktop itself."""
+    """Yield figures about zktop itself."""
     yield gauge("zktop_build_info", "The version of zktop.", ("version",), [((version,), 1)])
     yield GaugeMetricFamily(
         "zktop_up",

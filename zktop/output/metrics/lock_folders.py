@@ -1,7 +1,7 @@
 """Empty lock folders that zktop does not count as locks: nothing ever queued in them.
 
-Clients that make a folder for each lock and never delete it fill the parent, until the listing of
-the parent is larger than a client accepts (`jute.maxbuffer`).
+Clients that create a folder for each lock and never delete it fill the parent, until its listing
+is larger than a client accepts (`jute.maxbuffer`).
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ def _may_be_folder(znode: Znode) -> bool:
 
 
 def _is_empty(znode: Znode, family: Family) -> bool:
-    """Whether it is known to have no children; without a listing its Stat says so."""
+    """Return whether a znode is known to have no children, by its listing or its Stat."""
     is_known = family.listed or (znode.stat is not None and not znode.stat.num_children)
     return is_known and not family.members
 

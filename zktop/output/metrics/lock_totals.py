@@ -19,7 +19,7 @@ from zktop.model.report import LockView, Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 
-EVERYWHERE: Final = "/**"  # the root of locks that zktop found without a configured root
+EVERYWHERE: Final = "/**"  # the root label of locks found without a configured root
 
 LockState = Literal["free", "held", "contended", "unreadable"]
 LOCK_STATES: Final[tuple[LockState, ...]] = get_args(LockState)
@@ -34,7 +34,7 @@ class LockFigures(msgspec.Struct, frozen=True, gc=False):
     members: tuple[tuple[MemberState, int], ...]
     waiting: int  # without candidates of an election that do not block
     numbers_left: int | None  # sequence numbers; None: not numbered, or unknown
-    is_empty_folder: bool | None  # None: it is no folder
+    is_empty_folder: bool | None  # None: not a folder
 
 
 class NamedLock(NamedTuple):
@@ -65,7 +65,7 @@ class LockTotals:
                 self._count(after, 1)
 
     def longest_queues(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
-        """Yield the locks with the most waiters, and those with given paths."""
+        """Yield the locks with the most waiters, and those with the paths in `always`."""
         found = [
             NamedLock(figures.root, path, figures.waiting)
             for path, figures in self._figures.items()
@@ -74,7 +74,7 @@ class LockTotals:
         yield from _chosen(found, nlargest(most, found, key=_value), always)
 
     def fewest_numbers(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
-        """Yield the locks with the fewest sequence numbers left, and those with given paths."""
+        """Yield the locks with the fewest sequence numbers left, and those in `always`."""
         found = [
             NamedLock(figures.root, path, figures.numbers_left)
             for path, figures in self._figures.items()
@@ -121,7 +121,7 @@ def _state(lock: Lock, members: dict[MemberState, int]) -> LockState:
 
 
 def _numbers_left(lock: Lock) -> int | None:
-    """Return the sequence numbers that the lock has left; None if its contenders are not numbered.
+    """Return how many sequence numbers a lock has left; None if unknown or not numbered.
 
     Only the ends of each queue are examined: one of them is the newest member.
     """

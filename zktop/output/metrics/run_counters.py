@@ -12,12 +12,12 @@ from zktop.model.report import Report
 from zktop.output.metrics.lock_totals import LockTotals, root_label
 
 BUCKETS_S: Final = (0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600)
-MAX_EXPIRED: Final = 10_000  # sessions remembered; the nodes of one may vanish in several looks
+MAX_EXPIRED: Final = 10_000  # sessions to remember, whose nodes may vanish over several looks
 COUNTED: Final = tuple(kind for kind in get_args(EventKind) if kind != "missed")
 
 
 class RunCounters:
-    """A fold over reports. Call `look` with the totals of the report before."""
+    """A fold over reports. Call `look` with the totals of the previous report."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def counter(name: str, means: str, *labels: str) -> Counter:

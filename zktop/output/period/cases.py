@@ -28,7 +28,7 @@ class FindingCase(msgspec.Struct, frozen=True):
     first_at: Millis
     last_at: Millis
     is_over: bool = False
-    times: int = 1  # that it came
+    times: int = 1  # how often it appeared
 
 
 class CaseLog:
@@ -44,7 +44,7 @@ class CaseLog:
         self._expired: tuple[ExpiredSession, ...] = ()  # of the newest report
 
     def look(self, report: Report, now: Millis) -> None:
-        """Take the next report, and the time for which it counts."""
+        """Take the next report, and the time to record for it."""
         for deadlock in report.deadlocks:
             known = self._deadlocks.get(deadlock.number)
             first_at = known.first_at if known else now
@@ -70,7 +70,7 @@ class CaseLog:
         return FindingCase(finding, known.first_at, now, times=known.times + is_back)
 
     def _end(self, over: EndedDeadlock) -> None:
-        """Note how a deadlock ended; this may become clearer a moment later."""
+        """Record how a deadlock ended; a later report may know more."""
         case = self._deadlocks.get(over.deadlock.number)
         if case is not None:
             self._deadlocks[over.deadlock.number] = DeadlockCase(
@@ -79,7 +79,7 @@ class CaseLog:
             self._alive.discard(over.deadlock.number)
 
     def _end_others(self, report: Report, now: Millis) -> None:
-        """Note the end of those that the report does not name any more, as too many have ended."""
+        """End those that are gone but not listed as ended: the report lists only the latest."""
         present = {deadlock.number for deadlock in report.deadlocks}
         for number in self._alive - present:
             case = self._deadlocks[number]
@@ -87,15 +87,15 @@ class CaseLog:
         self._alive &= present
 
     def deadlocks(self) -> Iterator[DeadlockCase]:
-        """Return all deadlocks, in the order of their detection."""
+        """Return all deadlocks, in order of detection."""
         return iter(self._deadlocks.values())
 
     def expiries(self, since: Millis) -> list[ExpiredSession]:
-        """Return the sessions that expired in the period, with the locks that this freed."""
+        """Return the sessions that expired in the period, with the locks that each freed."""
         return [one for one in self._expiries.values() if one.at >= since]
 
     def findings(self) -> list[FindingCase]:
-        """Return all findings that are no deadlocks, the worst first."""
+        """Return all findings that are not deadlocks, worst first."""
         dead = {case.deadlock.id for case in self._deadlocks.values()}
         found = (
             msgspec.structs.replace(case, is_over=name not in self._present)

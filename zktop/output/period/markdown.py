@@ -7,12 +7,12 @@ from typing import Final
 from zktop.output.period.words import DeadlockWords, Document, WordTable
 
 MAX_ROWS: Final = 15  # of a table
-_LINKED: Final = r"@|:(?=//)|(?<=www)\."  # with these, GitHub makes links of plain text
+_LINKED: Final = r"@|:(?=//)|(?<=www)\."  # GitHub turns plain text with these into links
 _SPECIAL: Final = re.compile(rf"([\\`*_\[\]<>|~&#]|{_LINKED})", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
-    r"""Escape whatever Markdown or HTML would interpret.
+    r"""Escape everything that Markdown or HTML would interpret.
 
     >>> plain("/locks/a|b <b>*x*")
     '/locks/a\\|b \\<b\\>\\*x\\*'

@@ -1,8 +1,8 @@
-"""A period as one page of HTML that needs nothing else, not even a network.
+"""A period as a self-contained HTML page that works offline.
 
 The script in page.html draws everything from JSON. In the JSON each `<` is escaped, so no name can
 end the script element, and the script sets names only as text. The content security policy allows
-this one script and nothing from elsewhere.
+only this script, and nothing external.
 """
 
 from base64 import b64encode
@@ -17,7 +17,7 @@ from zktop.output.period.timeline import TimelineJson
 from zktop.output.period.words import Document
 
 _SCRIPT: Final = '<script type="module">'
-_DATA: Final = "@DATA@"  # in the template
+_DATA: Final = "@DATA@"  # placeholder in the template
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'"
 
 

@@ -31,7 +31,7 @@ from zktop.output.period.timeline import Timeline, TimelineJson
 from zktop.output.schema import BlindJson
 from zktop.output.snapshot import deadlock_json, expired_json, finding_json
 
-MAX_ACCOUNTS: Final = 200  # of clients, of locks and of classes
+MAX_ACCOUNTS: Final = 200  # each of clients, locks and classes
 MAX_FINDINGS: Final = 500
 
 
@@ -44,14 +44,14 @@ class Origin(NamedTuple):
 
 
 class PeriodSummary(NamedTuple):
-    """What happened, and the queues at any moment."""
+    """What happened in a period, and its queues over time."""
 
     period: PeriodJson
     timeline: TimelineJson
 
 
 class Period:
-    """Takes every report of a run in order, from its beginning or earlier."""
+    """Takes every report of a run in order, also those from before the period."""
 
     def __init__(self, since: Millis | None = None) -> None:
         self._since = since or 0
@@ -70,14 +70,14 @@ class Period:
         self._report = report
 
     def _look_at_beginning(self) -> None:
-        """Count what the last report before the period shows: it exists when the period begins."""
+        """Count the last report before the period: its state exists when the period begins."""
         if self._report is not None and self._report.now < self._since:
             self._cases.look(self._report, self._since)
 
     def summary(self, origin: Origin, until: Millis | None = None) -> PeriodSummary | None:
         """Sum up the period; None if it begins after the last report, or after `until`.
 
-        With `until`, nothing changed between the last report and then.
+        With `until`, assume that nothing changed between the last report and then.
         """
         report = self._report
         if report is None or (until or report.now) < self._since:
@@ -147,7 +147,7 @@ def _deadlock(case: DeadlockCase) -> PeriodDeadlockJson:
 
 
 def _finding(case: FindingCase, until: Millis) -> PeriodFindingJson:
-    """Later looks of an import may find more in what its files tell."""
+    """Convert a finding; later looks of an import may have found it after `until`."""
     return PeriodFindingJson(
         finding=finding_json(case.finding),
         first_seen=iso(min(case.first_at, until)),

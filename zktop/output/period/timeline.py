@@ -1,8 +1,7 @@
 """The queues of a period at evenly spaced moments, small enough for one page.
 
-The distance of the moments doubles as the period grows, so there are never more than
-MAX_MOMENTS. Only locks for which clients waited are kept; of these, the ones that cost most, as
-many as fit.
+The distance between moments doubles as the period grows, so there are at most MAX_MOMENTS. Only
+locks that clients waited for are kept: the costliest ones, as many as fit.
 """
 
 from collections.abc import Iterator
@@ -25,18 +24,18 @@ T = TypeVar("T")
 FIRST_STEP_MS: Final[Millis] = 50
 MAX_MOMENTS: Final = 1_200
 MAX_STATES: Final = 300_000  # of all locks together
-MAX_HOLDERS, MAX_WAITERS = 6, 12  # listed of one lock
-MAX_BYTES: Final = 1_500_000  # of the locks in the page, where they take a sixth of it
+MAX_HOLDERS, MAX_WAITERS = 6, 12  # listed per lock
+MAX_BYTES: Final = 1_500_000  # of the locks as JSON; the page compresses it to a sixth
 NO_NAME: Final = Text("?")
 
 
 class LockTrack(msgspec.Struct):
     """One lock in the page.
 
-    A member is its client's name as a number, its mode, when it queued and when it got the lock,
-    in milliseconds from the beginning, and whether these times are only the latest possible. A
-    state is its moment, the number of holders and of waiters, and the listed members, holders
-    first.
+    A member is the index of its client in `names`, its mode, when it queued and when it got the
+    lock, in milliseconds from the beginning, and whether each time is only the latest possible.
+    A state is its moment, the number of holders and of waiters, and the indexes of the listed
+    members, holders first.
     """
 
     path: str
@@ -52,9 +51,9 @@ class TimelineJson(msgspec.Struct):
     step: Millis
     names: list[str]
     totals: list[tuple[int, int, int]]  # moment, waiting clients, locks for which they wait
-    locks: list[LockTrack]  # those that cost most first
-    left_out: int  # locks for which clients waited that do not fit
-    unseen: list[tuple[Millis, Millis]]  # begin and end of times of which nothing is known
+    locks: list[LockTrack]  # the costliest first
+    left_out: int  # locks with waiters that do not fit
+    unseen: list[tuple[Millis, Millis]]  # begin and end of times without a connection
     max_holders: int = MAX_HOLDERS
 
 
@@ -72,7 +71,7 @@ _State = tuple[int, int, tuple[str, ...]]  # holders, waiters, listed members
 
 
 class _Track:
-    """The states of one lock since clients waited for it first."""
+    """The states of one lock since clients first waited for it."""
 
     __slots__ = ("members", "states", "waiting")
 
@@ -83,7 +82,7 @@ class _Track:
 
 
 class Timeline:
-    """Takes every report in order, after the ledger has."""
+    """Takes every report in order, after the ledger has taken it."""
 
     def __init__(self, since: Millis | None = None) -> None:
         self._since = since or 0
@@ -105,23 +104,23 @@ class Timeline:
         for path in self._changed.after(report):
             self._add(path, report, times.get(path, report.now), ledger)
         self._totals[self._moment(report.now)] = self._waiting, self._contended
-        most = max(MAX_STATES, 2 * len(self._tracks))  # each keeps two, however long a step is
+        most = max(MAX_STATES, 2 * len(self._tracks))  # each may keep two, whatever the step
         while self._moment(report.now) > MAX_MOMENTS or self._states > most:
             self._double()
 
     def json(self, accounts: Accounts) -> TimelineJson:
-        """Return the moments of a period with the locks that cost most."""
+        """Return the moments of a period with the costliest locks."""
         names = {actor.actor: actor.name for actor in accounts.actors}
         known: dict[str, int] = {}
         locks: list[LockTrack] = []
         room = MAX_BYTES
         contended = [lock.path for lock in accounts.locks if lock.path in self._tracks]
         for path in contended:
-            made = self._lock(path, names, known)
-            room -= len(msgspec.json.encode(made))
+            track = self._lock(path, names, known)
+            room -= len(msgspec.json.encode(track))
             if room < 0 and locks:
                 break
-            locks.append(made)
+            locks.append(track)
         return TimelineJson(
             since=accounts.since,
             until=accounts.until,
@@ -140,14 +139,14 @@ class Timeline:
             self._lost_at = report.now
 
     def _unseen_until(self, end: Millis) -> list[tuple[Millis, Millis]]:
-        """The times without a connection, counted from the beginning."""
+        """Return the times without a connection, relative to the beginning."""
         begin = None if self._lost_at is None else max(self._since, self._lost_at)
         if begin is None or end <= begin:
             return self._unseen
         return [*self._unseen, (begin - self._since, end - self._since)]
 
     def _add(self, path: Text, report: Report, at: Millis, ledger: Ledger) -> None:
-        """Add the new state of a lock for which clients wait, or have waited."""
+        """Add the new state of a lock that clients wait for, or have waited for."""
         view = report.view(path)
         waiting = member_counts(view)["waits"] if view else 0
         track = self._tracks.get(path)
@@ -219,12 +218,12 @@ class Timeline:
 
 
 def _key(member: Member) -> str:
-    """Distinguish members; a name without a number may be used again."""
+    """Return a key that is unique to a member: names without a number may be reused."""
     return member.node if member.sequence is not None else f"{member.node} {member.czxid}"
 
 
 def _halved(states: dict[int, T]) -> dict[int, T]:
-    """Move each state to the next even moment, and number these from 0; the last one counts.
+    """Halve the moments, rounding up; of two states of the same moment, keep the later one.
 
     >>> _halved({0: "a", 3: "b", 4: "c"})
     {0: 'a', 2: 'c'}
@@ -233,7 +232,7 @@ def _halved(states: dict[int, T]) -> dict[int, T]:
 
 
 def _changes(states: dict[int, T]) -> Iterator[tuple[int, T]]:
-    """Leave out states that equal the one before.
+    """Yield the states that differ from the one before.
 
     >>> [*_changes({0: "a", 3: "a", 4: "c"})]
     [(0, 'a'), (4, 'c')]

@@ -1,6 +1,6 @@
-"""A period in words: the sentences and tables of every document about it.
+"""The sentences and tables about a period, for every document format.
 
-The verdicts are those of the screens. Nothing is escaped here; each document does that.
+The verdicts are those of the screens. Nothing is escaped here; each format does that.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from zktop.output.text import CONFIDENCE_WORDS, blind_lines, step_sentence
 MAX_FINDINGS: Final = 100
 MAX_STEPS: Final = 12
 
-Cell = tuple[str, float | None]  # and the number by which it is sorted, if it is one
+Cell = tuple[str, float | None]  # a text, and the number to sort it by, if any
 _FIGURES: Final = ("waits", "p50", "p99", "max", "held p50", "held p99", "held max")
 _COUNTS: Final = ("gave up", "deadlocks", "expiries")
 
@@ -43,7 +43,7 @@ class WordTable(msgspec.Struct, frozen=True):
 
 
 class RingEdge(msgspec.Struct, frozen=True):
-    """One client of a drawn deadlock, the lock it waits for, and the place of its holder."""
+    """One client of a drawn deadlock, the lock it waits for, and the index of its holder."""
 
     name: str
     lock: str
@@ -76,7 +76,7 @@ class FindingWords(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """Everything that a document about a period says."""
+    """The content of a document about a period."""
 
     title: str
     period: str
@@ -106,7 +106,7 @@ def document(period: PeriodJson) -> Document:
 
 
 def summary(period: PeriodJson) -> str:
-    """Say in one or two sentences what happened."""
+    """Summarise the period in one or two sentences."""
     own = [finding for finding in period.findings if finding.follows_from is None]
     others = count(len(own) + period.findings_left_out, "other finding")
     text = f"{count(len(period.deadlocks), 'deadlock')}, {others}."
@@ -121,7 +121,7 @@ def summary(period: PeriodJson) -> str:
 
 
 def seen_lines(period: PeriodJson) -> Iterator[str]:
-    """Say how much of the period was seen, and what was not."""
+    """Yield lines about how much of the period was seen, and what was not."""
     seen = period.seen
     rest = "; the rest was not seen" if seen.share < 1 else ""
     yield f"{percent(seen.share)} of the time{rest}."
@@ -151,7 +151,7 @@ def percent(share: float) -> str:
 
 
 def amount(seconds: float, bound: str = "exact") -> str:
-    """Format seconds; a lower bound with its sign.
+    """Format seconds; a lower bound gets a sign.
 
     >>> amount(22.587), amount(12_345, "at-least"), amount(0)
     ('22.6 s', '≥ 12 345 s', '0')
@@ -174,7 +174,7 @@ def charge(one: ChargeJson) -> str:
 
 
 def _time(text: str, day: str) -> str:
-    """Format the time of day; with the date, if it is another day."""
+    """Format the time of day, with the date if it is another day."""
     at = clock(millis(text))
     return at if text.startswith(day) else f"{text[:10]} {at}"
 
@@ -244,8 +244,8 @@ def _tables(period: PeriodJson) -> Iterator[WordTable]:
     yield WordTable(
         "Who made others wait",
         "BLOCKED OTHERS adds up how long others waited for locks that a client held. WAITING "
-        "ITSELF is the part of it in which this client waited for another lock: look at the "
-        "holder of that one.",
+        "ITSELF is the part of it in which this client waited for another lock itself; look at "
+        "that lock's holder.",
         ("client", "blocked others", "waiting itself", "waited", "worst lock", *figures),
         [_client_row(client) for client in accounting.clients],
     )
