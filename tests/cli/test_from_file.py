@@ -32,7 +32,7 @@ def test_a_truncated_file_is_read_and_reported(zktop: Zktop, tmp_path: Path) -> 
 
     assert code == 0
     assert out.startswith("OK: 1 lock")
-    why = "cut off, damaged or of a newer zktop"
+    why = "truncated, damaged or from a newer zktop"
     assert err == f"{file} is {why}: it was read up to its last valid line.\n"
 
 

@@ -37,7 +37,7 @@ def test_without_docstrings_it_refuses_to_run(process: Process) -> None:
 
     assert ran.returncode == 2
     assert ran.stderr == (
-        "zktop explains findings by docstrings, which python -OO drops: use -O, or neither\n"
+        "zktop explains findings with docstrings, which python -OO drops: run it without -OO\n"
     )
 
 

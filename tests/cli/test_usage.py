@@ -107,7 +107,7 @@ WRONG = [
         2,
         (
             "This demo writes to zk1:2181, and without a terminal it cannot ask: give --text to "
-            "allow that. Without --hosts it has a server of its own."
+            "allow that. Without --hosts it uses its own server."
         ),
     ),
     (
@@ -158,7 +158,7 @@ def test_a_demo_on_an_ensemble_obeys_the_config(
         "",
         (
             "A demo writes to zk1:2181, and demo.allow is never (c.yaml:2). "
-            "Without --hosts it has a server of its own.\n"
+            "Without --hosts it uses its own server.\n"
         ),
     )
 
@@ -172,7 +172,7 @@ def test_a_refused_demo_says_what_to_leave_out(
 
     _, _, err = zktop("demo", "--config", "c.yaml")
 
-    assert err.endswith("Without ZKTOP_HOSTS it has a server of its own.\n")
+    assert err.endswith("Without ZKTOP_HOSTS it uses its own server.\n")
 
 
 def test_every_mistake_of_a_config_is_a_line(

@@ -41,7 +41,7 @@ With --format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
 
 
 class NagiosPlugin(click.Command):
-    """With --format nagios, errors are one line, too, with the exit code of UNKNOWN."""
+    """With --format nagios, errors are also one line, with the exit code of UNKNOWN."""
 
     def make_context(
         self,
@@ -66,8 +66,8 @@ def _errors_as_unknown(*, is_nagios: bool) -> Iterator[None]:
     except (ZktopError, click.UsageError) as error:
         if not is_nagios:
             raise
-        said = error.format_message() if isinstance(error, click.UsageError) else str(error)
-        sentence = " ".join(said.split())
+        message = error.format_message() if isinstance(error, click.UsageError) else str(error)
+        sentence = " ".join(message.split())
         code = _print([f"ZKTOP UNKNOWN - {sentence}"], NAGIOS_CODES["UNKNOWN"])
         raise Exit(code) from error
 
@@ -105,8 +105,8 @@ def command(
 
     On an ensemble, zktop waits until it has seen every finding twice, with the config's `settle`
     in between. A recording is judged at its end, or at --at. If nothing is found, but an ACL hides
-    locks or the reading timed out, the first line begins with UNKNOWN instead of OK. So it does
-    for a time without a connection or in a gap of a recording, which has exit code 3.
+    locks or the reading timed out, the first line begins with UNKNOWN instead of OK. The same
+    holds for a time without a connection or in a gap of a recording, with exit code 3.
     """
     criteria = _criteria(fail_on, min_confidence)
     if file is not None:
@@ -159,7 +159,7 @@ def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdic
 def _verdict(builder: VerdictBuilder, report: Report, source: LiveRun | Replay) -> CheckVerdict:
     """Return the verdict of the last report; raise NothingToLookAtError if no lock is readable.
 
-    That all clients of named roots are gone is no reason: it must not end like a typing mistake.
+    Named roots that exist but have no clients do not raise it, unlike mistyped ones.
     """
     is_idle = not report.paths and are_idle(report.world, report.settings)
     if not is_idle and all(part.lock.error is not None for part in report.parts.values()):

@@ -25,8 +25,8 @@ Examples:
 def command() -> None:
     """Write a config file, or check one.
 
-    Both take the path of the file; without it, the one that --config or ZKTOP_CONFIG names, or
-    ~/.config/zktop/config.yaml. `zktop --show-config` prints the settings in effect.
+    Both take the path of the file. The default is the one that --config or ZKTOP_CONFIG names,
+    else ~/.config/zktop/config.yaml. `zktop --show-config` prints the settings in effect.
     """
 
 

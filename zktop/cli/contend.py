@@ -23,7 +23,7 @@ from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, Wor
 from zktop.errors import ExitCode, UsageError
 from zktop.model.facts import SECOND_MS, Millis
 
-WAIT_S: Final = 0.2  # a wait without a time-out cannot be interrupted
+WAIT_S: Final = 0.2  # a wait without a timeout cannot be interrupted
 _LISTED = "\n".join(f"  {recipe.name:<15} {recipe.brief}" for recipe in RECIPES)
 _EXAMPLES = f"""\b
 Recipes; --list describes them and their flaws:
@@ -36,11 +36,11 @@ Examples:
   zktop contend predecessor /zktop-demo/Mutex --work oversleep --sleep 30s
   zktop contend kazoo-lock /zktop-demo/lock --count 5 --hold 2s
 """
-OVERSLEEP_SESSIONS = 3  # session time-outs that oversleep sleeps by default
+OVERSLEEP_SESSIONS = 3  # how long oversleep sleeps by default, in session timeouts
 WIDTH = 79
 
 
-def _list(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001  click's form
+def _list(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001  click's signature
     if is_asked:
         for recipe in RECIPES:
             for line in _description(recipe):
@@ -147,9 +147,9 @@ def _order(name: str, config: Config, options: Mapping[str, Any]) -> ContenderOr
 def _contend_together(
     orders: Sequence[ContenderOrder], on_step: OnStep, max_contenders: int
 ) -> int:
-    """Run each contender as a process; return the exit code that all have, or 1."""
+    """Run each contender as a process; return their exit code if all have the same, else 1."""
     log = ContenderLog()
-    failures: list[OSError] = []  # of the output
+    failures: list[OSError] = []  # to write the output
 
     def on_change(change: ContenderChange) -> None:
         log.add(change)
@@ -158,7 +158,7 @@ def _contend_together(
         if change.step and not failures:
             try:
                 on_step(change.step)
-            except OSError as failure:  # the pool's thread must go on
+            except OSError as failure:  # the pool's thread must keep running
                 failures.append(failure)
                 log.wake()
 

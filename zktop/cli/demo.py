@@ -41,7 +41,7 @@ Examples:
   zktop demo --text --duration 30s
   zktop scene --list
 """
-_KEEP_END_S = 12.0  # the final state, before the scene is cleaned up and repeated
+_KEEP_END_S = 12.0  # show the final state for this long, then clean up and repeat the scene
 _MAX_LINES = 6  # of the narration above the report
 _SAMPLE_EVERY_S = 1.0
 
@@ -62,7 +62,7 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
     With --hosts or --cluster, demo clients write to that ensemble, and only below the demo root,
-    unless you lead them to another lock; the UI asks before it starts them, --text does not. The
+    unless you send them to another lock; the UI asks before it starts them, --text does not. The
     hosts of the config file are not used.
     """
     scene_named(name)  # only to check it: raises UsageError before a server is started
@@ -89,7 +89,7 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
 def _names_ensemble(effective: EffectiveConfig) -> bool:
     """Return whether the user named an ensemble for the demo, which writes to it.
 
-    The `hosts` of the config file are those that the user watches: they are not for demos.
+    The `hosts` of the config file are for watching, not for demos.
     """
     return effective.origin("hosts").option is not None or effective.cluster is not None
 
@@ -151,11 +151,11 @@ def _check_permission(effective: EffectiveConfig, *, is_allowed: bool) -> None:
         why += " give --text to allow that."
     if why:
         named_by = effective.origin("hosts").option or "--cluster"
-        raise UsageError(f"{why} Without {named_by} it has a server of its own.")
+        raise UsageError(f"{why} Without {named_by} it uses its own server.")
 
 
 def _config_for_scenes(config: Config, sandbox: str | None) -> Config:
-    """Return the config with only the demo root, for the sandbox if there is one."""
+    """Return the config with the demo root as its only root, for the sandbox if there is one."""
     config = replace(config, roots=(Root(f"{config.demo.root}/**"),))
     if sandbox is None:
         return config

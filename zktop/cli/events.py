@@ -71,7 +71,7 @@ def _live_reports(overrides: Overrides, duration: Millis | None) -> Iterator[Rep
 
 
 def _is_output_closed() -> bool:
-    """Return whether the reader of our output has closed it, even if nothing was written since."""
+    """Return whether the reader has closed the pipe, without writing to it."""
     if not sys.stdout or not hasattr(select, "poll"):
         return False
     poll = select.poll()

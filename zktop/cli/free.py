@@ -34,7 +34,7 @@ from zktop.output.free_plan import (
 )
 from zktop.output.schema import FreedJson
 
-PATIENCE_S: Final = 10.0  # for the client that was asked, or for the news of a deletion
+PATIENCE_S: Final = 10.0  # for the asked client to release, or to see the deletion
 _EXAMPLES = """\b
 Examples:
   zktop free /locks/import --hosts zk1:2181
@@ -64,7 +64,7 @@ Exit codes: 0 fine, 1 refused or not released, 2 wrong usage, 3 no connection,
 def command(
     *, overrides: Overrides, lock: str, node: str | None, revoke: bool, yes: bool, form: str
 ) -> int:
-    """Print what is in the way of a LOCK and every way to end that, with commands to copy.
+    """Print what blocks a LOCK and every way to free it, with commands to copy.
 
     Each way says what it costs and what the client that loses the lock will believe. zktop itself
     does only two, after a second look: --node deletes a node that no session owns, --revoke asks
@@ -89,7 +89,7 @@ def command(
 
 
 def _checked(lock: str, config: Config, *, is_acting: bool, yes: bool) -> str:
-    """Return the path without a slash at its end; refuse what makes no sense."""
+    """Return the path without a trailing slash; refuse invalid arguments."""
     if not lock.startswith("/") or "*" in lock:
         raise click.UsageError(f"LOCK is the path of one lock, like /locks/orders, not {lock!r}.")
     if yes and not is_acting:
@@ -101,7 +101,7 @@ def _checked(lock: str, config: Config, *, is_acting: bool, yes: bool) -> str:
 
 @contextmanager
 def _looking_at(config: Config, path: str) -> Iterator[tuple[LiveRun, Report]]:
-    """Read all locks, because deadlocks span several; then this one alone if it is not found."""
+    """Read all locks, because deadlocks span several; if this one is not found, read it alone."""
     settings = config.settings()
     if settings.roots and settings.root_of(path) is None:
         config = replace(config, roots=(*config.roots, path))
@@ -115,17 +115,17 @@ def _looking_at(config: Config, path: str) -> Iterator[tuple[LiveRun, Report]]:
 
 
 def _print(plan: FreePlan, done: FreedJson | None, form: str, typed: TypedWords) -> None:
-    told = free_json(plan, done)
+    content = free_json(plan, done)
     if form == "json":
-        put_json(told)
+        put_json(content)
         return
-    all_lines = free_lines(told, *typed, knows_waiters=plan.knows_waiters)
-    for line in done_lines(done, told) if done else all_lines:
+    all_lines = free_lines(content, *typed, knows_waiters=plan.knows_waiters)
+    for line in done_lines(done, content) if done else all_lines:
         put(line)
 
 
 def _deed(report: Report, view: LockView, node: str | None, *, revoke: bool) -> Deed | None:
-    """Return what to do; NotFreedError says why it is refused."""
+    """Return what to do, if anything; raise NotFreedError if it is refused."""
     if node is None and not revoke:
         return None
     found = request_to_release(report, view) if node is None else deletion(report, view, node)
@@ -135,7 +135,7 @@ def _deed(report: Report, view: LockView, node: str | None, *, revoke: bool) -> 
 
 
 def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
-    """Do it, and wait until the client that only reads has seen the effect."""
+    """Do it, then wait until `run`, which only reads, has seen the effect."""
     with NodeWriter(demo_connection(config)) as writer:
         act = writer.delete if deed.kind == "delete-node" else writer.ask_to_release
         for number, (path, stat) in enumerate(deed.targets):
@@ -145,7 +145,7 @@ def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
                 if not number:
                     raise
                 before = several(deed.paths[:number])
-                raise NotFreedError(f"{error} Before that, zktop asked at {before}.") from error
+                raise NotFreedError(f"{error} Before that, zktop wrote to {before}.") from error
     for report in run.reports(PATIENCE_S):
         run.raise_if_lost()
         if not any(_is_there(report, path, stat) for path, stat in deed.targets):
@@ -154,6 +154,6 @@ def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
 
 
 def _is_there(report: Report, path: str, stat: Stat) -> bool:
-    """Return whether a node is still there; a later one of the same name is another one."""
+    """Return whether a node still exists; a newer node with the same name does not count."""
     node = report.world.node(path)
     return node is not None and (node.stat is None or node.stat.czxid == stat.czxid)

@@ -87,10 +87,10 @@ def command(
 
 
 def _refuse_input(output: Path, paths: tuple[Path, ...]) -> None:
-    """Refuse to write over a file of ZooKeeper, which may be the only evidence."""
+    """Refuse to overwrite a file of ZooKeeper, which may be the only evidence."""
     is_input = is_data_name(output.name) or output.resolve() in map(Path.resolve, paths)
     if is_input and output.exists():
-        what = "is a file of ZooKeeper, or named like one: write to another one."
+        what = "is a ZooKeeper file, or named like one: write to another file."
         raise click.UsageError(f"{output} {what}")
 
 
@@ -113,7 +113,7 @@ def _chroot(path: str) -> str:
 
 
 def _summary(one: ImportSummary) -> str:
-    """Say what was imported, and how much of it the servers' digests prove."""
+    """Return what was imported, and how much of it the servers' digests prove."""
     number, members = count(one.transactions, "transaction"), count(len(one.members), "member")
     if not one.transactions:
         when = iso(one.at) if one.at else "an unknown time"

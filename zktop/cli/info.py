@@ -1,4 +1,4 @@
-"""`zktop info`: what a bug report needs. Settings are named, never their values."""
+"""`zktop info`: what a bug report needs. It prints names of settings, never their values."""
 
 import locale
 import os
@@ -34,7 +34,7 @@ _TERMINAL_VARIABLES = (
     "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "NO_COLOR", "ZKTOP_ASCII",
     "LC_ALL", "LC_CTYPE", "LANG", "TZ",
 )  # fmt: skip
-_PLACES = ("TMUX", "STY", "SSH_TTY")  # set inside tmux, screen and ssh; only their names matter
+_PLACES = ("TMUX", "STY", "SSH_TTY")  # set inside tmux, screen and ssh; only the names are printed
 
 
 @click.command("info", epilog=_EXAMPLES)
@@ -67,7 +67,7 @@ def _version(package: str, missing: str = "not installed") -> str:
 
 
 def _terminal(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    from rich.console import Console  # noqa: PLC0415  loaded for this command alone
+    from rich.console import Console  # noqa: PLC0415  only this command needs it
 
     from zktop.app.ui_settings import is_ascii  # noqa: PLC0415  loads the UI
 
@@ -126,7 +126,7 @@ def _state(path: Path, environment: Mapping[str, str]) -> str:
 
 
 def _changed(config: Config) -> Iterator[str]:
-    """Yield the top-level keys without their default, and how many entries a list has."""
+    """Yield the top-level keys that differ from their default, with the length of lists."""
     default = Config()
     for key in Config.__struct_fields__:
         value = getattr(config, key)
@@ -135,7 +135,7 @@ def _changed(config: Config) -> Iterator[str]:
 
 
 def _short(path: Path) -> str:
-    """Return a path with ~ for the home folder, which has the user's name.
+    """Return a path with ~ for the home folder, whose name is often the user's.
 
     >>> _short(Path.home() / ".config")
     '~/.config'

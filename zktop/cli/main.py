@@ -39,8 +39,8 @@ COMMANDS = {
     "info": "Print what a bug report needs: versions, terminal, config.",
     "schema": "Print the JSON Schema of what zktop reads and writes.",
 }
-SCREENS = ("locks", "lock", "findings", "sessions", "timeline")  # that the UI can open with
-_MODULES = {"import": "import_files"}  # `import` is a keyword of Python
+SCREENS = ("locks", "lock", "findings", "sessions", "timeline")  # the UI can open on any of them
+_MODULES = {"import": "import_files"}  # `import` is a Python keyword
 _WRITING_COMMANDS = ("demo", "scene", "contend")
 _COMPLETE_VARIABLE = "_ZKTOP_COMPLETE"
 _EXAMPLES = """\b
@@ -66,7 +66,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command line, by default that of the process, and exit."""
     if sys.flags.optimize > 1:
         narrate(
-            "zktop explains findings by docstrings, which python -OO drops: use -O, or neither"
+            "zktop explains findings with docstrings, which python -OO drops: run it without -OO"
         )
         sys.exit(ExitCode.USAGE)
     for stream in filter(None, (sys.stdout, sys.stderr)):
@@ -98,7 +98,7 @@ def run(args: list[str]) -> int:
 
 
 def module_of(command: str) -> str:
-    """Return the module of a command."""
+    """Return the name of the module with a command."""
     return f"zktop.cli.{_MODULES.get(command, command)}"
 
 
@@ -156,7 +156,7 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
 
 
 def _print_config(overrides: Overrides) -> None:
-    """Print a line for each setting, with secrets masked; imports on use, as subcommands do."""
+    """Print a line for each setting, with secrets masked; imports late, like subcommands."""
     from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  see above
     from zktop.app.ui_settings import check_ui  # noqa: PLC0415  see above
     from zktop.config.join_sources import effective_config  # noqa: PLC0415  see above
@@ -175,12 +175,12 @@ def _screen(word: str) -> str | None:
 
 
 def _screen_command(word: str) -> click.Command | None:
-    """Return a command that opens the UI with one of its screens."""
+    """Return a command that opens the UI on one of its screens."""
     screen = _screen(word)
     if screen is None:
         return None
 
-    @click.command(word, help=f"Open the terminal UI with its screen {screen}.")
+    @click.command(word, help=f"Open the terminal UI on its {screen} screen.")
     @ui_options
     def command(overrides: Overrides) -> int:
         return _open_ui(overrides, screen)

@@ -27,7 +27,7 @@ from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 
 SUFFIX = ".prom"  # the textfile collector of node_exporter reads no other files
-REST_S = 60.0  # at most, for empty lock folders
+REST_S = 60.0  # the longest wait for empty lock folders
 CONFIRM_S = 1.0  # beyond `settle`, so that findings are confirmed
 MAX_PORT = 65_535
 _EXAMPLES = """\b
@@ -89,7 +89,7 @@ class AddressParam(click.ParamType[Address]):
     default=10,
     show_default=True,
     metavar="N",
-    help="Locks that get series of their own: the N worst.",
+    help="Number of locks that get their own series: the N worst.",
 )
 @file_options
 @connection_options
@@ -136,9 +136,9 @@ def _webhooks(overrides: Overrides) -> Webhooks:
 def _look_at_reports(
     overrides: Overrides, duration: Millis | None, look: Look, *, is_once: bool = False
 ) -> None:
-    """Pass on every report. A lost connection ends a single look; otherwise it is a metric.
+    """Pass every report to `look`. With `is_once`, a lost connection is an error, else a metric.
 
-    A single look goes on until all is read: a part of a number would look like all of it.
+    With `is_once`, first wait until all is read: a partial count would look like the total.
     """
     with live_run(overrides) as run:
         run.read()  # if it times out, a note of the run says so
@@ -151,7 +151,7 @@ def _look_at_reports(
 
 
 def _wait_for_the_rest(run: LiveRun) -> None:
-    """Wait until thousands of empty lock folders are read, which happens last."""
+    """Wait until empty lock folders are read, perhaps thousands, which happens last."""
     if run.reads_more:
         for _report in run.reports(REST_S):
             run.raise_if_lost(patience_s=0.0)
@@ -168,7 +168,7 @@ def _both(first: Look, second: Look) -> Look:
 
 
 def _writing(look: Look, write: Callable[[], None], every: Millis) -> Look:
-    """Look, and write the file when it is due."""
+    """Return a function that calls `look`, and writes the file when it is due."""
     due = 0.0
 
     def look_and_write(report: Report) -> None:
@@ -213,7 +213,7 @@ def _access(exports: ModuleType, options: dict[str, Any]) -> Any:
 
 
 def _exports() -> ModuleType:
-    """Import what needs prometheus-client, which is an extra."""
+    """Import the module that needs prometheus-client, an optional package."""
     try:
         from zktop.app import metrics_exports  # noqa: PLC0415  see above
     except ImportError as error:

@@ -31,7 +31,7 @@ MIN_KEEP_MS: Millis = 60_000
 MIN_MAX_SIZE = 1 << 20
 PATIENCE_S = 300.0  # after this, zktop gives up a lost session and opens a new one
 RETRY_S = 10.0
-FIRING = "alerts.json"  # in DIR: what webhooks were told and not yet that it is over
+FIRING = "alerts.json"  # in DIR: alerts that were posted to webhooks and are not resolved yet
 _EXAMPLES = """\b
 Examples:
   zktop record -o incident.zktop --duration 5m
@@ -136,9 +136,9 @@ def _limits(keep: Millis | None, max_size: int | None) -> RingLimits:
 def _record_ring(
     overrides: Overrides, ring: RingFolder, duration: Millis | None, *, redact: bool
 ) -> None:
-    """Record one run after the other; only in the first does a failure to connect end it all.
+    """Record one run after another; a failure to connect is fatal only in the first one.
 
-    In a later one, the config or a TLS file may just be replaced.
+    Later runs also retry after a UsageError: the config or a TLS file may be half replaced.
     """
     end = None if duration is None else time.monotonic() + duration / SECOND_MS
     with Webhooks.of(effective_config(overrides), narrate, ring.path / FIRING) as hooks:
@@ -173,7 +173,7 @@ def _record_run(
 
 
 def _rest_s(end: float | None, most: float) -> float:
-    """Return how long to wait: until the end, and not longer than this."""
+    """Return how long to wait: until `end`, but at most this long."""
     return most if end is None else min(most, max(0.0, end - time.monotonic()))
 
 

@@ -61,8 +61,8 @@ def command(
 ) -> int:
     """Report on a period: deadlocks, findings, and who made others wait.
 
-    On an ensemble it watches for a --duration, or until ctrl-c. Of a recording
-    it takes all, or the part from --since to --until.
+    On an ensemble it watches for a --duration, or until ctrl-c. From a recording
+    it takes everything, or the part from --since to --until.
     """
     file = period_options["file"]
     if output and file and output.resolve() == Path(file).resolve():
@@ -104,7 +104,7 @@ def _recorded(
 ) -> PeriodSummary:
     """Sum up a recording, or a part of it.
 
-    At least the quarter of an hour before it is read, too.
+    At least the 15 minutes before that part are read, too.
     """
     recording, _ = open_recording(overrides, file)
     begin = since.resolve(recording.begin) if since else None
@@ -156,10 +156,10 @@ def _summary(period: Period, origin: Origin, until: Millis | None = None) -> Per
 def _document(found: PeriodSummary, form: str) -> bytes:
     if form == "json":
         return msgspec.json.format(msgspec.json.encode(found.period), indent=2) + b"\n"
-    said = words.document(found.period)
+    content = words.document(found.period)
     if form == "html":
-        return page(said, found.timeline, name_and_version())
-    return "".join(f"{line}\n" for line in markdown.lines(said)).encode()
+        return page(content, found.timeline, name_and_version())
+    return "".join(f"{line}\n" for line in markdown.lines(content)).encode()
 
 
 def _write(path: Path, document: bytes) -> None:

@@ -51,7 +51,7 @@ def command(port: int, host: str, flavour: str) -> int:
 @contextmanager
 def sandbox_process() -> Iterator[str]:
     """Run a sandbox server on a free port as a child process; yields its address."""
-    # -P: no module of the user's current folder. PYTHONPATH: the same zktop as ours.
+    # -P: import nothing from the current folder. PYTHONPATH: run this same zktop.
     command = [sys.executable, "-P", "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes"]
     server = subprocess.Popen(  # noqa: S603  zktop itself, with fixed arguments
         command,

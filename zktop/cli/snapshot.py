@@ -55,7 +55,7 @@ def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | 
 
 
 def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
-    """Return a sentence: where no lock was found, or why none could be read."""
+    """Return a sentence that says where no lock was found, or why none could be read."""
     reasons = [
         str(finding.sentence) for finding in report.findings if finding.rule in ("R4", "R8", "R9")
     ]
@@ -71,7 +71,7 @@ def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
 
 
 def first_report(run: LiveRun) -> Report:
-    """Report after the first complete reading; list again first if a deadlock is suspected."""
+    """Return a report once all is read; if a deadlock is suspected, list again first."""
     run.read()  # if it times out, a note of the run says so
     run.raise_if_lost()
     report = run.look()

@@ -16,14 +16,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def signals_as_ctrl_c() -> Iterator[None]:
     """Let both signals raise KeyboardInterrupt, so that demo clients release their locks.
 
-    Shells start background jobs with SIGINT ignored.
+    SIGINT needs this in background jobs, which shells start with SIGINT ignored.
     """
     with _handled_by(signal.default_int_handler):
         yield
 
 
 class Interrupts:
-    """Holds a signal back until the program waits."""
+    """Holds back a signal until the program waits."""
 
     def __init__(self) -> None:
         self._is_requested = self._is_waiting = False

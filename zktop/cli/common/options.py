@@ -216,7 +216,7 @@ def overrides_of(context: click.Context, values: list[tuple[ConfigOption, Any]])
 
 
 class TypedWords(NamedTuple):
-    """The connection options that a user typed, to be typed again."""
+    """The connection options that the user typed, for commands to copy."""
 
     words: tuple[str, ...]
     left_out: tuple[str, ...]  # options with secrets
@@ -233,7 +233,7 @@ def typed_words(overrides: Overrides) -> TypedWords:
         option = one.origin.option
         if option in flags and option not in secret:
             texts = one.texts
-            if option == SASL.flag and option in words:  # its parts are settings of their own
+            if option == SASL.flag and option in words:  # its parts are separate settings
                 texts = (":".join((*words[option][1:], *texts)),)
             values = ((option, text) for text in texts)
             words[option] = (option,) if flags[option] else tuple(chain.from_iterable(values))
@@ -259,13 +259,13 @@ def _sasl_parts(override: Override) -> Iterator[Override]:
 
 
 class ReplayTime(msgspec.Struct, frozen=True):
-    """A moment of a recording, as typed and found valid."""
+    """A moment of a recording as the user typed it; already validated."""
 
     text: str
 
     @property
     def full(self) -> Millis | None:
-        """The moment, if the text says its date."""
+        """The moment, or None if the text has no date."""
         return full_time(self.text)
 
     def resolve(self, begin: Millis) -> Millis:
@@ -313,7 +313,7 @@ _FORMS = "2026-01-31T12:00:00Z, 12:00:30 or, from the beginning, +90s"
 
 
 def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--since` and `--until`, with a date; the command takes both as `window`."""
+    """Add `--since` and `--until`, which need a date; the command takes both as `window`."""
 
     @functools.wraps(command)
     def with_window(*, since: ReplayTime | None, until: ReplayTime | None, **values: Any) -> Any:
@@ -332,7 +332,7 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_reversed(since: Millis | None, until: Millis | None) -> None:
-    """Refuse a time that ends before it begins."""
+    """Refuse a period that ends before it begins."""
     if since is not None and until is not None and until < since:
         raise click.UsageError("--until is before --since.")
 

@@ -54,14 +54,14 @@ def put_table(rows: Iterable[Sequence[str]]) -> None:
 
 
 def narrate(sentence: str) -> None:
-    """Print a note or an error on stderr; one that cannot be printed does not end the command."""
+    """Print a note or an error on stderr; ignore failures to write it."""
     with suppress(OSError):
         for line in sentence.splitlines():
             _write(clean(line), sys.stderr)
 
 
 class ProgressLine:
-    """A progress line on stderr, if stderr is a terminal, if stderr is a terminal."""
+    """A progress line on stderr, if stderr is a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = bool(sys.stderr) and sys.stderr.isatty()

@@ -18,7 +18,7 @@ from zktop.config.overrides import Overrides
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 
-_NUMBERS: Final = re.compile(r"(?<!\S)\d[\d,.]*")  # those in notes change all the time
+_NUMBERS: Final = re.compile(r"(?<!\S)\d[\d,.]*")  # numbers in notes keep changing
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def live_run(overrides: Overrides, sample_every_s: float | None = None) -> Itera
 
 @contextmanager
 def live_run_of(config: Config, sample_every_s: float | None = None) -> Iterator[LiveRun]:
-    """Connect as a config says."""
+    """Connect with the settings of a config."""
     plan = plan_of(config, sample_every_s)
     interrupts = Interrupts()
     waiting, owners = interrupts.waiting, config.owners_file
@@ -53,7 +53,7 @@ def open_recording(
     if at is None:
         return recording, None
     moment = at.resolve(recording.begin)
-    if Path(file).is_dir():  # all days of a flight recorder take minutes
+    if Path(file).is_dir():  # reading all days of a flight recorder takes minutes
         recording.start_near(moment)
     return recording, moment
 
@@ -81,5 +81,5 @@ def print_notes(source: LiveRun | Replay) -> None:
     for note in source.notes:
         narrate(f"note: {note}")
     if isinstance(source, Replay) and source.is_cut_off:
-        why = "cut off, damaged or of a newer zktop"
+        why = "truncated, damaged or from a newer zktop"
         narrate(f"{source.path} is {why}: it was read up to its last valid line.")
