@@ -1,12 +1,12 @@
 """Write facts to a file and read them back: the facts as read, without conclusions.
 
-A recording is gzipped JSON lines. The first line is a header; then there is one line per fact, and
-one for each time at which the live run examined its world. A replay that examines the world at
-the same times makes the same reports. Once a minute a new gzip member starts with all facts known
-by then, so that a reader can start there. The gzip header of each member contains its time, so
-that a search through the compressed bytes finds it.
+A recording is gzipped JSON lines: a header, then one line per fact, and one for each time at which
+the live run examined its world. A replay that examines the world at the same times makes the same
+reports. Once a minute a new gzip member starts with all facts known by then, so that a reader can
+start there. The gzip header of each member contains its time, so that a search through the
+compressed bytes finds it.
 
-A file that was cut off by a crash or a full disk is valid up to its last complete line; so is
+A file that was truncated by a crash or a full disk is valid up to its last complete line; so is
 one that ends in garbage.
 """
 
@@ -35,12 +35,12 @@ from zktop.model.world.world import World, facts_between, facts_of
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
-LEAD_MS: Millis = 900_000  # read before the time that was asked for: verdicts need a past
-MIN_SKIPPED_BYTES = 2 << 20  # of a file; to read and examine less takes up to twenty seconds
+LEAD_MS: Millis = 900_000  # read before the requested time: verdicts depend on the past
+MIN_SKIPPED_BYTES = 2 << 20  # of a file; reading and examining less takes at most 20 s
 MAX_DATA_BYTES = 256  # redaction keeps data of up to this size
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
-_CHUNK = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _LEVEL, _BULK_LEVEL = 6, 2  # of compression
 _MAX_BLOCKS = 8  # waiting to be compressed
 _DAMAGED = (msgspec.DecodeError, UnicodeDecodeError)
@@ -108,7 +108,7 @@ class Recorder:
     ) -> None:
         """Start a recording in a file that the caller opens and closes.
 
-        With a world, the file begins with it: it continues another recording.
+        With a world, the file begins with its state and continues another recording.
         """
         self._file = file
         self._redacted = header.redacted
@@ -140,7 +140,7 @@ class Recorder:
             self._member.flush()  # so that a crash loses nothing that was examined
 
     def begin_again(self) -> None:
-        """Begin a recording behind a gap: nothing that was written before counts any more."""
+        """Start again after a gap: nothing that was written before counts any more."""
         self.close()
         self.world = World()
 
@@ -151,7 +151,7 @@ class Recorder:
             self._member = None
 
     def _begin_file(self, at: Millis) -> None:
-        """Write the header, unless it was written."""
+        """Write the header if it is not written yet."""
         if self._member is None:
             self._begin(at)
             self._write(self._header)
@@ -210,7 +210,7 @@ class BulkRecorder:
         self._blocks.put(block)
 
     def _run(self) -> None:
-        """Write blocks; after an error discard them, so that the caller never waits for ever."""
+        """Write blocks; after an error discard them, so that the caller never blocks forever."""
         while (block := self._blocks.get()) is not None:
             self._try(partial(self._write_block, block))
         self._try(self._end_member)
@@ -247,7 +247,7 @@ def packed_header(header: Header, at: Millis) -> bytes:
 
 
 def whole_part(path: Path) -> bytes | None:
-    """Return a recording without its torn end as a file; None if it has no torn end."""
+    """Return the valid part of a truncated recording as a file; None if it is complete."""
     recording = Recording(path)
     file = io.BytesIO()
     with _gzip_member(file, recording.begin, _LEVEL) as member:
@@ -282,9 +282,9 @@ class Recording:
         return min((at for at, _ in self.starts()), default=0)
 
     def start_near(self, at: Millis | None) -> None:
-        """Let the story start a quarter of an hour before a time or the end, if that saves much.
+        """Make `story` start 15 minutes before a time or the end, if that saves much.
 
-        What only a longer past shows, like two orders of the same locks, is then unknown.
+        Findings that need a longer past, like two orders of the same locks, are then missed.
         """
         starts = self.starts()
         if starts:
@@ -302,7 +302,7 @@ class Recording:
 
     @cached_property
     def imported(self) -> ImportSummary | None:
-        """What an import says of itself, in its last line; None for other recordings."""
+        """The summary in the last line of an import; None for other recordings."""
         was_cut_off = self.cut_off
         offset = max((place for _, place in self.starts()), default=0)
         last = deque(self.whole_lines(offset), maxlen=1)
@@ -329,7 +329,7 @@ class Recording:
         raise UsageError(f"{self.path} is not a zktop recording: it has no valid first line.")
 
     def whole_lines(self, offset: int = 0) -> Iterator[bytes]:
-        """Iterate over the lines as bytes; set `cut_off` if one is torn."""
+        """Iterate over the complete lines as bytes; set `cut_off` if the file is truncated."""
         rest = b""
         for chunk in self._unpack(offset):
             *whole, rest = (rest + chunk).split(b"\n")
@@ -344,7 +344,7 @@ class Recording:
     def _unpack(self, offset: int) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             file.seek(offset)
-            packed, unpacker = file.read(_CHUNK), _gzip_unpacker()
+            packed, unpacker = file.read(_CHUNK_BYTES), _gzip_unpacker()
             while packed:
                 before = unpacker.copy()
                 try:
@@ -352,7 +352,7 @@ class Recording:
                 except zlib.error:
                     yield from _before_damage(before, packed)
                     break
-                packed = unpacker.unused_data or file.read(_CHUNK)
+                packed = unpacker.unused_data or file.read(_CHUNK_BYTES)
                 if unpacker.eof:
                     if not packed:
                         return  # the end of a member: nothing is missing
@@ -363,21 +363,21 @@ class Recording:
 def without_repeated_state(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
     """Leave out facts that repeat the state, and headers of pieces that continue the one before.
 
-    A piece that continues nothing begins with a header, and then its state is news.
+    After the header of any other piece, its state is new and not left out.
     """
-    repeated, is_news = 0, True
+    repeated, is_new = 0, True
     for line in lines:
         match line:
             case Header():
-                if not line.follows or is_news:
-                    is_news = True
+                if not line.follows or is_new:
+                    is_new = True
                     yield line
             case StateMark():
-                repeated = 0 if is_news else line.facts
+                repeated = 0 if is_new else line.facts
             case _ if repeated:
                 repeated -= 1
             case _:
-                is_news = False
+                is_new = False
                 yield line
 
 
@@ -386,9 +386,9 @@ def _gzip_unpacker() -> "zlib._Decompress":
 
 
 def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack what precedes the damage byte by byte; a larger piece would be lost entirely.
+    """Unpack byte by byte what precedes the damage; a larger piece would be lost entirely.
 
-    It is passed on in one piece, because each piece is searched for lines with what is before it.
+    It is yielded in one piece, because `whole_lines` splits each piece with the rest before it.
     """
     found = bytearray()
     with suppress(zlib.error):
@@ -426,7 +426,7 @@ def write_looks(recorder: Recorder, looks: Iterable[tuple[World, Millis]]) -> Wo
 
 
 def redacted(fact: AnyFact) -> AnyFact:
-    """Shorten a znode's data to the part that may name its owner."""
+    """Shorten a znode's data to what may name its owner or is read by a layout."""
     if not isinstance(fact, Node) or fact.data is None:
         return fact
     kept = without_payload(fact.data)
@@ -434,5 +434,5 @@ def redacted(fact: AnyFact) -> AnyFact:
 
 
 def without_payload(data: bytes) -> bytes:
-    """Keep short data; of other data, what names an owner or is read by a layout."""
+    """Return short data whole; of longer data, what names an owner or is read by a layout."""
     return data if len(data) <= MAX_DATA_BYTES else owner_part(data)

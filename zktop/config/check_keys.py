@@ -1,8 +1,8 @@
 """Turn a config tree into a typed value, and collect every mistake.
 
 The types define known keys, required keys, bounds and choices; their `form` names the function
-that parses a text, their `needs` a key of the user's mapping. A wrong part becomes `WRONG`, and so
-does everything that contains it.
+that parses a text, their `needs` a key that a mapping must have. A wrong part becomes `WRONG`, and
+so does everything that contains it.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ Check = Callable[[Any], Iterable[tuple[str, str]]]
 
 
 class WrongPartError(Exception):
-    """A check needs a part that is missing or wrong, which is a mistake of its own."""
+    """A check needs a part that is missing or wrong, which is reported separately."""
 
 
 class RightParts:
@@ -41,7 +41,7 @@ class RightParts:
                 setattr(self, field.name, value)
 
     def __getattr__(self, name: str) -> object:
-        """Compute a property of right parts, or end the check."""
+        """Compute a property from the right parts, or end the check."""
         found = getattr(self._struct, name, None)
         if isinstance(found, property) and found.fget:
             return found.fget(self)
@@ -76,7 +76,7 @@ class ConfigReader:
         checks: dict[type, Check],
         unchecked: frozenset[str] = frozenset(),
     ) -> None:
-        """Prepare to check values of some types, but not those of the keys in `unchecked`."""
+        """Set the parsers and the checks by type; the keys in `unchecked` are not checked."""
         self.mistakes: list[ConfigMistake] = []
         self.origins: dict[str, ValueOrigin] = {}
         self._forms = forms
@@ -95,7 +95,7 @@ class ConfigReader:
             return self._wrong(tree, key, str(error))
 
     def read_form(self, kind: inspect.Metadata, tree: ConfigNode, key: str) -> object:
-        """Read a value that has its own notation, like a duration, or a key that must be there."""
+        """Read a value with its own notation, like a duration, or with a required key."""
         extra = kind.extra or {}
         form = extra.get("form")
         if form is None:
@@ -133,7 +133,7 @@ class ConfigReader:
         return WRONG if _any_wrong(items) else items
 
     def read_mapping(self, kind: inspect.DictType, tree: ConfigNode, key: str) -> object:
-        """Read a mapping with keys of the user's choice."""
+        """Read a mapping with keys chosen by the user."""
         if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
         pairs = [
@@ -146,7 +146,7 @@ class ConfigReader:
         return WRONG if any(map(_any_wrong, pairs)) else dict(pairs)
 
     def _read_name(self, kind: inspect.Type, name: TextNode, key: str) -> object:
-        """Read a key that the user chose; an address has a form."""
+        """Read a key chosen by the user, which may have to be an address."""
         try:
             written = scalars.printable(name)
         except ValueError as error:

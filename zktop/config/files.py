@@ -73,7 +73,7 @@ def themes_in(folder: Path) -> list[Path]:
 
 
 def expanded(name: str) -> Path:
-    """Return a path with the home folder for `~`; as it is written if there is no such home."""
+    """Expand `~` in a path; leave it unchanged if there is no such home folder."""
     try:
         return Path(name).expanduser()
     except RuntimeError:
@@ -81,7 +81,7 @@ def expanded(name: str) -> Path:
 
 
 def home() -> Path:
-    """Return the home of the user; the root folder for one without a home, as in containers."""
+    """Return the user's home folder; `/` for a user without one, as in containers."""
     try:
         return Path("~").expanduser()
     except RuntimeError:
@@ -89,7 +89,7 @@ def home() -> Path:
 
 
 def _found(is_there: Callable[[], bool]) -> bool:
-    """Return False also for what is in a folder that may not be searched."""
+    """Return whether it exists; False also if its folder may not be searched."""
     try:
         return is_there()
     except OSError:

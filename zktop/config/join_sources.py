@@ -91,8 +91,8 @@ def cluster_configs(
 ) -> dict[str, Config]:
     """Return the config of each cluster that the file names.
 
-    Connection settings from outside the file are for the ensemble that zktop starts with. For
-    others they are left out, because its credentials must not be sent to another one.
+    Connection settings from outside the file apply only to the ensemble that zktop starts with:
+    its credentials must not be sent to another one.
     """
     file = overrides.file or default_file(environment)
     written = file_tree(file.texts[-1]) if file else EMPTY
@@ -117,7 +117,7 @@ def cluster_configs(
 
 
 def _completed_keys(overrides: Overrides) -> frozenset[str]:
-    """Return the keys of sections to which options add: checked only when they are joined."""
+    """Return the keys of sections that options complete, which are checked only when joined."""
     sections = COMPLETED & {setting.section for setting in overrides.settings}
     cluster = f"clusters.{overrides.cluster.texts[-1]}" if overrides.cluster is not None else ""
     return sections | {inner_key(cluster, section) for section in sections}
@@ -142,7 +142,7 @@ def _joined(
     for part in (with_layouts(EMPTY, layouts), *from_environment, *typed):
         check.read(part, is_whole=False)  # a missing key may be in another part
     check.raise_mistakes(mistakes)
-    # Whole now, but for what options complete in a cluster: that is joined at the top.
+    # Now complete, except for cluster sections that options complete: those are joined at the top.
     joined = reduce(merge, (*from_environment, cluster, *typed), written)
     config = check.read(with_layouts(joined, layouts), unchecked=completed - COMPLETED)
     check.raise_mistakes([])

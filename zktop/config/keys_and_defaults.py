@@ -102,7 +102,7 @@ class UiSection(Section, frozen=True):
 
     theme: Annotated[str, Meta(extra={"form": "theme"})] = "zktop-night"
     refresh: Annotated[int, Meta(ge=1, le=60)] = 20  # repaints per second at most
-    keys: dict[str, Word] = {}  # action -> keys, with commas between them
+    keys: dict[str, Word] = {}  # action -> keys, separated by commas
     bell: bool = False
     command: Word | None = None
 
@@ -112,7 +112,7 @@ class WebhookSection(Section, frozen=True):
 
     url: Annotated[str, Meta(extra={"form": "webhook", "secret": True})]
     token: Secret | None = None  # sent as `Authorization: Bearer`
-    severity: Literal["critical", "warning", "info"] = "critical"  # and what is worse
+    severity: Literal["critical", "warning", "info"] = "critical"  # or worse
 
 
 class CommandSection(Section, frozen=True):
@@ -133,7 +133,7 @@ class Config(ConnectionSection, frozen=True):
     layouts: tuple[Layout, ...] = ()
     actors: ActorsSection = ActorsSection()
     owners: dict[str, Word | OwnerMapping] = {}
-    owners_file: str | None = None  # more of them; read again when it changes
+    owners_file: str | None = None  # more owners; read again when it changes
     thresholds: Thresholds = Thresholds()
     budget: BudgetSection = BudgetSection()
     demo: DemoSection = DemoSection()

@@ -62,7 +62,7 @@ class Overrides(msgspec.Struct, frozen=True):
     settings: tuple[Override, ...] = ()  # the last one for a key wins
 
     def over(self, other: "Overrides") -> "Overrides":
-        """Join with the options of the outer command: these win, and both beat the environment."""
+        """Join with the outer command's options: own ones win, and all beat the environment."""
         files = [file for file in (self.file, other.file) if file]
         return Overrides(
             max(files, key=lambda file: file.is_typed, default=None),
@@ -104,7 +104,7 @@ def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
 
 
 def with_inherited(written: MapNode) -> MapNode:
-    """Complete the login and TLS settings of clusters with those above them in the file."""
+    """Complete the login and TLS settings of clusters with those at the file's top level."""
     clusters = written.get("clusters")
     if not isinstance(clusters, MapNode):
         return written

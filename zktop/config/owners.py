@@ -26,7 +26,7 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
     """
     try:
         data = expanded(file).read_bytes()
-        if not data.strip():  # as a failed command leaves it; it must not replace a list
+        if not data.strip():  # as after a failed command: must not replace the list
             what = "is empty; for no names write {}"
             raise ConfigError([ConfigMistake(ValueOrigin(file), "", what)])
         owners = _json.decode(data)
@@ -51,5 +51,5 @@ def _read_yaml(file: str) -> dict[str, OwnerEntry]:
     owners = reader.read(_OWNERS, file_tree(file))
     if reader.mistakes:
         raise ConfigError(reader.mistakes)
-    assert isinstance(owners, dict)  # noqa: S101  without mistakes it is what the type says
+    assert isinstance(owners, dict)  # noqa: S101  without mistakes it has this type
     return owners
