@@ -275,7 +275,7 @@ async def test_a_filter_or_an_order_lists_every_lock(keys: tuple[str, ...]) -> N
         said = [one.message for one in app._notifications]
 
         assert sorted(before) == sorted(listed(app)) == [*map(user, range(USERS))]
-        assert said == ["All locks are listed while a filter or another order is set."]
+        assert said == ["All locks are listed while a filter or a sort order is set."]
 
 
 async def test_a_lock_that_was_opened_keeps_its_own_row() -> None:

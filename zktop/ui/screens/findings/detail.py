@@ -52,7 +52,7 @@ def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> No
     """Write which data a rule lacked, if any."""
     reasons = dict.fromkeys(one.why for one in blind if one.rule == rule)
     if reasons:
-        writer.title("NO DATA", "more of the same may be hidden")
+        writer.title("NO DATA", "there may be more of these")
         for why in list(reasons)[:MAX_REASONS]:
             writer.item(("  ? ", "unknown"), why)
 
@@ -126,7 +126,7 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     head = f" {first.severity.upper()} {first.words} {TIMES}{len(alike)}"
     writer.write(line((head, ink_of(first))))
     writer.write(line((f" {RULES_BY_ID[first.rule].means}", "dim")))
-    writer.title("ALL OF THEM", "enter goes there")
+    writer.title("ALL OF THEM", "enter opens it")
     for one in alike[:MAX_SENTENCES]:
         link = LineLink("findings", Selection(case=one.id), f"case {one.id}")
         writer.item(("  •  ", "dim"), one.sentence, link=link)
@@ -135,7 +135,7 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
 
 
 def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
-    writer.title("WHERE", "enter goes there")
+    writer.title("WHERE", "enter opens it")
     paths = tuple(dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]))
     for path in paths[:MAX_LOCKS]:
         writer.write(

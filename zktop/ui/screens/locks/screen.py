@@ -375,7 +375,7 @@ class LocksScreen(SplitPage):
 
     def action_fold(self) -> None:
         if self.table.has_order or (self.view_state is not None and self.view_state.filter):
-            self.say("All locks are listed while a filter or another order is set.")
+            self.say("All locks are listed while a filter or a sort order is set.")
             return
         self._rows.is_grouped = not self._rows.is_grouped
         self._rows.opened.clear()
