@@ -18,7 +18,7 @@ names one by its id or its name: `zktop check --fail-on D1,no-watch`. The same w
 (`rule`, `name`), in the labels of `zktop_findings` and `zktop_rule_blind`, in webhooks, and in
 the names of the files that `zktop record --dir` keeps.
 
-**Severity** is the highest that the finding can have. `check` exits with 1 if there is a
+**Severity** is the highest that the finding usually has. `check` exits with 1 if there is a
 critical one; with `--fail-on`, if there is one that it names.
 
 **Needs** names the tables of the servers without which zktop may miss the finding: `watches`

@@ -37,7 +37,7 @@ SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
 LEAD_MS: Millis = 900_000  # read before the requested time: verdicts depend on the past
 MIN_SKIPPED_BYTES = 2 << 20  # of a file; reading and examining less takes at most 20 s
-MAX_DATA_BYTES = 256  # redaction keeps data of up to this size
+WHOLE_BYTES = 256  # redaction keeps data of up to this size
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK_BYTES = 1 << 16
@@ -435,4 +435,4 @@ def redacted(fact: AnyFact) -> AnyFact:
 
 def without_payload(data: bytes) -> bytes:
     """Return short data whole; of longer data, what names an owner or is read by a layout."""
-    return data if len(data) <= MAX_DATA_BYTES else owner_part(data)
+    return data if len(data) <= WHOLE_BYTES else owner_part(data)

@@ -92,6 +92,33 @@ def test_a_deadlock_is_an_event_again_when_it_is_more_certain() -> None:
     assert [line.zxid for line in lines if line.id] == [f"{report.world.zxid:#x}"] * 2
 
 
+def test_a_deadlock_that_was_a_hint_for_a_while_is_an_event_again() -> None:
+    """It was told to be resolved: a script that counts open deadlocks must learn of it."""
+    examiner, teller = Examiner(), EventStream()
+    report = examiner.look(World().after(*facts(AB_BA)), LATER)
+    (found,) = (one for one in report.findings if one.rule == "D1")
+    hint = msgspec.structs.replace(found, confidence="C1", severity="info")
+    lines = []
+    for is_hint in (False, True, False):
+        lines += [
+            *teller.events(
+                msgspec.structs.replace(
+                    report,
+                    deadlocks=() if is_hint else report.deadlocks,
+                    findings=(hint if is_hint else found,),
+                    events=(),
+                )
+            )
+        ]
+
+    assert [line.event for line in lines if line.id] == [
+        "deadlock",
+        "deadlock-resolved",
+        "finding",
+        "deadlock",
+    ]
+
+
 def test_a_finding_is_an_event_again_when_it_is_more_severe() -> None:
     """The line has the severity, and the owner if it is about one session."""
     examiner, teller = Examiner(), EventStream()

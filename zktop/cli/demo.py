@@ -140,13 +140,14 @@ def _print(report: Report, hosts: str, narration: list[str]) -> None:
 def _check_permission(effective: EffectiveConfig, *, is_allowed: bool) -> None:
     """Refuse to play on the user's ensemble if the settings forbid it, or if nothing allows it.
 
-    The UI asks before it writes, and --text allows it; output to a file or a pipe does neither.
+    The UI asks before it writes, --text allows it, and so does `demo.allow: always`; output to a
+    file or a pipe does neither.
     """
     hosts, why = effective.config.hosts, ""
     if effective.config.demo.allow == "never":
         why = f"A demo writes to {hosts}, and demo.allow is never"
         why += f" ({effective.origin('demo.allow')})."
-    elif not is_allowed:
+    elif not is_allowed and effective.config.demo.allow != "always":
         why = f"This demo writes to {hosts}, and without a terminal it cannot ask:"
         why += " give --text to allow that."
     if why:

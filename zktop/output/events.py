@@ -75,7 +75,7 @@ class EventStream:
         before, self._deadlocks = self._deadlocks, now
         for deadlock in _only_in_second(now, before):
             yield _deadlock("deadlock-resolved", deadlock, report)
-        for deadlock in self._risen(now):
+        for deadlock in self._risen(now, before):
             yield _deadlock("deadlock", deadlock, report)
 
     def _finding_events(self, report: Report) -> Iterator[EventJson]:
@@ -85,14 +85,14 @@ class EventStream:
         for finding in _only_in_second(now, before):
             if finding.id not in self._deadlocks:
                 yield _finding("finding-cleared", finding, report)
-        for finding in self._risen(now):
+        for finding in self._risen(now, before):
             yield _finding("finding", finding, report)
         self._yielded = {key: self._yielded[key] for key in (*self._deadlocks, *now)}
 
-    def _risen(self, now: dict[str, State]) -> Iterator[State]:
+    def _risen(self, now: dict[str, State], before: dict[str, State]) -> Iterator[State]:
         """Yield those that are new, or more certain or severe than ever before."""
         for key, one in now.items():
-            weight, most = _weight(one), self._yielded.get(key)
+            weight, most = _weight(one), self._yielded.get(key) if key in before else None
             if most is None or weight.severity > most.severity or weight.sure > most.sure:
                 yield one
             self._yielded[key] = weight if most is None else Weight(*map(max, weight, most))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from zktop.model.facts import (
+    MAX_DATA_BYTES,
     AnyFact,
     Children,
     Connections,
@@ -29,7 +30,6 @@ from zktop.txnlog.znode_tree import Effect, StoredZnode, ZnodeTree
 SERVER: Final = Text("transaction log")
 WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
 WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
-MAX_DATA_BYTES: Final = 4096
 SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
 SEQUENCE_DIGITS: Final = 10  # of a number that has not overflowed
 MANY_NODES: Final = 2_000  # of a session: the record of its end may be too long for servers

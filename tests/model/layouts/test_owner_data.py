@@ -102,6 +102,8 @@ def test_the_label_of_any_data_is_the_same(data: bytes) -> None:
     [
         b'{"owner": "a", "password": "hunter2", "end": {"token": "hunter2"}}',
         b"hive_7:1700000000000:EXPLICIT:select 'hunter2'",
+        b"orders-api\ndb.user=orders\ndb.password=hunter2\n",
+        b'{"password": "hunter2", "text": "' + b"x" * 4096,
     ],
 )
 def test_other_short_values_are_left_out(data: bytes) -> None:

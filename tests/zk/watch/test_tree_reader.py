@@ -4,11 +4,11 @@ import pytest
 from kazoo.exceptions import NoNodeError
 from zk.read.test_requests_in_flight import _reader
 
-from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
+from zktop.model.facts import MAX_DATA_BYTES, Node, NodeBatch, SourceFact, Stat, single_facts
 from zktop.zk.read.requests_in_flight import Answer, Then
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.root_watcher import RootWatcher
-from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader, created_again
+from zktop.zk.watch.tree_reader import TreeReader, created_again
 from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
 
 STAT = Stat(1, 1, 0)

@@ -1,1 +1,1 @@
-"""Send findings to a command or a webhook: run a command, post to webhooks."""
+"""Send findings to the user's command and to webhooks."""

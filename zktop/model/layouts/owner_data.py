@@ -9,12 +9,14 @@ from typing import Final
 
 import msgspec
 
+from zktop.model.facts import MAX_DATA_BYTES
 from zktop.model.layouts.owner_labels import (
     APPLICATION,
     BOOKIE,
     BYTES_REPR,
     HBASE_BYTES,
     LABEL_KEYS,
+    first_line,
     is_binary,
     longest_phrase,
     named_in,
@@ -39,7 +41,7 @@ def owner_part(data: bytes) -> bytes:
         try:
             return msgspec.json.encode(_without_payload(msgspec.json.decode(data)))
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return _text_without_payload(data)
+            return b"" if len(data) >= MAX_DATA_BYTES else _text_without_payload(data)
     return _binary_without_payload(data) if is_binary(data) else _text_without_payload(data)
 
 
@@ -55,11 +57,11 @@ def _without_payload(value: object) -> object:
 
 
 def _text_without_payload(data: bytes) -> bytes:
-    """Keep the beginning of a text, and what layouts search for further behind."""
+    """Keep the first line of a text, and what layouts search for further behind."""
     text = data[: 4 * 1024].decode("utf-8", "replace")
     if hive := re.match(_HIVE, text):
         return hive[0].encode()
-    kept = text[:_KEPT_CHARS]
+    kept = first_line(text)[:_KEPT_CHARS]
     if kept == text:
         return data
     if quoted := re.fullmatch(BYTES_REPR, text):

@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from zktop.model.facts import MAX_DATA_BYTES
 from zktop.model.layouts.layout import MACROS, Layout, ParsedName
 from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 
@@ -74,7 +75,14 @@ def _from_text(data: bytes) -> str | None:
         return longest_phrase(data)
     text = data[: 4 * 1024].decode("utf-8", "replace")
     quoted = re.fullmatch(BYTES_REPR, text) if text[0] == "b" else None
-    return quoted[2] if quoted else _of_known_system(text) or text
+    if quoted:
+        return quoted[2]
+    return _of_known_system(text) or first_line(text)
+
+
+def first_line(text: str) -> str:
+    """Return the first line with any text: what follows is rarely a name."""
+    return text.lstrip().partition("\n")[0]
 
 
 def _of_known_system(text: str) -> str | None:
@@ -119,7 +127,8 @@ def _from_json(data: bytes) -> str | None:
     try:
         return named_in(msgspec.json.decode(data))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return data.decode("utf-8", "replace")
+        is_cut = len(data) >= MAX_DATA_BYTES
+        return None if is_cut else first_line(data.decode("utf-8", "replace"))
 
 
 def named_in(document: object) -> str | None:

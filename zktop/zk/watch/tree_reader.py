@@ -12,6 +12,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from zktop.model.facts import (
+    MAX_DATA_BYTES,
     Children,
     Denied,
     Gone,
@@ -38,8 +39,6 @@ from zktop.zk.read.requests import (
 from zktop.zk.read.requests_in_flight import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
 from zktop.zk.watch.root_pattern import looks_like_a_member
 from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots, covered_names
-
-MAX_DATA_BYTES = 4096  # bytes kept of a znode's data; enough for labels and lease counts
 
 
 class ListedZnode:
