@@ -28,9 +28,9 @@ async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: 
     try:
         server = await SandboxServer.start(host, port, core)
     except (OSError, UnicodeError) as problem:
-        sys.stderr.write(f"cannot listen on {_shown(host, port)}: {_reason(problem)}\n")
+        sys.stderr.write(f"cannot listen on {_format_address(host, port)}: {_reason(problem)}\n")
         return 2
-    sys.stdout.write(f"{_shown(*server.address)}\n")
+    sys.stdout.write(f"{_format_address(*server.address)}\n")
     sys.stdout.flush()
     if until_stdin_closes:
         await _watch_stdin(ended)
@@ -41,7 +41,7 @@ async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: 
     return 0
 
 
-def _shown(host: str, port: int) -> str:
+def _format_address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 

@@ -190,7 +190,7 @@ def _conf(core: ServerCore) -> str:
     return f"server_id=1\ntcp_port={core.address[1]}\nfour_letter_word_white_list=*\n"
 
 
-def _acts(word: str) -> Word:
+def _acting_word(word: str) -> Word:
     def act(_core: ServerCore) -> str:
         sys.stderr.write(f"zktop sandbox: {word} was sent, which acts on a real server\n")
         sys.stderr.flush()
@@ -212,7 +212,7 @@ def _words(style: WordStyle, acting: Iterable[str]) -> dict[bytes, Word]:
         b"wchp": partial(_wchp, style),
         b"dump": partial(_dump, style),
         b"conf": _conf,
-        **{word.encode(): _acts(word) for word in acting},
+        **{word.encode(): _acting_word(word) for word in acting},
     }
 
 

@@ -276,7 +276,7 @@ class Refused(Exception):  # noqa: N818 - an answer of the protocol, not a failu
 
 
 # Java tests UTF-16 units, so all characters beyond the basic plane are refused as surrogates.
-_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\U0010ffff]|//|/\.{1,2}(/|$)|/$")
+_INVALID = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\U0010ffff]|//|/\.{1,2}(/|$)|/$")
 
 
 def is_valid(path: str) -> bool:
@@ -285,7 +285,7 @@ def is_valid(path: str) -> bool:
     >>> is_valid("/locks/a-0000000001"), is_valid("/locks/"), is_valid("/a/../b"), is_valid("/")
     (True, False, False, True)
     """
-    return path == "/" or (path.startswith("/") and not _UNFIT.search(path))
+    return path == "/" or (path.startswith("/") and not _INVALID.search(path))
 
 
 def validate(path: str) -> None:

@@ -80,11 +80,11 @@ def test_batches_of_wide_folders_make_the_next_ones_small_only_for_a_while() -> 
     reader = _reader()
     batches: list[int] = []
     for size in (1_000_000, *([10] * 20)):
-        most = reader._most(10)
+        most = reader._max_items(10)
         batches.append(most)
         reader._unanswered.append(most)
         answer = Answer((bytes(size * most) + MULTI_END, size * most), None, 0, 0)
-        reader._many([], most, lambda *_: None, answer)
+        reader._on_batch([], most, lambda *_: None, answer)
 
     assert min(batches) == 2
     assert batches[-1] == MAX_BATCH_ITEMS

@@ -81,7 +81,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self._listener = listener
         self._login = LoginGuard()
         self.add_listener(self._on_state)
-        self._tap()
+        self._intercept()
 
     def _call(self, request: object, async_object: Any) -> Any:
         if type(request) not in READING:
@@ -89,7 +89,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             return False
         return super()._call(request, async_object)
 
-    def _tap(self) -> None:
+    def _intercept(self) -> None:
         """Intercept sent requests and received messages, on this instance only."""
         connection = self._connection
         submit, read_header = connection._submit, connection._read_header  # noqa: SLF001  no public way

@@ -53,8 +53,8 @@ def batches(
     operation: int,
     siblings: Iterable[SiblingNames],
     full: Callable[[str], str],
-    most: int,
-    most_bytes: int,
+    max_reads: int,
+    max_bytes: int,
 ) -> Iterator[ReadBatch]:
     """Split siblings into requests of one operation; `full` prepends the chroot to a path.
 
@@ -64,8 +64,8 @@ def batches(
     parts: list[bytes] = []
     number = size = 0
     for one in siblings:
-        for some, written in _encoded_parts(operation, one, full, most, most_bytes):
-            is_too_large = number + len(some.names) > most or size + len(written) > most_bytes
+        for some, written in _encoded_parts(operation, one, full, max_reads, max_bytes):
+            is_too_large = number + len(some.names) > max_reads or size + len(written) > max_bytes
             if is_too_large and together:
                 yield ReadBatch(together, number, MultiRead(parts))
                 together, parts, number, size = [], [], 0, 0
@@ -78,17 +78,17 @@ def batches(
 
 
 def _encoded_parts(
-    operation: int, one: SiblingNames, full: Callable[[str], str], most: int, most_bytes: int
+    operation: int, one: SiblingNames, full: Callable[[str], str], max_reads: int, max_bytes: int
 ) -> Iterator[tuple[SiblingNames, bytes]]:
     """Encode the names of one parent, split so that each part fits into a request."""
     parent, names = one.parent, one.names
-    if 0 < len(names) <= most:
+    if 0 < len(names) <= max_reads:
         prefix = child_prefix(full(parent)) if parent else full("/")  # "/" itself has no parent
         written = encode_siblings(operation, prefix, names)
-        if len(written) <= most_bytes or len(names) == 1:
+        if len(written) <= max_bytes or len(names) == 1:
             yield one, written
             return
-        most = (len(names) + 1) // 2
-    for begin in range(0, len(names), most):
-        part = SiblingNames(parent, names[begin : begin + most])
-        yield from _encoded_parts(operation, part, full, most, most_bytes)
+        max_reads = (len(names) + 1) // 2
+    for begin in range(0, len(names), max_reads):
+        part = SiblingNames(parent, names[begin : begin + max_reads])
+        yield from _encoded_parts(operation, part, full, max_reads, max_bytes)

@@ -55,13 +55,13 @@ def check_kazoo() -> None:
         for name, expected in methods.items():
             code = getattr(getattr(owner, name, None), "__code__", None)
             if code is None or [*code.co_varnames[: code.co_argcount]] != expected:
-                raise _unfit(f"{owner.__name__}.{name}({', '.join(expected)})")
+                raise _unsupported(f"{owner.__name__}.{name}({', '.join(expected)})")
     for owner, name in _PRIVATE_ATTRIBUTES.items():
         if name not in owner.__init__.__code__.co_names:
-            raise _unfit(f"{owner.__name__}.{name}")
+            raise _unsupported(f"{owner.__name__}.{name}")
 
 
-def _unfit(missing: str) -> ZktopError:
+def _unsupported(missing: str) -> ZktopError:
     return ZktopError(
         f"kazoo {kazoo_version} has no {missing} that zktop relies on: install kazoo 2.11."
     )

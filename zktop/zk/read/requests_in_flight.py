@@ -263,14 +263,14 @@ class Reader:
                 self._read_one(*item, [item], then)
             return
         longest = max([len(path) for _, path in items], default=0)
-        size = self._most(longest)
+        size = self._max_items(longest)
         full = self.hosts.full
         for start in range(0, len(items), size):
             batch = items[start : start + size]
             request = requests.MultiRead(
                 [requests.encode_item(operation, full(path)) for operation, path in batch]
             )
-            self.ask(request, partial(self._many, batch, len(batch), then))
+            self.ask(request, partial(self._on_batch, batch, len(batch), then))
 
     def read_siblings(
         self,
@@ -293,10 +293,10 @@ class Reader:
         most = max(1, min(MAX_BATCH_ITEMS, int(MAX_ANSWER_BYTES / self._bytes_each)))
         full, largest = self.hosts.full, self._largest_request
         for batch in batches(operation, siblings, full, most, largest):
-            answered = partial(self._many, batch.siblings, batch.number, then)
+            answered = partial(self._on_batch, batch.siblings, batch.number, then)
             self.ask(batch.request, answered, first=first)
 
-    def _many(
+    def _on_batch(
         self, batch: Sequence[Asked], number: int, then: ThenAll[Asked], answer: Answer
     ) -> None:
         sent = self._unanswered.popleft()
@@ -332,7 +332,7 @@ class Reader:
 
         self.ask(request(self.hosts.full(path)), one, first=first)
 
-    def _most(self, longest: int) -> int:
+    def _max_items(self, longest: int) -> int:
         """The largest number of items for one request, given the longest path."""
         longest += len(self.hosts.chroot)
         asked = self._largest_request // (longest * UTF_8_BYTES + HEADER_BYTES)

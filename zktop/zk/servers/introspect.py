@@ -66,7 +66,7 @@ class KnownServers:
         self._hosts.update(one.host for one in found)
         if _is_one_server(address, found):
             return {str(address): address}
-        return {str(one): one for one in _of_one_family(found)}
+        return {str(one): one for one in _larger_family(found)}
 
     def unasked(self) -> tuple[str, ...]:
         """Members that cannot be asked: the configuration does not include their port."""
@@ -95,10 +95,10 @@ def _resolve(address: Address) -> list[Address]:
 
 
 def _is_one_server(address: Address, found: list[Address]) -> bool:
-    return bool(address.via) or len(_of_one_family(found)) <= 1 or _is_loopback(found)
+    return bool(address.via) or len(_larger_family(found)) <= 1 or _is_loopback(found)
 
 
-def _of_one_family(addresses: list[Address]) -> list[Address]:
+def _larger_family(addresses: list[Address]) -> list[Address]:
     """Return the IPv4 or the IPv6 addresses, whichever are more: a server may have both."""
     is_v6 = [":" in one.host for one in addresses]
     first = [one for one, is_it in zip(addresses, is_v6, strict=True) if is_it is is_v6[0]]

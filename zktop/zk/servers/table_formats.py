@@ -299,7 +299,7 @@ def dump(lines: Iterable[str], wanted: WantedPaths | None = None) -> Dump:
     timeouts: dict[Session, int] = {}
     for line in rows:
         sessions_end = line.endswith("ephemeral nodes dump:")
-        _note_session(line.removesuffix("ephemeral nodes dump:"), buckets, timeouts)
+        _add_session(line.removesuffix("ephemeral nodes dump:"), buckets, timeouts)
         if sessions_end:
             break
     else:
@@ -308,7 +308,7 @@ def dump(lines: Iterable[str], wanted: WantedPaths | None = None) -> Dump:
     return Dump(dated, timeouts or None, _ephemerals(rows, wanted))
 
 
-def _note_session(
+def _add_session(
     line: str, buckets: list[tuple[str, list[Session]]], timeouts: dict[Session, int]
 ) -> None:
     first, _, rest = line.strip().partition(" expire at ")
@@ -316,13 +316,13 @@ def _note_session(
         buckets[-1][1].append(session)
     elif rest.endswith(":") and first.isdigit():
         buckets.append((rest[:-1], []))
-    elif not _note_timeout(line.split(), timeouts) and not re.fullmatch(
+    elif not _add_timeout(line.split(), timeouts) and not re.fullmatch(
         f"|{_SETS}|{_OBJECT}", line
     ):
         raise unreadable("dump", line)
 
 
-def _note_timeout(words: list[str], timeouts: dict[Session, int]) -> bool:
+def _add_timeout(words: list[str], timeouts: dict[Session, int]) -> bool:
     match words:
         case [session_text, time] if (session := hexadecimal(session_text)) and time.endswith(
             "ms"

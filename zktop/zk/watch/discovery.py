@@ -95,8 +95,10 @@ class Discovery:
         self._under_way = 0  # requests
         self._connection_number = -1
         self._is_walking = False
-        self._met: set[str] = set()  # watched roots that this walk has reached
-        self._placed: AbstractSet[str] = set()  # places of ephemeral znodes, as last listed
+        self._reached: set[str] = set()  # watched roots that this walk has reached
+        self._ephemeral_places: AbstractSet[str] = (
+            set()
+        )  # places of ephemeral znodes, as last listed
         self._mostly_empty: dict[str, Siblings] = {}  # large folders of locks by path
         self._unowned: dict[str, int] = {}  # znodes read where no session owns one, by place
         self._unowned_znodes = 0  # their sum
@@ -160,14 +162,14 @@ class Discovery:
             self._connection_number = self._reader.connection_number
             self._under_way = 0
             self._walk(self._connection_number)
-            self._order.prefer(self._unwatched(self._placed))
+            self._order.prefer(self._unwatched(self._ephemeral_places))
 
     def prefer(self, places: AbstractSet[str]) -> None:
         """Examine znodes early that are ephemeral or have ephemeral children."""
         if not self._roots:
             return
-        new = self._unwatched(places - self._placed)
-        self._placed = places
+        new = self._unwatched(places - self._ephemeral_places)
+        self._ephemeral_places = places
         if self._connection_number != self._reader.connection_number:
             return  # `start` prefers them
         self._order.prefer(new)
@@ -188,7 +190,7 @@ class Discovery:
     def _walk(self, connection_number: int) -> None:
         if connection_number != self._connection_number:
             return
-        self._met, self._denied, self._left_out = set(), [], {}
+        self._reached, self._denied, self._left_out = set(), [], {}
         self._mostly_empty.clear()
         self._forget_unowned()
         self._is_walking, self.looked_at = True, 0
@@ -210,9 +212,9 @@ class Discovery:
         if any(root.covers_children(path) for root in self._roots):
             self._order.add(path, names)
             return
-        self._order.add(path, [name for name in names if self._leads_on(join(path, name))])
+        self._order.add(path, [name for name in names if self._leads_to_root(join(path, name))])
 
-    def _leads_on(self, path: str) -> bool:
+    def _leads_to_root(self, path: str) -> bool:
         """True if a root covers this path or its base is below it."""
         return self._covers(path) or any(root.base.startswith(f"{path}/") for root in self._roots)
 
@@ -245,16 +247,16 @@ class Discovery:
             begin = end
         visit.unanswered -= begin
         if not visit.unanswered:
-            self._sort_out(visit)
+            self._classify(visit)
 
-    def _sort_out(self, visit: _Visit) -> None:
+    def _classify(self, visit: _Visit) -> None:
         """Descend into folders, and read Stats where locks may be."""
         paths: list[str] = []
         for found in visit.findings.values():
             self.looked_at += len(found.chunk.names)
             if found.chunk.siblings.is_closed:
                 continue
-            self._sort_children(found)
+            self._classify_children(found)
             for name in found.possible:
                 paths += found.members(name)
             paths += map(found.path, found.some_leaves)
@@ -264,7 +266,7 @@ class Discovery:
         visit.unanswered = len(paths)
         self._reader.read([(GET_DATA, path) for path in paths], partial(self._on_stats, visit))
 
-    def _sort_children(self, found: ChunkFindings) -> None:
+    def _classify_children(self, found: ChunkFindings) -> None:
         """Sort children by their names. Most have no children and are not named like locks."""
         above, children = child_prefix(found.chunk.parent), found.children
         rest: Iterable[str] = children
@@ -277,7 +279,7 @@ class Discovery:
             path, names = above + name, children[name]
             if isinstance(names, int):
                 self._denied += [path] if names == NO_AUTH else []
-            elif (names or is_lockish(name)) and self._is_met(path):
+            elif (names or is_lockish(name)) and self._is_watched_root(path):
                 found.watched += path in self._watched
             elif self._may_be_a_lock(path, names):
                 found.possible.append(name)
@@ -287,11 +289,11 @@ class Discovery:
             else:
                 found.leaves.append(name)
 
-    def _is_met(self, path: str) -> bool:
+    def _is_watched_root(self, path: str) -> bool:
         """True if this path or its children are a watched root, which is noted as existing."""
         for root in (path, f"{path}/*"):
             if root in self._watched:
-                self._met.add(root)
+                self._reached.add(root)
                 return True
         return False
 
@@ -335,7 +337,7 @@ class Discovery:
         siblings = found.chunk.siblings
         if siblings.is_closed:  # since these were requested
             return
-        locks, empty, unowned = self._sort_possible(found, stats)
+        locks, empty, unowned = self._classify_possible(found, stats)
         locks += found.held_leaves(stats)
         siblings.has_locks = siblings.has_locks or bool(locks or found.watched)
         sample = set(found.chunk.sample)
@@ -359,7 +361,7 @@ class Discovery:
             for name in (*empty, *unowned):
                 self._watch(found.path(name))
 
-    def _sort_possible(
+    def _classify_possible(
         self, found: ChunkFindings, stats: Mapping[str, Stat]
     ) -> tuple[list[str], list[str], list[str]]:
         """Return the locks, empty folders, and other places where no session owns a znode."""
@@ -421,7 +423,7 @@ class Discovery:
             self.unread = ()
 
     def _watch(self, root: str) -> None:
-        self._met.add(root)
+        self._reached.add(root)
         if root not in self._watched:
             pattern = RootPattern(root)
             if self._watcher.add(pattern, flood_per_s=FLOOD_PER_S):
@@ -434,7 +436,7 @@ class Discovery:
         unread = self._mostly_empty.values()
         self.unread = tuple([(siblings.parent, len(siblings.names)) for siblings in unread])
         tree = self._watcher.tree
-        for root in self._watched.keys() - self._met:
+        for root in self._watched.keys() - self._reached:
             base = self._watched[root].base
             if base not in tree.folders and not tree.pending(base):
                 self._watcher.drop(self._watched.pop(root))

@@ -30,12 +30,12 @@ class Polling:
         self._rounds_per_audit = max(1, round(audit_every / POLL_EVERY_S))
         self._rounds = 0
         self._next_polled = self._next_denied = self._next_audited = 0
-        self._going = False
+        self._started = False
 
     def start(self) -> None:
         """Start the rounds; while the connection is lost, they read nothing."""
-        if not self._going:
-            self._going = True
+        if not self._started:
+            self._started = True
             self._reader.loop.after(POLL_EVERY_S, self._round)
 
     def _round(self) -> None:
