@@ -118,6 +118,17 @@ def test_a_client_that_only_watches_has_the_name_and_waits_of_one_session() -> N
     assert report.watched_by(session("ann")) == ()
 
 
+def test_an_observer_of_hundreds_of_paths_waits_for_none_of_them() -> None:
+    """Screens ask at each drawing, so this must not look at a hundred thousand watches."""
+    watched = watching({"bob": [MASTER, *(f"/other/{number}" for number in range(300))]})
+    tables = connections(ZK1, row("ann"), row("bob"))
+    report = Examiner(Settings(roots=(Root("/locks/*"),))).look(
+        world(own(), *SINGLE, tables, watched), NOW
+    )
+
+    assert report.watched_by(session("bob")) == ()
+
+
 def test_the_wait_of_a_client_without_a_znode_is_unknown() -> None:
     """It creates its znode when it has the lock, however long it waited: not 0 seconds."""
     examiner = Examiner(Settings(roots=(Root(MASTER),)))

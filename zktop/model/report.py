@@ -19,7 +19,7 @@ from zktop.model.history.expiry_ledger import ExpiredSession
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute_path
-from zktop.model.locks.watch_check import WatchCheck
+from zktop.model.locks.watch_check import MAX_WATCHED, WatchCheck
 from zktop.model.locks_of_sessions import LocksOfSessions
 from zktop.model.owner_list import OwnerList
 from zktop.model.session_ids import session_text
@@ -277,6 +277,8 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     def watched_by(self, session: Session) -> tuple[Text, ...]:
         """Return the locks that a session waits for by its watches alone, sorted."""
         watched = self.ensemble.watched(session) or ()
+        if len(watched) > MAX_WATCHED:
+            return ()
         near = {Text(place) for path in watched for place in (path, split(path)[0])}
         views = filter(None, map(self.view, sorted(near)))
         return tuple(

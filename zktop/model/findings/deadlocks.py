@@ -25,6 +25,7 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import clock, count, iso, several, short, span
 from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.watch_check import MAX_WATCHED
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -35,7 +36,6 @@ from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
-MAX_WATCHED: Final = 300  # paths that one session watches; one with more is an observer
 MAX_RING: Final = 10  # sessions; longer rings of watches are not searched for
 MAX_WAYS: Final = 30  # locks that one of them watches and others hold
 WATCHED_AGAIN_MS: Final[Millis] = 30_000

@@ -25,6 +25,7 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 UNSEEN: Final[WatchKind] = "children"  # a watch that ZooKeeper's tables do not show
 NONE: Final[frozenset[Text]] = frozenset()
 DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the last that it lists
+MAX_WATCHED: Final = 300  # paths that one session watches; one with more is an observer
 POLL_MS: Final = 10_000  # a session that is idle for this long does not poll
 
 
