@@ -5,7 +5,7 @@ import pytest
 from model.builders import NOW, ZK1, connections, no_watches, row, world
 from model.findings.cases import PATH, At, curator, facts, path_of, watching
 
-from zktop.model.facts import AnyFact, Children, Gone, Stat
+from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.lock_tracker import LockTracker
 from zktop.model.locks.update_lock import update_lock
@@ -91,3 +91,42 @@ def test_a_lock_that_was_listed_before_it_was_read_is_decided_by_what_was_read(
         lock = tracked(*looks).locks[Text(path)]
 
         assert (lock.kind, lock.layout) == (kind, layout)
+
+
+FOLDER = Text("/app/locks")
+NAMED = [f"orders-{number}" for number in range(40)]
+NUMBERED = "lock-0000000040"
+
+
+def in_folder(*names: str, zxid: int) -> list[AnyFact]:
+    """What is read of a folder of locks with these ephemeral nodes."""
+    stat = Stat(5, 5, 0, cversion=41, num_children=len(names), pzxid=zxid)
+    nodes = [
+        Node(path=join(FOLDER, name), stat=Stat(6, 6, 0, owner=7), data=b"", zxid=zxid, at=NOW)
+        for name in names
+    ]
+    listed = Children(path=FOLDER, names=tuple(map(Text, names)), stat=stat, zxid=zxid, at=NOW)
+    return [listed, *nodes]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        pytest.param(["orders"], ["orders", NUMBERED], id="a numbered node comes"),
+        pytest.param([NUMBERED, "orders"], ["orders"], id="the numbered node leaves"),
+    ],
+)
+def test_what_nodes_in_a_folder_of_locks_are_follows_their_siblings(
+    first: list[str], then: list[str]
+) -> None:
+    """A live run finds the locks that a run finds which begins now."""
+    earlier, later = in_folder(*first, zxid=10), in_folder(*then, zxid=20)
+    known = {fact.path for fact in earlier if isinstance(fact, Node)}
+    news = [fact for fact in later if not isinstance(fact, Node) or fact.path not in known]
+
+    assert tracked(earlier, news).paths == tracked(later).paths
+
+
+def test_nodes_beside_a_numbered_one_are_no_locks() -> None:
+    """Also if it is the last of many."""
+    assert tracked(in_folder(*NAMED, NUMBERED, zxid=10)).paths == (FOLDER,)

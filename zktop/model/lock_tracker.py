@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
-from zktop.model.layouts.lock_site import LockSite
+from zktop.model.layouts.lock_site import LockSite, is_folder_of_locks
 from zktop.model.locks.candidates import affected_locks, may_be_lock, unnumbered_names
 from zktop.model.locks.folder import NO_MEMORIES, NO_MEMORY, FolderMemories
 from zktop.model.locks.lock import Lock, NotALock
@@ -19,7 +19,7 @@ from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world.children_of_znode import NO_FAMILY, Znode
+from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
 from zktop.model.world.world import World
 
 
@@ -58,12 +58,14 @@ class LockTracker:
         paths: set[Text] = set()
         find_before, find = self._world.families.finder, world.families.finder
         for path in changed:
-            before = (find_before(path) or NO_FAMILY).members
+            family_before = find_before(path) or NO_FAMILY
             family = find(path) or NO_FAMILY
-            after = family.members
+            before, after = family_before.members, family.members
             names = children_diff(before, after).names if before else after
-            names = unnumbered_names(names, family)
-            paths.update(affected_locks(path, _examined(names, before, after)))
+            unnumbered = unnumbered_names(names, family)
+            if len(unnumbered) < len(names) and _turns(path, family_before, family):
+                unnumbered = unnumbered_names({**before, **after}, family)
+            paths.update(affected_locks(path, _examined(unnumbered, before, after)))
         return paths
 
     def _change(self, path: Text, world: World, now: Millis) -> LockChange | None:
@@ -118,6 +120,11 @@ def _watches_differ(before: World, after: World, server: Text) -> bool:
     return was.watches is not now.watches and any(
         table is not None and table.rows is not None for table in (was.watches, now.watches)
     )
+
+
+def _turns(path: Text, before: Family, after: Family) -> bool:
+    """Whether a folder of locks becomes the queue of one lock, or the other way round."""
+    return is_folder_of_locks(path) and before.has_numbered != after.has_numbered
 
 
 def _examined(

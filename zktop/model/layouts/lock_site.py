@@ -39,9 +39,6 @@ _LOCK_FOLDER: Final = re.compile(
     r"(?i:(?:.*[-_.])?(?:locks|mutexes))|.*[a-z](?:Locks|Mutexes)|zktop-demo"
 )
 
-_MIN_DIGITS: Final = 9  # of a sequence number
-_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
-
 Dependency = tuple[Text, bool, Family | Znode | None]
 
 
@@ -68,23 +65,6 @@ def names_a_lock(path: str) -> bool:
 def is_folder_of_locks(path: str) -> bool:
     """Return whether a folder's name says that it holds several locks: locks, db-mutexes."""
     return _LOCK_FOLDER.fullmatch(path[path.rfind("/") + 1 :]) is not None
-
-
-def may_be_numbered(name: str, parent: Family) -> bool:
-    """Return whether the digits at the end of a name may come from the parent's counter.
-
-    Nodes with a number are never locks themselves; an id of an order is no such number. If the
-    parent was not read, ten digits are an id, as few counters have got that far.
-    """
-    if len(name) < _MIN_DIGITS or not name[-_MIN_DIGITS:].isdecimal():
-        return False
-    digits = name[-10:]
-    if not digits.isdecimal() or digits.startswith("0"):
-        return True
-    if parent.stat is None:
-        return parent.listed
-    following = parent.stat.next_sequence if parent.stat.cversion else None
-    return following is None or int(digits) < following + _NEWER
 
 
 class LockSite:

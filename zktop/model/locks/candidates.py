@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from zktop.model.facts import join, split
-from zktop.model.layouts.lock_site import LockSite, may_be_numbered
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.timed_leases import lease_end
 from zktop.model.locks.shapes import part_of, with_part
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
@@ -40,7 +40,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
 
 def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[Text]:
     """Return the names without a sequence number; numbered children are not locks themselves."""
-    return [name for name in names if not may_be_numbered(name, parent)]
+    return [name for name in names if not parent.numbers(name)]
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:
@@ -56,7 +56,7 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
         return not part_of(site)
     parent, name = split(path)
     znode, above = world.node(path), LockSite(parent, world, settings)
-    if znode is None or may_be_numbered(name, above.family):
+    if znode is None or above.family.numbers(name):
         return False
     owner, data = znode.stat.owner if znode.stat else 0, znode.data
     if owner and is_named_by_user(site) and above.configured is None:

@@ -8,6 +8,7 @@ next listing of the parent.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import Final
 
@@ -29,6 +30,8 @@ from zktop.model.text import Text
 NEVER: Final = -1
 _ZXID: Final = attrgetter("zxid")
 ENDLESS: Final = 1 << 64
+_MIN_DIGITS: Final = 9  # of a sequence number
+_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
 FamilyFact = ZnodeFact | NodeBatch
 
@@ -49,7 +52,7 @@ class Znode(msgspec.Struct, frozen=True, gc=False):
         return max(self.read_at, self.seen_at)
 
 
-class Family(msgspec.Struct, frozen=True):
+class Family(msgspec.Struct, frozen=True, dict=True):
     """The children of one znode: the newest listing, and newer facts about single children."""
 
     members: dict[Text, Znode] = {}
@@ -80,6 +83,27 @@ class Family(msgspec.Struct, frozen=True):
     def denied(self) -> bool:
         """Whether the newest attempt to list the children was refused."""
         return self.denied_at > self.listed_at
+
+    def numbers(self, name: str) -> bool:
+        """Return whether the digits at the end of a name may come from the parent's counter.
+
+        Nodes with a number are never locks themselves; an id of an order is no such number. If the
+        parent was not read, ten digits are an id, as few counters have got that far.
+        """
+        if len(name) < _MIN_DIGITS or not name[-_MIN_DIGITS:].isdecimal():
+            return False
+        digits = name[-10:]
+        if not digits.isdecimal() or digits.startswith("0"):
+            return True
+        if self.stat is None:
+            return self.listed
+        following = self.stat.next_sequence if self.stat.cversion else None
+        return following is None or int(digits) < following + _NEWER
+
+    @cached_property
+    def has_numbered(self) -> bool:
+        """Whether a child may be numbered: each of 100,000 named children asks for this."""
+        return any(map(self.numbers, self.members))
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
         """Return the family of `path` with these facts added."""

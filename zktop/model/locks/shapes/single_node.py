@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 from typing import Final
 
 from zktop.model.facts import join, split
@@ -11,7 +10,6 @@ from zktop.model.layouts.lock_site import (
     LockSite,
     is_folder_of_locks,
     is_lockish,
-    may_be_numbered,
     names_a_lock,
 )
 from zktop.model.layouts.not_locks import sounds_like_a_registry
@@ -23,7 +21,6 @@ from zktop.model.world.children_of_znode import Family, Znode
 
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
 _ANY_DEPTH: Final = "**"
-_MAX_SIBLINGS: Final = 32
 
 
 class SingleNodeQueue(QueueDefaults):
@@ -166,12 +163,9 @@ def is_lock_by_name(site: LockSite) -> bool:
     """
     above, name = split(site.path)
     family = site.world.family(above)
-    if may_be_numbered(name, family):
+    if family.numbers(name):
         return False
-    if is_lockish(name):
-        return True
-    siblings = islice(family.members, _MAX_SIBLINGS)
-    return names_a_lock(site.path) and not any(may_be_numbered(one, family) for one in siblings)
+    return is_lockish(name) or (is_folder_of_locks(above) and not family.has_numbered)
 
 
 def _are_locks_themselves(site: LockSite, children: tuple[Znode, ...]) -> bool:
@@ -195,7 +189,7 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
     if len(family.members) > 1 and not is_lockish(path.rpartition("/")[2]):
         return ()
     owned = tuple(znode for znode in family if znode.stat and znode.stat.owner)
-    if len(owned) != 1 or may_be_numbered(owned[0].name, family):
+    if len(owned) != 1 or family.numbers(owned[0].name):
         return ()
     return owned if is_lockish(owned[0].name) or _is_lock_folder(path) else ()
 
