@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
 from zktop.model.format import count, several, spoken
+from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.pulse import Pulse
@@ -16,7 +17,7 @@ from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import ViewState
 
-MAX_NAMED: Final = 50  # holders, or waiters, whose names are read
+MAX_NAMED: Final = 4  # holders, or waiters
 
 
 class Moment(NamedTuple):
@@ -75,14 +76,17 @@ def lock_words(moment: Moment, path: Text) -> str:
     part = report.parts.get(path)
     if part is None:
         return f"{path} does not exist"
-    lock = part.lock
-    holders, waiters = (
-        [report.client_names.of(member) for member in members[:MAX_NAMED]]
-        for members in (lock.holders, lock.waiters)
-    )
-    held = f"held by {several(holders)}" if holders else "free"
-    waits = f"; {count(len(lock.waiters), 'client')} waiting: {several(waiters)}"
+    holders, waiters = part.lock.holders, part.lock.waiters
+    held = f"held by {_named(report, holders)}" if holders else "free"
+    waits = f"; {count(len(waiters), 'client')} waiting: {_named(report, waiters)}"
     return f"{path} {held}{waits if waiters else ''}"
+
+
+def _named(report: Report, members: Sequence[Member]) -> str:
+    """Name the first of these members, and count the rest."""
+    names = [report.client_names.of(member) for member in members[:MAX_NAMED]]
+    rest = len(members) - MAX_NAMED
+    return f"{', '.join(names)} and {rest} more" if rest > 0 else several(names)
 
 
 def _lock_in_short(moment: Moment, path: Text) -> str:
