@@ -73,7 +73,8 @@ def test_a_truncated_file_is_reported(tmp_path: Path) -> None:
     last = news[-1]
     assert isinstance(last, Status)
     assert last.says == (
-        "This file is cut off, damaged or of a newer zktop: it was read up to its last valid line."
+        "This file is truncated, damaged or from a newer zktop: "
+        "it was read up to its last valid line."
     )
     assert any(isinstance(one, Frame) and one.at == BEGIN for one in news)
 

@@ -43,7 +43,7 @@ def test_says_that_the_connection_is_lost_and_goes_on_when_it_is_back(kind: str)
         for number in EVERY_SCREEN:
             screen.press(number)
             screen.until(shows_page(number))
-            screen.until(lambda text: "Next try within 1 s." in " ".join(text.split()))
+            screen.until(lambda text: "Retrying within 1 s." in " ".join(text.split()))
             assert "LOST" in screen.text()
             assert "✓" not in screen.text()
 
@@ -117,7 +117,7 @@ def test_says_that_there_is_no_connection_and_goes_on_trying(nowhere: str) -> No
         for number in EVERY_SCREEN:
             screen.press(number)
             screen.until(shows_page(number))
-            screen.until("Next try in 2 s.")
+            screen.until("Retrying in 2 s.")
         screen.until("CONNECTING")
         screen.until("NO CONNECTION")
         assert nowhere in screen.text()

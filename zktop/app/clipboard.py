@@ -17,7 +17,7 @@ class CopyProgram(NamedTuple):
 
     words: tuple[str, ...]
     variable: str  # environment variable that is set where the program works; empty: none
-    place: str  # where the copied text is, in words for the user
+    place: str  # where the copied text is, as shown to the user
 
 
 PROGRAMS: Final = (

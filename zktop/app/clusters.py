@@ -1,4 +1,4 @@
-"""The clusters that one run of the UI shows. All of them end together."""
+"""The clusters that one run of the UI shows. All are closed together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ class Clusters:
     """Opens clusters by name; implements `ClusterList`."""
 
     def __init__(self, hosts: Mapping[str, str], open_one: Callable[[str], OpenCluster]) -> None:
-        """Prepare without opening anything; `hosts` are the hosts of each cluster, by name."""
+        """Open nothing yet; `hosts` are the hosts of each cluster, by name."""
         self.hosts, self._open_one = hosts, open_one
         self._opened: list[OpenCluster] = []
 
@@ -47,9 +47,8 @@ def open_cluster(
 ) -> OpenCluster:
     """Open a live cluster; `sandbox` is a server that zktop started for it.
 
-    `typed` are the options that the user typed, for commands to copy.
-
-    What happens on the sandbox is no incident, so no webhook hears of it.
+    `typed` are the options that the user typed, for commands to copy. The sandbox has no webhooks,
+    because what happens there is not an incident.
     """
     if sandbox is not None:
         config = replace(config, webhooks=())
@@ -80,13 +79,13 @@ def live_feed(name: str, config: Config, contenders: Contenders | None = None) -
 
 
 def exports_of(address: str, options: Sequence[str]) -> ReportExports:
-    """Return the exports of reports on an ensemble; with these options a command reaches it."""
+    """Return the exports of an ensemble's reports; `options` are those to connect to it."""
     hosts, slash, chroot = address.partition("/")
     return ReportExports(hosts, slash + chroot, options)
 
 
 def recorded_options(address: str) -> Sequence[str]:
-    """Return the options with which a command reaches the ensemble of a recording.
+    """Return the command-line options to connect to the ensemble of a recording.
 
     >>> recorded_options("zk1:2181,zk2:2181/app")
     ('--hosts', 'zk1:2181,zk2:2181/app')

@@ -26,7 +26,7 @@ def config_file_mistakes(
 ) -> tuple[ConfigMistake, ...]:
     """Return every mistake of a config file, by line.
 
-    The UI checks its own sections only if the rest is right. They are read again here without
+    The UI checks its own sections only if the rest is valid. They are read again here without
     the wrong keys and commands, so a mistake elsewhere does not hide theirs.
     """
     only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
@@ -44,7 +44,7 @@ def config_file_mistakes(
 def every_mistake(
     overrides: Overrides, environment: Mapping[str, str] = os.environ
 ) -> Iterator[None]:
-    """Add to a ConfigError all other mistakes of the file; a pipe cannot be read again."""
+    """Add all other mistakes of the file to a ConfigError, but a pipe cannot be read again."""
     try:
         yield
     except ConfigError as error:

@@ -45,10 +45,10 @@ STRICTEST_FIRST: tuple[Mode, ...] = ("exclusive", "write", "lease", "candidate")
 
 
 class Contenders:
-    """Starts contenders and plays scenes; every call but `close` returns at once."""
+    """Starts contenders and plays scenes; every method except `close` returns at once."""
 
     def __init__(self, config: Config, hosts: str | None = None) -> None:
-        """Prepare without starting anything; `hosts` is a sandbox server started by zktop."""
+        """Start nothing yet; `hosts` is a sandbox server started by zktop."""
         self.root = config.demo.root
         self._connection = demo_connection(config, hosts)
         self.hosts = hosts or config.hosts

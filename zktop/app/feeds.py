@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from zktop.app.alerts.webhooks import Webhooks  # loads an HTTP client
 
 RETRY_S = 2.0
-RETRY = f"Next try in {RETRY_S:g} s."
-RECONNECT_S = 1.0  # upper limit of the client's pause between two tries
+RETRY = f"Retrying in {RETRY_S:g} s."
+RECONNECT_S = 1.0  # the client's longest pause between two attempts
 REFUSED_S = 12.0  # longer than any pause between two attempts of the client
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
-EARLY_LOOKS_S = 0.5  # at least, from the first locks to the next look during the first reading
-EARLY_LOOKS_SHARE = 16  # at least, in times of the look before
+EARLY_LOOKS_S = 0.5  # shortest pause between looks that show locks, during the first reading
+EARLY_LOOKS_SHARE = 16  # the same, as a multiple of the time that the last look took
 PROGRESS_EVERY_S = 0.5  # while a recording is read
 
 
@@ -137,8 +137,7 @@ class LiveFeed:
     def _read_once(self, run: LiveRun) -> bool:
         """Read everything, and show the first locks meanwhile; False if stopped.
 
-        After a reconnect, nothing is shown until everything is read: locks would vanish for a
-        while.
+        After a reconnect, nothing is shown until everything is read: locks would seem to vanish.
         """
         shows_first, looks_at = self._is_first_run, monotonic()
         self._is_first_run = False
@@ -156,7 +155,7 @@ class LiveFeed:
             self._set_status(Status(word, f"Connected. {progress}."))
             if report is not None and report.paths:
                 self._send(Frame(report, report.events, is_early=True))
-        self._set_status(Status(word, "Everything is read. Examining it for the first time ..."))
+        self._set_status(Status(word, "Finished reading. Examining the locks ..."))
         return True
 
     def _status_of(self, report: Report, run: LiveRun) -> Status:
@@ -170,7 +169,7 @@ class LiveFeed:
             return Status(
                 "lost",
                 f"Connection lost {spoken(lost_s)} ago"
-                f"{f': {why}' if why else ''}. Next try within {RECONNECT_S:g} s. "
+                f"{f': {why}' if why else ''}. Retrying within {RECONNECT_S:g} s. "
                 f"Everything below is as it was at {clock(report.now)}.",
             )
         self._probes = ()
@@ -311,6 +310,6 @@ class ReplayFeed:
         if last is None:
             return f"{self._recording.path} has no reports."
         if self._recording.is_cut_off:
-            why = "cut off, damaged or of a newer zktop"
+            why = "truncated, damaged or from a newer zktop"
             return f"This file is {why}: it was read up to its last valid line."
         return ""

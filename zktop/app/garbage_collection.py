@@ -1,10 +1,10 @@
 """Exclude long-lived objects from garbage collection: imported code, the first reading.
 
 Collections during the imports would delay the first frame of the UI by 40 ms (`bench screen`).
-The first reading of 10,000 locks makes a million objects. Collections would take an eighth of its
-time, and the next full one would stop zktop for 120 ms: see the first report, and the time from
-an event to a report, in `bench live`. A frozen object is still freed as soon as nothing refers to
-it; only cycles would stay, and facts and reports have none.
+The first reading of 10,000 locks creates a million objects. Collections would take an eighth of
+its time, and the next full one would stop zktop for 120 ms (`bench live`). A frozen object is
+still freed as soon as nothing refers to it; only cycles would stay, and facts and reports have
+none.
 """
 
 import gc

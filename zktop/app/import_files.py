@@ -1,9 +1,9 @@
 """Turns the transaction logs and snapshots of ZooKeeper servers into a recording.
 
 The recording has a look for each transaction that changes a lock, or one every 50 ms if there are
-many, and always one before the same lock changes again, so that no state of a lock is skipped;
-but contenders that arrive one behind the other share a look, since their znodes show when each
-came. While nothing changes, looks become rarer.
+many. There is always one before the same lock changes again, so that no state of a lock is
+skipped, except that contenders that arrive one after another share a look, since their znodes
+show when each came. While nothing changes, looks become rarer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,8 +51,8 @@ from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
 LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
-MAX_LOOKS: Final = 200  # saved while little changes
-# When to look after a change: soon, then every minute, then every hour of a week.
+MAX_LOOKS: Final = 200  # saved up while little changes
+# When to look after a change: soon, then every minute, then every hour for a week.
 REST_MS: Final[tuple[Millis, ...]] = (
     *(1_000, 2_000, 5_000, 10_000, 20_000, 30_000),
     *range(MINUTE_MS, HOUR_MS, MINUTE_MS),
@@ -101,7 +101,7 @@ def import_files(
 
 
 class _Skipped:
-    """The transactions before the window, which may take longer to read than the window."""
+    """Takes the transactions before the window, and shows progress: there may be many."""
 
     def __init__(self, audit: AuditLog, on_progress: OnProgress) -> None:
         self._audit, self._on_progress = audit, on_progress
@@ -129,7 +129,7 @@ class _ImportWriter:
         self._has_only_arrivals = True  # since the last look
         self._has_new_owners = False  # since the last look
         self._zxid, self._at = 0, 0  # of the last transaction
-        self._complete_to = 0  # the last transaction that was said to be complete
+        self._complete_to = 0  # the last transaction marked as complete
         self._looks_left: float = MAX_LOOKS
         self._earned_at: Millis = 0  # the time up to which looks are counted as earned
         self._looked_at: Millis = 0  # after the last change
@@ -151,7 +151,7 @@ class _ImportWriter:
     def finish(self, summary: ImportSummary) -> None:
         """Write the last looks, for rules that wait, and the summary.
 
-        They go on to the end of a window only if the files do: a release may be in the next log.
+        They continue to the end of a window only if the files do: a later log may have a release.
         """
         self._look(self._at, is_thorough=True)
         soon = self._at + MINUTE_MS + 1
@@ -211,7 +211,7 @@ class _ImportWriter:
         self._repeat_state_if_due()
 
     def _are_arrivals(self, step: ReplayStep) -> bool:
-        """Whether a transaction only adds contenders behind others, with the time to show."""
+        """Return whether a transaction only adds contenders behind others, at its own time."""
         if self._facts is None or step.at != step.transaction.at:
             return False
         return self._facts.are_arrivals(step.effects)
@@ -235,7 +235,7 @@ class _ImportWriter:
     # Looks
 
     def _look_delay(self, at: Millis) -> Millis:
-        """How long to wait for more changes before a look: not at all while looks are left."""
+        """Return how long to wait for more changes before a look: 0 while looks are left."""
         earned = (at - self._earned_at) / LOOK_EVERY_MS
         self._looks_left, self._earned_at = min(self._looks_left + earned, MAX_LOOKS), at
         return int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)
@@ -273,7 +273,7 @@ class _ImportWriter:
         self._lines.append(LookMark(zxid=self._zxid, at=at, thorough=is_thorough))
 
     def _repeat_state_if_due(self) -> None:
-        """Start a new member with all facts; the tree is that of the last transaction."""
+        """Start a new gzip member with all facts, as of the last transaction."""
         is_long_ago = self._at - self._state_at >= STATE_INTERVAL_MS
         is_worth_it = self._lines_since_state > STATE_SHARE * self._lines_of_state
         if self._facts is None or not (is_long_ago and is_worth_it):
@@ -291,7 +291,7 @@ class _ImportWriter:
 def audited_owners(
     clients: Mapping[Session, AuditedClient], configured: Mapping[str, OwnerEntry]
 ) -> dict[str, OwnerEntry]:
-    """Describe each session; its name is configured, its users, or else its address.
+    """Describe each session; its name is the configured one, else its users, else its address.
 
     >>> audited_owners({0x1F: AuditedClient(Text("10.0.0.7"), Text("ann"))}, {})
     {'0x1f': {'name': 'ann', 'address': '10.0.0.7', 'user': 'ann'}}
@@ -311,7 +311,7 @@ def audited_owners(
 def rest_ms(number: int) -> Millis:
     """Return how long after a change to look for the nth time.
 
-    After a week, this doubles each time: a damaged record may have a time in a million years.
+    After a week, this doubles each time: a damaged record may be dated a million years ahead.
 
     >>> [rest_ms(number) / HOUR_MS for number in (64, 65, 66, 232, 233, 234)]
     [0.9833333333333333, 1.0, 2.0, 168.0, 336.0, 672.0]

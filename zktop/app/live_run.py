@@ -26,7 +26,7 @@ from zktop.zk import Access, Plan, Source
 from zktop.zk.event_loop import WhileWaiting
 from zktop.zk.wall_clock import now_ms
 
-GATHER_S = 0.01  # between two wake-ups before a look is due: one for each event doubles the cost
+GATHER_S = 0.01  # between wake-ups before a look is due: one for each event would double the cost
 RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
@@ -117,7 +117,7 @@ class LiveRun:
                     return False
         finally:
             self.on_read()
-        self._source.run_until_sampled(FIRST_SAMPLE_S)  # a table that is late is a blind spot
+        self._source.run_until_sampled(FIRST_SAMPLE_S)  # a late table is a blind spot
         return True
 
     def reading(self) -> Iterator[str]:
@@ -130,7 +130,7 @@ class LiveRun:
 
     @property
     def reads_more(self) -> bool:
-        """Whether thousands of empty lock folders were found and are not read yet."""
+        """Whether empty lock folders, perhaps thousands, are still to be read."""
         return self._source.reads_more
 
     # The connection
@@ -165,11 +165,11 @@ class LiveRun:
             yield self.look(thorough=is_last)
 
     def keep_tables_new(self, is_needed: Callable[[], bool]) -> None:
-        """While this returns True, read the servers' tables as often even if nothing changes."""
+        """While `is_needed()`, read the servers' tables as often even if nothing changes."""
         self._source.shows_tables = is_needed
 
     def wake(self) -> None:
-        """Make `reports` look now; any thread may call this."""
+        """Make `reports` look now. Thread-safe."""
         self._source.post(self._wake)
 
     def _wake(self) -> None:

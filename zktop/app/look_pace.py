@@ -1,7 +1,7 @@
 """How often a live run looks: at most 20 times a second, and once a second if nothing changes."""
 
 LOOKS_PER_S = 20
-BURST_LOOKS = 9  # looks that may follow each other at once after a quiet time
+BURST_LOOKS = 9  # looks that may follow each other immediately after a quiet time
 BURST_S = (BURST_LOOKS - 1) / LOOKS_PER_S
 CPU_SHARE = 1 / 15  # of a core, at most, spent on slow looks; drawing them takes as much again
 SLOWEST_S = 3 / LOOKS_PER_S  # between two slow looks
@@ -27,7 +27,7 @@ class LookPace:
         self._paid_until = 0.0
 
     def looked(self, began: float, cpu_s: float) -> None:
-        """Note when a look began, and how much processor time it took if it had news."""
+        """Record when a look began, and the processor time it took if there were new facts."""
         cost = min(max(1 / LOOKS_PER_S, cpu_s / CPU_SHARE), SLOWEST_S)
         self._paid_until = min(max(self._paid_until, began), began + BURST_S) + cost
         self._began = began
@@ -41,5 +41,5 @@ class LookPace:
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
     def reading_first_until(self, now: float) -> float:
-        """Return until when to read rather than look: as long as the last look and its use."""
+        """Return until when reading comes first: for as long as the last look and its use took."""
         return now + min(QUIET_S, now - self._began)

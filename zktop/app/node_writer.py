@@ -1,4 +1,4 @@
-"""The only client of zktop that writes into the locks of others; `zktop free` alone uses it.
+"""The only client of zktop that writes to other clients' locks; only `zktop free` uses it.
 
 It can do two things, each after a second look at the node: delete one that no session owns, and
 ask a Curator client to release its lock. The client that zktop watches with cannot write at all.

@@ -20,7 +20,7 @@ OnError = Callable[[Path, OSError], None]
 
 def name_and_version() -> str:
     """Return the name and the version of this program, for recordings and reports."""
-    from importlib.metadata import version  # noqa: PLC0415  slow, and needed after the first frame
+    from importlib.metadata import version  # noqa: PLC0415  slow; needed after the first frame
 
     return f"zktop {version('zktop')}"
 
@@ -46,7 +46,7 @@ def header_of(
 
 
 class RecorderWithPast:
-    """A recorder that begins with earlier worlds, and writes on a thread.
+    """A recorder that begins with earlier worlds, and writes in a thread.
 
     A long past of many locks takes seconds to write. Facts read in the meantime are written after
     it.
@@ -55,7 +55,7 @@ class RecorderWithPast:
     def __init__(
         self, recorder: Recorder, past: Iterable[tuple[World, Millis]], world: World
     ) -> None:
-        """Begin with the past, and then what has changed from its end to `world`."""
+        """Start to write the past, then what changed from its end to `world`."""
         self._recorder = recorder
         self._writes: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._writes.put(partial(self._write_past, past, world))

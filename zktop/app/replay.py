@@ -70,9 +70,9 @@ class Replay:
         return imported.known_until if imported else None
 
     def start_near(self, at: Millis | None) -> None:
-        """Begin a quarter of an hour before a time or the end.
+        """Begin 15 minutes before a time or the end, if that saves much.
 
-        It takes minutes to examine all reports of a day.
+        Examining all reports of a day takes minutes.
         """
         self._recording.start_near(at)
 
@@ -104,7 +104,7 @@ class Replay:
     ) -> Report:
         """Return the last report up to a moment; pass all that are read to `on_report`.
 
-        They begin a quarter of an hour earlier, or with `is_whole` at the beginning.
+        Reading begins about 15 minutes earlier, or with `is_whole` at the beginning.
         """
         if not is_whole:
             self.start_near(until)
@@ -119,7 +119,7 @@ class Replay:
 
 
 def _lost(world: World, at: Millis) -> World:
-    """Return the world as it was when the recorder ended."""
+    """Return a world whose connection was lost when the recorder ended."""
     return world.after(Link(state="lost", why=NOT_RECORDED, zxid=world.zxid, at=at))
 
 

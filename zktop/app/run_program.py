@@ -27,7 +27,7 @@ async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> s
         return f"{words[0]} could not be started: {why}."
     try:
         assert process.stdout is not None  # noqa: S101  it is a pipe
-        await _hand_over(process.stdout, on_line)
+        await _pass_on_lines(process.stdout, on_line)
         code = await process.wait()
     finally:
         if process.returncode is None:
@@ -36,7 +36,7 @@ async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> s
     return f"{words[0]} ended with exit code {code}."
 
 
-async def _hand_over(output: asyncio.StreamReader, on_line: Callable[[str], None]) -> None:
+async def _pass_on_lines(output: asyncio.StreamReader, on_line: Callable[[str], None]) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     rest = ""
     while chunk := await output.read(CHUNK_BYTES):

@@ -82,7 +82,7 @@ def run_replay_ui(
 
 
 def require_terminal(instead: str) -> None:
-    """Raise UsageError, which names another command, if the output is a file or a pipe."""
+    """Raise UsageError, which suggests the command `instead`, if there is no terminal."""
     streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
     is_terminal = all(stream is not None and stream.isatty() for stream in streams)
     if not is_terminal or os.environ.get("TERM", "") in ("", "dumb"):

@@ -157,7 +157,7 @@ def state_folder(environment: Mapping[str, str]) -> Path:
 def is_ascii(environment: Mapping[str, str]) -> bool:
     """Return whether to draw with ASCII only: ZKTOP_ASCII is set, or the locale is not UTF-8.
 
-    Python takes the C locale for UTF-8. Containers often have it, and their terminals know UTF-8.
+    Python treats the C locale as UTF-8: containers often use it, and their terminals know UTF-8.
     """
     setting = environment.get("ZKTOP_ASCII", "")
     encoding = (getattr(sys.__stderr__, "encoding", "") or "").casefold()

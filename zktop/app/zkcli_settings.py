@@ -1,4 +1,4 @@
-"""How ZooKeeper's own client connects as zktop does, for commands to copy."""
+"""Settings with which ZooKeeper's own client connects like zktop, for commands to copy."""
 
 import shlex
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ from zktop.output.snapshot import finding_json
 
 TIMEOUT_S = 10.0
 MAX_RUNNING = 4  # commands at the same time
-SENTENCE, CLUSTER = "ZKTOP_SENTENCE", "ZKTOP_CLUSTER"  # the variables of the command
+SENTENCE, CLUSTER = "ZKTOP_SENTENCE", "ZKTOP_CLUSTER"  # environment variables of the command
 
 
 class FindingCommand:
@@ -60,7 +60,7 @@ class FindingCommand:
                 _kill(process)
 
     def _start(self, finding: Finding, cluster: str) -> "subprocess.Popen[bytes]":
-        # As bytes, since the locale may have no such letters.
+        # As bytes, since the locale may not be able to encode them.
         variables = {SENTENCE: finding.sentence.encode(), CLUSTER: cluster.encode()}
         environment: dict[str, str | bytes] = {**os.environ, **variables}
         return subprocess.Popen(  # noqa: S603  no shell; the words are the user's own

@@ -1,7 +1,7 @@
 """Post findings to webhooks: each address has a thread that sends and retries.
 
-The caller's thread only looks at reports and never waits for a receiver. What cannot be sent stays
-in memory, the newest state of each finding, and is sent as soon as the receiver answers.
+The caller's thread only looks at reports and never waits for a receiver. While a receiver fails,
+the newest state of each finding stays in memory, and is sent as soon as the receiver answers.
 """
 
 import os
@@ -27,7 +27,7 @@ from zktop.output.webhook_body import FindingAlerts, WebhookAlert, webhook_body
 TIMEOUT_S: Final = 10.0  # of one post
 FIRST_RETRY_S: Final = 1.0
 LAST_RETRY_S: Final = 60.0
-CLOSE_S: Final = 3.0  # for all to send what is left when zktop ends
+CLOSE_S: Final = 3.0  # for all webhooks together, to send what is left when zktop ends
 MAX_ALERTS: Final = 100  # in one post
 MAX_WAITING: Final = 10_000  # alerts; then the oldest are dropped
 SCHEMES: Final = ("http://", "https://")
@@ -67,7 +67,7 @@ class Webhooks:
         self.close()
 
     def look(self, report: Report) -> None:
-        """Send what this report has changed."""
+        """Send the alerts that this report changes."""
         has_changed = [hook.look(report) for hook in self._hooks]
         if self._firing_file is None or not any(has_changed):
             return
@@ -79,7 +79,7 @@ class Webhooks:
             self._firing_file = None
 
     def close(self) -> None:
-        """Try for a moment to send what is left."""
+        """Send what is left, for at most CLOSE_S."""
         for hook in self._hooks:
             hook.end()
         deadline = time.monotonic() + CLOSE_S
@@ -114,7 +114,7 @@ class Webhook:
         return self._findings.firing
 
     def look(self, report: Report) -> bool:
-        """Send what this report has changed; return whether that is anything."""
+        """Send the alerts that this report changes; return whether there are any."""
         if not self._is_checked:
             self._check_secrets()
         alerts = self._findings.after(report)
@@ -144,13 +144,13 @@ class Webhook:
             self._report(_sentence(error))
 
     def end(self) -> None:
-        """Let the thread send what waits, and end; what has failed is not tried again."""
+        """Make the thread send what is waiting, then end; failed posts are not retried."""
         self._is_over.set()
         with self._has_news:
             self._has_news.notify()
 
     def wait(self, seconds: float) -> None:
-        """Wait for the thread, but not for a slow receiver."""
+        """Wait for the thread, but no longer than this."""
         self._thread.join(seconds)
 
     def _run(self) -> None:
@@ -171,14 +171,14 @@ class Webhook:
                 pause_s = FIRST_RETRY_S
 
     def _next(self) -> list[WebhookAlert]:
-        """Wait for alerts and take the oldest; nothing is left when it is over."""
+        """Wait for alerts and take the oldest; return none after `end` if none are left."""
         with self._has_news:
             self._has_news.wait_for(lambda: self._waiting or self._is_over.is_set())
             names = [*self._waiting][:MAX_ALERTS]
             return [self._waiting.pop(name) for name in names]
 
     def _put_back(self, alerts: Sequence[WebhookAlert]) -> None:
-        """Put alerts back to the front, unless there is something newer about them."""
+        """Put alerts back at the front of the queue, unless newer ones have replaced them."""
         with self._has_news:
             self._waiting = {alert.fingerprint: alert for alert in alerts} | self._waiting
 
@@ -191,7 +191,7 @@ class Webhook:
         self._is_failing = bool(problem)
 
     def _post(self, alerts: Sequence[WebhookAlert]) -> None:
-        """Post once; raise _RefusedError if another try would not help."""
+        """Post once; raise _RefusedError if a retry would not help."""
         headers = {"Content-Type": "application/json", "User-Agent": "zktop"}
         if self._section.token is not None:
             headers["Authorization"] = f"Bearer {secret(self._section.token)}"
@@ -205,7 +205,7 @@ class Webhook:
             if error.code < HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in RETRIED:
                 raise _RefusedError(_sentence(error)) from error
             raise
-        except (InvalidURL, ValueError):  # their texts repeat what may be a secret
+        except (InvalidURL, ValueError):  # their messages may repeat a secret
             raise ValueError(
                 "the address or the token has characters that HTTP does not allow"
             ) from None
@@ -223,7 +223,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def secret(written: str) -> str:
-    """Return what `env:NAME` or `file:PATH` stands for; any other text stands for itself."""
+    """Return the value of `env:NAME` or the content of `file:PATH`; other text unchanged."""
     kind, _, name = written.partition(":")
     if kind == "file":
         return expanded(name).read_text(encoding="utf-8").strip()
@@ -238,7 +238,7 @@ def _read_firing(file: Path) -> dict[str, WebhookAlert]:
     try:
         return msgspec.json.decode(file.read_bytes(), type=dict[str, WebhookAlert])
     except (OSError, msgspec.DecodeError):
-        return {}  # there was no run before, or the disk was full
+        return {}  # there was no earlier run, or the disk was full
 
 
 def _write_firing(file: Path, firing: Mapping[str, WebhookAlert]) -> None:
@@ -248,7 +248,7 @@ def _write_firing(file: Path, firing: Mapping[str, WebhookAlert]) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """Say what went wrong; the address is left out, because it may be a secret."""
+    """Describe an error without the address, which may be a secret."""
     if isinstance(error, HTTPError):
         return f"the receiver answered {error.code} {error.reason}"
     if isinstance(error, URLError):

@@ -1,1 +1,1 @@
-"""The flight recorder: a folder of recordings that is never too old and never too large."""
+"""The flight recorder: a folder of recordings, limited in age and size."""

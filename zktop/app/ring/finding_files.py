@@ -1,9 +1,9 @@
-"""Keep the minutes before and after a critical finding in a file of their own.
+"""Keep the minutes before and after a critical finding in a separate file.
 
-The file is a copy of whole pieces: those before the finding at once, so that a crash loses none of
-them, and then each piece that ends until AFTER_MS after the last finding, also after a restart. A
-finding for which that would be more than MAX_AFTER_MS after the first one begins the next file.
-Findings that share a file have links to it, each with its own time and id in the name.
+The file is a copy of whole pieces. Those before the finding are copied at once, so that a crash
+loses none of them; later ones when they end, until AFTER_MS after the last finding, also after a
+restart. A finding for which that would be more than MAX_AFTER_MS after the first one begins the
+next file. Findings that share a file have links to it, each with its own time and id in the name.
 """
 
 import io
@@ -23,13 +23,13 @@ from zktop.recording import Header, packed_header, whole_part
 
 BEFORE_MS: Millis = 300_000
 AFTER_MS: Millis = 300_000
-MAX_AFTER_MS: Millis = 1_200_000  # findings that come meanwhile extend a file up to here at most
-HEADER_ROOM = 16_384  # bytes of a file for its packed header
-AGAIN_MS: Millis = 3_600_000  # a finding that comes again has no second file before this
+MAX_AFTER_MS: Millis = 1_200_000  # later findings extend a file up to here at most
+HEADER_ROOM = 16_384  # bytes reserved for the packed header of a file
+AGAIN_MS: Millis = 3_600_000  # a finding that comes back sooner gets no second file
 
 
 class FindingFiles:
-    """Which findings need a file, and the file that is being written."""
+    """Decides which findings need a file, and writes one file at a time."""
 
     def __init__(self, folder: RingFolder, header: Header) -> None:
         self._folder, self._header = folder, header
@@ -44,14 +44,14 @@ class FindingFiles:
         return self._file.path if self._file else None
 
     def arrived(self, findings: Iterable[Finding], now: Millis) -> list[Finding]:
-        """Return critical findings that are new and have no recent file of their own."""
+        """Return critical findings that are new and have no recent file or link."""
         critical = {finding.id: finding for finding in findings if finding.severity == "critical"}
         known, self._known = self._known, frozenset(critical)
         new = [one for one in critical.values() if one.id not in known]
         return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
-        """Continue the newest file after a restart, if it lacks minutes after its finding."""
+        """Continue the newest file after a restart, if minutes after its finding are missing."""
         kept = self._folder.newest_kept()
         if kept is None or now - kept.begin >= AFTER_MS:
             return
@@ -65,11 +65,11 @@ class FindingFiles:
                 return
 
     def has_room(self, now: Millis) -> bool:
-        """Return whether a file is open that may have all minutes after another finding."""
+        """Return whether a file is open that may include all minutes after another finding."""
         return self._file is not None and now + AFTER_MS <= self._from + MAX_AFTER_MS
 
     def extend(self, now: Millis) -> None:
-        """Write the open file for longer, for another finding."""
+        """Extend the open file for another finding."""
         self._until = now + AFTER_MS
 
     def named_after(self, finding: Finding, now: Millis) -> Path | None:
@@ -108,7 +108,7 @@ class FindingFiles:
         """Append a piece to the open file; raise OSError if it cannot be written."""
         if self._file is None:
             return
-        with _opened(piece) as source:  # open before it may be deleted
+        with _opened(piece) as source:  # opened first: `write_kept` may delete it
             size = self._file.size + source.seek(0, os.SEEK_END)
             source.seek(0)
             self._folder.write_kept(self._file, size)
@@ -122,7 +122,7 @@ class FindingFiles:
 
 
 def _opened(piece: StoredPiece) -> BinaryIO:
-    """Open a piece without its torn end, so that other pieces can be appended to it."""
+    """Open a piece without an incomplete end, so that other pieces can be appended to it."""
     whole = whole_part(piece.path) if piece.is_torn else None
     return piece.path.open("rb") if whole is None else io.BytesIO(whole)
 

@@ -64,7 +64,7 @@ def _stored(path: Path, begin: str) -> StoredPiece | None:
     try:
         return StoredPiece(path, _millis(begin), path.stat().st_size)
     except (FileNotFoundError, ValueError):
-        return None  # deleted meanwhile, or not a name that the recorder gave it
+        return None  # deleted meanwhile, or not named by the recorder
 
 
 class RingFolder:
@@ -80,16 +80,16 @@ class RingFolder:
         self._last = self._pieces[-1].begin if self._pieces else 0
 
     def next_piece(self, at: Millis) -> StoredPiece:
-        """Return a new piece; its file is not there yet."""
+        """Return a new piece; its file does not exist yet."""
         self._last = max(at, self._last + 1)  # the clock may have been set back
         return StoredPiece(self.path / piece_name(self._last), self._last, 0)
 
     def add(self, piece: StoredPiece) -> None:
-        """Count a piece that was written to its end."""
+        """Add a finished piece."""
         self._pieces.append(piece)
 
     def pieces_since(self, since: Millis) -> list[StoredPiece]:
-        """Return the pieces with anything after a time."""
+        """Return the pieces with data after a time."""
         ends = [piece.begin for piece in self._pieces[1:]]
         first = sum(end <= since for end in ends)
         return self._pieces[first:]
@@ -106,7 +106,7 @@ class RingFolder:
     # Files around findings
 
     def kept_file(self, finding: str, at: Millis) -> StoredPiece:
-        """Return a file for the minutes around a finding; it is not there yet."""
+        """Return the file for the minutes around a finding, without creating it."""
         name = f"{_time(at)}Z-{re.sub(r'[^A-Za-z0-9_-]', '-', finding)}.zktop"
         return StoredPiece(self.path / KEPT / name, at, 0)
 
@@ -115,12 +115,12 @@ class RingFolder:
         return self._kept_at.get(_finding_in(self.kept_file(finding, 0).path), 0)
 
     def link_kept(self, finding: str, file: StoredPiece, at: Millis) -> Path:
-        """Give a file around an earlier finding the name of this one, too, as a link."""
+        """Link the file around an earlier finding to the name for this one."""
         link = self.kept_file(finding, at).path
         try:
             link.symlink_to(file.path.name)
         except OSError:
-            return file.path  # not every disk has links
+            return file.path  # not every file system has links
         self._kept_at[_finding_in(link)] = at
         return link
 
@@ -129,7 +129,7 @@ class RingFolder:
         return max(self._kept, key=lambda file: file.begin, default=None)
 
     def write_kept(self, file: StoredPiece, size: int) -> None:
-        """Count a file that is about to have this size; make room by deleting the oldest ones.
+        """Record the size that a file is about to have; delete the oldest ones to make room.
 
         All such files together take at most half of the folder.
         """
@@ -162,12 +162,12 @@ def _newest_by_finding(folder: Path) -> dict[str, Millis]:
 
 
 def _finding_in(kept: Path) -> str:
-    """Return the finding in the name of a file around it."""
+    """Return the part of a file's name that identifies the finding."""
     return kept.name.partition("-")[2]
 
 
 def _mend_newest(folder: Path) -> None:
-    """Remove the torn end that a crash has left, so that other pieces can be appended to it."""
+    """Remove the incomplete end that a crash has left, so that other pieces can be appended."""
     mended = folder / MENDED
     with suppress(OSError, UsageError):
         mended.unlink(missing_ok=True)
@@ -180,7 +180,7 @@ def _mend_newest(folder: Path) -> None:
 
 @contextmanager
 def open_ring(path: Path, limits: RingLimits) -> Iterator[RingFolder]:
-    """Make and lock the folder of a recorder; raise UsageError if another one has it."""
+    """Create and lock the folder of a recorder; raise UsageError if another one uses it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)

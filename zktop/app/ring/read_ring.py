@@ -39,7 +39,7 @@ class RingRecording:
 
     @property
     def header(self) -> Header:
-        """That of the newest piece, which has the settings of the newest run."""
+        """The header of the newest piece, which has the settings of the newest run."""
         return self._pieces[-1][1].header
 
     @property
@@ -60,7 +60,7 @@ class RingRecording:
                 yield line
 
     def _lines(self) -> Iterator[AnyLine]:
-        whole: str | None = None  # name of the piece before, if nothing is missing after it
+        whole: str | None = None  # name of the previous piece, if nothing is missing after it
         for _, piece in self._pieces:
             try:
                 for line in piece.lines():

@@ -22,7 +22,7 @@ class StoredPiece(msgspec.Struct, frozen=True):
 
 
 class RingLimits(msgspec.Struct, frozen=True):
-    """What the folder may contain, with everything in it."""
+    """How old and how large the contents of the folder may be."""
 
     keep: Millis
     max_bytes: int

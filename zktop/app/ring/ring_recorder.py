@@ -32,7 +32,7 @@ class RingRecorder:
     """Receives the facts and looks of one run."""
 
     def __init__(self, folder: RingFolder, header: Header, at: Millis, on_note: OnNote) -> None:
-        """Begin with a piece into which the run reads everything."""
+        """Start the first piece, which gets the first reading."""
         self._folder, self._header, self._on_note = folder, header, on_note
         self._is_failing = False
         self._findings = FindingFiles(folder, header)
@@ -160,7 +160,7 @@ class _PieceWriter:
 
 
 class _LimitedFile:
-    """A file that is made at its first write; each write makes room in the folder."""
+    """A file that is created at its first write; each write makes room in the folder."""
 
     def __init__(self, folder: RingFolder, piece: StoredPiece, at: Millis) -> None:
         self.name = str(piece.path)
