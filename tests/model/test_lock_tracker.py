@@ -100,13 +100,23 @@ NUMBERED = "lock-0000000040"
 
 def in_folder(*names: str, zxid: int) -> list[AnyFact]:
     """What is read of a folder of locks with these ephemeral nodes."""
-    stat = Stat(5, 5, 0, cversion=41, num_children=len(names), pzxid=zxid)
-    nodes = [
-        Node(path=join(FOLDER, name), stat=Stat(6, 6, 0, owner=7), data=b"", zxid=zxid, at=NOW)
-        for name in names
+    return [
+        listing(FOLDER, *names, zxid=zxid),
+        *(node(FOLDER, name, zxid, owner=7) for name in names),
     ]
-    listed = Children(path=FOLDER, names=tuple(map(Text, names)), stat=stat, zxid=zxid, at=NOW)
-    return [listed, *nodes]
+
+
+def listing(path: str, *names: str, zxid: int = 10) -> Children:
+    """The names in a folder."""
+    stat = Stat(5, 5, 0, cversion=41, num_children=len(names), pzxid=zxid)
+    texts = tuple(map(Text, names))
+    return Children(path=Text(path), names=texts, stat=stat, zxid=zxid, at=NOW)
+
+
+def node(path: str, name: str, zxid: int = 10, owner: int = 0, children: int = 0) -> Node:
+    """One of its nodes."""
+    stat = Stat(6, 6, 0, owner=owner, num_children=children)
+    return Node(path=join(Text(path), name), stat=stat, data=b"", zxid=zxid, at=NOW)
 
 
 @pytest.mark.parametrize(
@@ -130,3 +140,26 @@ def test_what_nodes_in_a_folder_of_locks_are_follows_their_siblings(
 def test_nodes_beside_a_numbered_one_are_no_locks() -> None:
     """Also if it is the last of many."""
     assert tracked(in_folder(*NAMED, NUMBERED, zxid=10)).paths == (FOLDER,)
+
+
+@pytest.mark.parametrize(
+    ("names", "folder"),
+    [
+        pytest.param(["leader", "members"], "leader", id="as those of Patroni"),
+        pytest.param(["master", "backup-masters"], "master", id="as those of HBase"),
+        pytest.param(["leases", "locks"], "locks", id="as those of a semaphore of Curator"),
+    ],
+)
+def test_a_folder_with_a_fixed_name_is_no_lock_before_it_is_listed(
+    names: list[str], folder: str
+) -> None:
+    """A parent is read before what is below it."""
+    children = [node("/app", name, children=2 * (name == folder)) for name in names]
+    below = f"/app/{folder}"
+    looks = (
+        [listing("/app", *names)],
+        children,
+        [listing(below, "a", "b"), node(below, "a"), node(below, "b")],
+    )
+
+    assert [tracked(*looks[:count]).paths for count in (1, 2, 3)] == [(), (), ()]

@@ -15,7 +15,16 @@ from model.findings.cases import (
     shared_context,
     watching,
 )
-from model.semaphores import ANN_LEASE, POOL, created, curator_pool, folder, kazoo_pool
+from model.semaphores import (
+    ANN_LEASE,
+    CURATOR_GATE,
+    CURATOR_LEASES,
+    POOL,
+    created,
+    curator_pool,
+    folder,
+    kazoo_pool,
+)
 
 from zktop.model.facts import AnyFact, Node, Stat, join
 from zktop.model.findings.context import LockContext
@@ -87,7 +96,10 @@ def test_s6_is_quiet_for_a_counter_with_room(rate: float | None) -> None:
     "pool",
     [
         pytest.param(curator_pool(), id="Curator, in folders"),
-        pytest.param(folder(POOL, "leases", "locks"), id="Curator, without members"),
+        pytest.param(
+            [*folder(POOL, "leases", "locks"), *folder(CURATOR_GATE), *folder(CURATOR_LEASES)],
+            id="Curator, without members",
+        ),
         pytest.param([*kazoo_pool(1), created(ANN_LEASE, "ann", 90)], id="kazoo"),
     ],
 )

@@ -46,8 +46,10 @@ def facts_of(vector: Vector) -> Iterator[AnyFact]:
             parent, [{"name": n, "owner": "0x0", "czxid": 1} for n in (name, *siblings)]
         )
         yield _node(root, vector, options.get("root_owner", "0x0"))
-    yield from _family(root, vector["children"], int(options.get("root_owner", "0x0"), 16))
-    for child, children in vector.get("subnodes", {}).items():
+    below = vector.get("subnodes", {})
+    sizes = {child: len(children) for child, children in below.items()}
+    yield from _family(root, vector["children"], int(options.get("root_owner", "0x0"), 16), sizes)
+    for child, children in below.items():
         yield from _family(join(root, child), children)
     for sibling, children in siblings.items():
         yield from _family(join(parent, sibling), children)
@@ -69,11 +71,15 @@ def now_of(vector: Vector) -> int:
     return AT if now is None else int(datetime.fromisoformat(now).timestamp() * 1000)
 
 
-def _family(path: str, children: Sequence[Child], owner: int = 0) -> Iterator[AnyFact]:
+def _family(
+    path: str, children: Sequence[Child], owner: int = 0, sizes: Mapping[str, int] | None = None
+) -> Iterator[AnyFact]:
+    """Yield a listing and its children; `sizes` are the numbers of their own children."""
     yield _listing(path, children, owner)
     for child in children:
-        data = _bytes(child.get("data", ""))
-        stat = Stat(int(child["czxid"]), int(child["czxid"]), AT, owner=int(child["owner"], 16))
+        data, czxid = _bytes(child.get("data", "")), int(child["czxid"])
+        size = (sizes or {}).get(child["name"], 0)
+        stat = Stat(czxid, czxid, AT, owner=int(child["owner"], 16), num_children=size)
         yield Node(zxid=ZXID, at=AT, path=join(path, child["name"]), stat=stat, data=data)
 
 

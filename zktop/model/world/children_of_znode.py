@@ -51,6 +51,14 @@ class Znode(msgspec.Struct, frozen=True, gc=False):
         """The zxid of the newest proof that the child exists."""
         return max(self.read_at, self.seen_at)
 
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it had no children when it was read; one that cannot be read passes for a leaf.
+
+        Children are listed later, so what is below a node must not decide before.
+        """
+        return self.hidden if self.stat is None else not self.stat.num_children
+
 
 class Family(msgspec.Struct, frozen=True, dict=True):
     """The children of one znode: the newest listing, and newer facts about single children."""

@@ -62,13 +62,22 @@ def _is_curator_semaphore(site: LockSite) -> bool:
     names = site.family.members
     if "leases" not in names:
         return False
-    leases = site.below("leases").members
-    if any(parse_name(_SEMAPHORE_V2, name) for name in leases):
+    if any(parse_name(_SEMAPHORE_V2, name) for name in site.below("leases").members):
         return True
     if "locks" not in names:
         return False
     gate = site.below("locks").members
-    return any(parse_name(CURATOR_MUTEX, name) for name in gate) or not (leases or gate)
+    if any(parse_name(CURATOR_MUTEX, name) for name in gate):
+        return True
+    return all(_is_empty(site, name) for name in ("leases", "locks"))
+
+
+def _is_empty(site: LockSite, name: str) -> bool:
+    """Return whether a sub-node has no children; before it is listed, its Stat shows that."""
+    below = site.below(name)
+    if below.listed or below.denied or below.members:
+        return not below.members
+    return site.family.members[Text(name)].is_leaf
 
 
 def _curator_semaphore(context: ShapeContext) -> Queues:
