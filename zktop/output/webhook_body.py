@@ -74,15 +74,19 @@ class FindingAlerts:
         """Alert on findings of this severity or worse.
 
         `before` are alerts that an earlier run left firing: repeated if they last, else resolved.
+        Those among them that have ended, but were not posted, are `ended`.
         """
         self._cluster = cluster
         self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        self._firing = {  # by the id of the finding
+        mine = {
             id_: alert
             for id_, alert in (before or {}).items()
             if alert.labels.get("cluster") == cluster
             and alert.labels.get("severity") in self._severities
         }
+        self.ended = [one for one in mine.values() if one.status == "resolved"]
+        # by the id of the finding
+        self._firing = {id_: one for id_, one in mine.items() if one.status == "firing"}
         self._inherited = set(self._firing)  # those that this run has not posted yet
         self._session: Session | None = None
         self._new_until: Millis = 0  # until then, findings of the previous session may come back

@@ -19,6 +19,7 @@ from waiting import PATIENCE_S, eventually
 from zktop.app.alerts import webhooks
 from zktop.app.alerts.webhooks import MAX_ALERTS, MAX_WAITING, Webhooks
 from zktop.config.keys_and_defaults import WebhookSection
+from zktop.model.format import iso
 from zktop.output.webhook_body import NEW_SESSION_MS
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -324,6 +325,44 @@ def test_a_finding_that_ended_between_two_runs_is_resolved(tmp_path: Path) -> No
     assert [one["status"] for one in alerts] == ["firing", "firing", "resolved", "resolved"]
     assert len({(one["fingerprint"], one["startsAt"]) for one in alerts}) == 1
     assert receiver.posts.empty()
+
+
+def test_a_finding_that_ends_while_the_receiver_is_down_is_resolved_by_the_next_run(
+    tmp_path: Path,
+) -> None:
+    """Its end is the one that the first run saw, and it is posted once."""
+    port, file, complaints = free_port(), tmp_path / "alerts.json", list[str]()
+    sections = [WebhookSection(url=f"http://127.0.0.1:{port}/")]
+    with Webhooks(sections, "prod", complaints.append, file) as first:
+        with receiving(port=port) as receiver:
+            first.look(report(DEADLOCK))
+            receiver.next()
+        first.look(report(at=LATER + 1))
+        eventually(lambda: complaints)
+    with receiving(port=port) as receiver:
+        with Webhooks(sections, "prod", print, file):
+            [resolved] = receiver.next()["alerts"]
+        with Webhooks(sections, "prod", print, file):
+            pass
+
+    assert (resolved["status"], resolved["endsAt"]) == ("resolved", iso(LATER + 1))
+    assert receiver.posts.empty()
+
+
+def test_firing_alerts_are_kept_again_after_a_full_disk(tmp_path: Path) -> None:
+    """The failure is a complaint, once."""
+    folder, complaints = tmp_path / "ring", list[str]()
+    file = folder / "alerts.json"
+    with receiving() as receiver:
+        sections = [WebhookSection(url=receiver.url)]
+        with Webhooks(sections, "prod", complaints.append, file) as hooks:
+            hooks.look(report(DEADLOCK))
+            hooks.look(report(at=LATER + 1))
+            folder.mkdir()
+            hooks.look(report(DEADLOCK, at=LATER + 2))
+
+    assert [*json.loads(file.read_bytes())] == [DEADLOCK.id]
+    assert complaints == [f"webhook: {folder / 'alerts.new'}: No such file or directory."]
 
 
 @pytest.mark.parametrize("stored", ["", "[]", "nonsense"])

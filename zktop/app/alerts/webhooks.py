@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from http.client import HTTPException, InvalidURL
+from itertools import islice
 from pathlib import Path
 from typing import Final, Self
 from urllib.error import HTTPError, URLError
@@ -47,11 +48,12 @@ class Webhooks:
     ) -> None:
         """Start a thread for each; `complain` is called in these threads and in that of `look`.
 
-        Alerts that are firing are kept in `firing_file`, so that the next run can resolve them.
+        `firing_file` keeps the alerts that are not posted as resolved, for the next run.
         """
         before = _read_firing(firing_file) if firing_file is not None else {}
         self._hooks = [Webhook(section, cluster, complain, before) for section in sections]
         self._complain, self._firing_file = complain, firing_file
+        self._is_unwritable = False
 
     @classmethod
     def of(
@@ -69,14 +71,8 @@ class Webhooks:
     def look(self, report: Report) -> None:
         """Send the alerts that this report changes."""
         has_changed = [hook.look(report) for hook in self._hooks]
-        if self._firing_file is None or not any(has_changed):
-            return
-        firing = {id_: alert for hook in self._hooks for id_, alert in hook.firing.items()}
-        try:
-            _write_firing(self._firing_file, firing)
-        except OSError as error:
-            self._complain(f"webhook: {_sentence_of(error)}.")
-            self._firing_file = None
+        if any(has_changed):
+            self._remember()
 
     def close(self) -> None:
         """Send what is left, for at most CLOSE_S."""
@@ -85,6 +81,22 @@ class Webhooks:
         deadline = time.monotonic() + CLOSE_S
         for hook in self._hooks:
             hook.wait(max(0.0, deadline - time.monotonic()))
+        if self._hooks:
+            self._remember()
+
+    def _remember(self) -> None:
+        """Write the file; complain about a failure once, and try again at the next change."""
+        if self._firing_file is None:
+            return
+        alerts = {id_: alert for hook in self._hooks for id_, alert in hook.unresolved().items()}
+        try:
+            _write_firing(self._firing_file, alerts)
+        except OSError as error:
+            if not self._is_unwritable:
+                self._complain(f"webhook: {_sentence_of(error)}.")
+            self._is_unwritable = True
+        else:
+            self._is_unwritable = False
 
 
 class Webhook:
@@ -100,7 +112,7 @@ class Webhook:
         self._section, self._cluster, self._complain = section, cluster, complain
         self._findings = FindingAlerts(cluster, section.severity, before)
         self._is_checked = False
-        self._waiting: dict[str, WebhookAlert] = {}  # by fingerprint, the oldest first
+        self._waiting = {one.fingerprint: one for one in self._findings.ended}  # the oldest first
         self._has_news = threading.Condition()
         self._is_over = threading.Event()
         self._is_failing = False
@@ -108,10 +120,11 @@ class Webhook:
         self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
         self._thread.start()
 
-    @property
-    def firing(self) -> Mapping[str, WebhookAlert]:
-        """The alerts that are not resolved, by the id of their finding."""
-        return self._findings.firing
+    def unresolved(self) -> Mapping[str, WebhookAlert]:
+        """Return what fires, by the id of its finding, and what is not yet posted as resolved."""
+        with self._has_news:
+            ended = {key: one for key, one in self._waiting.items() if one.status == "resolved"}
+        return {**ended, **self._findings.firing}
 
     def look(self, report: Report) -> bool:
         """Send the alerts that this report changes; return whether there are any."""
@@ -162,25 +175,27 @@ class Webhook:
                 self._report(f"{error}; {count(len(alerts), 'alert')} dropped")
             except (OSError, HTTPException, ValueError) as error:
                 self._report(_sentence(error))
-                self._put_back(alerts)
                 if self._is_over.wait(pause_s):
                     return
                 pause_s = min(2 * pause_s, LAST_RETRY_S)
+                continue
             else:
                 self._report("")
                 pause_s = FIRST_RETRY_S
+            self._remove(alerts)
 
     def _next(self) -> list[WebhookAlert]:
-        """Wait for alerts and take the oldest; return none after `end` if none are left."""
+        """Wait for alerts and return the oldest; return none after `end` if none are left."""
         with self._has_news:
             self._has_news.wait_for(lambda: self._waiting or self._is_over.is_set())
-            names = [*self._waiting][:MAX_ALERTS]
-            return [self._waiting.pop(name) for name in names]
+            return [*islice(self._waiting.values(), MAX_ALERTS)]
 
-    def _put_back(self, alerts: Sequence[WebhookAlert]) -> None:
-        """Put alerts back at the front of the queue, unless newer ones have replaced them."""
+    def _remove(self, alerts: Sequence[WebhookAlert]) -> None:
+        """Remove alerts that are done, unless newer ones have replaced them."""
         with self._has_news:
-            self._waiting = {alert.fingerprint: alert for alert in alerts} | self._waiting
+            for alert in alerts:
+                if self._waiting.get(alert.fingerprint) is alert:
+                    del self._waiting[alert.fingerprint]
 
     def _report(self, problem: str) -> None:
         """Complain about a failure once, and say when it is over."""
