@@ -244,6 +244,29 @@ def test_a_clock_that_goes_back_changes_no_duration(tmp_path: Path) -> None:
     )
 
 
+def alternating_leaders() -> LogWriter:
+    """Of 48 leaders after the first one, each second is 5 minutes behind, and the others 3."""
+    log = LogWriter(E1 + 1).opened(ANN)
+    for number in range(2, 50):
+        behind_ms = 180_000 if number % 2 else 300_000
+        log.records += LogWriter((number << 32) + 1, T0 - behind_ms).opened(BOB).records
+    return log
+
+
+def test_times_do_not_run_ahead_if_two_leaders_behind_alternate(tmp_path: Path) -> None:
+    """What one clock is behind the other is no time that passed."""
+    replay = played([written(tmp_path, log_100000001=alternating_leaders().bytes())])[2]
+
+    assert replay.last == ((49 << 32) + 1, T0)
+
+
+def test_notes_left_out_are_counted_with_a_right_plural(tmp_path: Path) -> None:
+    """The last word of a kind is its noun."""
+    notes = played([written(tmp_path, log_100000001=alternating_leaders().bytes())])[2].notes
+
+    assert "There are 4 more clock steps." in notes
+
+
 def test_a_clock_that_goes_back_a_little_is_right_again_soon(tmp_path: Path) -> None:
     """Time stands still until then."""
     log = LogWriter().opened(ANN).later(500).opened(BOB).later(-300)

@@ -21,25 +21,27 @@ class LeaderClock:
         self._notes = notes
         self._now: Millis = 0
         self._written_at: Millis | None = None  # the last transaction, by its leader's clock
+        self._epoch = 0  # of the last transaction; each has its own leader
 
     def time_of(self, transaction: Transaction) -> Millis:
         """Return the time of the next transaction.
 
         If the clock is behind by a second or more, time continues from where it was, as fast as
-        that clock, so that later durations stay exact.
+        that clock, so that later durations stay exact. Between two leaders none is known to pass.
         """
-        written, before = transaction.at, self._written_at
-        self._written_at = written
+        written, before, epoch = transaction.at, self._written_at, transaction.zxid >> 32
+        is_new = epoch != self._epoch
+        self._written_at, self._epoch = written, epoch
         passed = 0 if before is None else written - before
         if self._now - written < STEP_MS:
             self._now = max(self._now, written)
         else:
-            self._now += max(0, passed)
+            self._now += 0 if is_new else max(0, passed)
             if passed <= -STEP_MS:
                 self._notes.add(
                     f"At {transaction.zxid:#x} the leader's clock went back by "
                     f"{spoken(-passed / 1000)}: from there on, times continue from "
                     f"{iso(self._now)}.",
-                    "step of the clock",
+                    "clock step",
                 )
         return self._now

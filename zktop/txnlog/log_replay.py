@@ -221,12 +221,12 @@ class LogReplay:
         self._notes.add(str(hole), "hole")
         if hole.missing is None and self._is_alone:
             last = f"The last transactions before {hole.before:#x} {UNCERTAIN}"
-            self._notes.add(last, "hole between epochs")
+            self._notes.add(last, "uncertain epoch end")
         self._hole, self._exact_from = hole, 0
         inside = [file for file in self._snapshots if hole.after < (file.zxid or 0) < hole.before]
         if not any(map(self._load, reversed(inside))):
             unseen = f"No snapshot shows what changed before {hole.before:#x}."
-            self._notes.add(unseen, "hole without a snapshot")
+            self._notes.add(unseen, "unexplained hole")
 
     def _load(self, file: DataFile) -> bool:
         """Load a snapshot, unless it is damaged."""
@@ -304,7 +304,7 @@ class LogReplay:
                 f"Transaction {transaction.zxid:#x} has {len(body):,} bytes. By default, servers "
                 f"read at most {MAX_READ_BYTES:,}: a server that has to read it does not start. "
                 "Set jute.maxbuffer higher first.",
-                "transaction of such a size",
+                "oversized transaction",
             )
         if transaction.unknown is not None:
             self._notes.count_unknown(transaction.unknown)
