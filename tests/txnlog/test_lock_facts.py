@@ -1,4 +1,4 @@
-"""Which session removed a znode, and how."""
+"""Which session removed a znode, and how; and when an import lists the sessions."""
 
 import pytest
 from txnlog.log_writer import ANN, T0
@@ -6,12 +6,14 @@ from txnlog.log_writer import ANN, T0
 from zktop.app.import_files import LockPlaces
 from zktop.model.facts import Gone
 from zktop.model.settings import Settings
+from zktop.txnlog import lock_facts
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.transactions import (
     CLOSE_SESSION,
     OPEN_SESSION,
     CloseSession,
     Create,
+    Delete,
     OpenSession,
     Operation,
     Transaction,
@@ -50,3 +52,42 @@ def test_only_one_clock_proves_that_an_active_session_was_ended(
         found += facts.after(one, tree.apply(one), T0 + max(ms, 0))
 
     assert [fact.how for fact in found if isinstance(fact, Gone)] == [how]
+
+
+def create(number: int) -> Create:
+    """A contender in a folder."""
+    return Create(f"/a/lock-{number:010}", b"", is_ephemeral=True, cversion=number + 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_listed"),
+    [
+        ([create(0), Delete("/a/lock-0000000000")], False),
+        ([create(0), create(1)], False),
+        ([create(0), create(1), create(2), create(3)], True),
+    ],
+    ids=["a release", "a few nodes", "many nodes"],
+)
+@pytest.mark.parametrize("is_multi", [False, True])
+def test_sessions_are_listed_again_once_one_of_them_owns_many_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+    changes: list[Operation],
+    *,
+    is_listed: bool,
+    is_multi: bool,
+) -> None:
+    """Not after each release; and a multi does not step over the limit."""
+    monkeypatch.setattr(lock_facts, "MANY_NODES", 3)
+    tree = ZnodeTree()
+    facts = LockFacts(tree, LockPlaces(Settings()))
+    tree.apply(Transaction(1, T0, ANN, 0, OPEN_SESSION, (OpenSession(4_000),)))
+    folder = Create("/a", b"", is_ephemeral=False, cversion=1)
+    tree.apply(Transaction(2, T0, ANN, 1, 1, (folder,)))
+    list(facts.begin(2, T0))
+    list(facts.sessions(2, T0))
+    at_once = [tuple(changes)] if is_multi else [(one,) for one in changes]
+    for zxid, operations in enumerate(at_once, 3):
+        one = Transaction(zxid, T0, ANN, zxid, 14, operations)
+        facts.after(one, tree.apply(one), T0)
+
+    assert bool(list(facts.sessions(9, T0 + 60_000))) == is_listed

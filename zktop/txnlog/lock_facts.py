@@ -109,7 +109,7 @@ class LockFacts:
     ) -> list[AnyFact]:
         """Return the facts of one transaction; `touched` then has the folders that it changed."""
         self.touched = touched = set[str]()
-        self._note_contact(transaction)
+        self._note_contact(transaction, len(effects))
         if transaction.kind in (OPEN_SESSION, CLOSE_SESSION):
             self._note_session(transaction.session)
         elif not effects:
@@ -293,7 +293,7 @@ class LockFacts:
 
     # Values
 
-    def _note_contact(self, transaction: Transaction) -> None:
+    def _note_contact(self, transaction: Transaction, changes: int) -> None:
         """Note when a session was heard of; forget all when another clock begins."""
         last, self._last = self._last, transaction
         if last and (last.zxid >> 32 != transaction.zxid >> 32 or transaction.at < last.at):
@@ -301,8 +301,8 @@ class LockFacts:
         if transaction.cxid:
             session = transaction.session
             self._last_heard[session] = transaction.at
-            owned = self._tree.owned.get(session)
-            if owned and not len(owned) % MANY_NODES:
+            owned = len(self._tree.owned.get(session, ()))
+            if owned >= MANY_NODES and owned % MANY_NODES < changes:
                 self._has_new_sessions = True  # or more nodes of one
 
     def _note_session(self, session: Session) -> None:
