@@ -205,6 +205,32 @@ def test_mistakes_in_keys_are_listed_with_all_others(
     assert [line.split(":")[1] for line in err.splitlines()] == ["1", "3", "4"]
 
 
+def test_a_config_that_cannot_be_examined_is_said_to_be_unreadable(
+    zktop: Callable[..., tuple[int, str, str]],
+) -> None:
+    """Why it cannot be read is its only mistake."""
+    name = 300 * "a"
+
+    assert zktop("--config", name, "--show-config") == (
+        2,
+        "",
+        f"{name}: cannot be read: File name too long\n",
+    )
+
+
+def test_all_mistakes_of_a_config_in_the_home_folder_are_listed(
+    zktop: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shell leaves a `~` within an option to zktop."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    text = "roots: [a]\nui:\n  keys: { quitt: q }\n"
+    (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
+
+    code, _, err = zktop("--config=~/c.yaml", "--show-config")
+
+    assert (code, [line.split(":")[1] for line in err.splitlines()]) == (2, ["1", "3"])
+
+
 @pytest.mark.parametrize(
     ("words", "page"),
     [

@@ -5,12 +5,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count, islice
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from zktop.app.ui_settings import ui_settings
-from zktop.config.files import default_file
+from zktop.config.files import default_file, exists, expanded
 from zktop.config.join_sources import cluster_configs, effective_config, load_sections
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
@@ -49,7 +48,7 @@ def every_mistake(
         yield
     except ConfigError as error:
         file = overrides.file or default_file(environment)
-        is_there = file is not None and Path(file.texts[-1]).is_file()
+        is_there = file is not None and exists(expanded(file.texts[-1]).is_file)
         more = config_file_mistakes(file.texts[-1], environment) if file and is_there else ()
         raise ConfigError([*error.mistakes, *more]) from None
 

@@ -41,7 +41,7 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 def default_file(environment: Mapping[str, str]) -> Override | None:
     """Return the user's own config file, if there is one."""
     file = _default_path(environment)
-    return Override("config", (str(file),), DEFAULT) if _found(file.is_file) else None
+    return Override("config", (str(file),), DEFAULT) if exists(file.is_file) else None
 
 
 def config_file(named: str | None, overrides: Overrides, environment: Mapping[str, str]) -> Path:
@@ -69,7 +69,7 @@ def theme_files(environment: Mapping[str, str]) -> dict[str, Path]:
 
 def themes_in(folder: Path) -> list[Path]:
     """Return the theme files in a folder, which need not exist."""
-    return sorted(folder.glob("*.yaml")) if _found(folder.is_dir) else []
+    return sorted(folder.glob("*.yaml")) if exists(folder.is_dir) else []
 
 
 def expanded(name: str) -> Path:
@@ -88,7 +88,7 @@ def home() -> Path:
         return Path("/")
 
 
-def _found(is_there: Callable[[], bool]) -> bool:
+def exists(is_there: Callable[[], bool]) -> bool:
     """Return whether it exists; False also if its folder may not be searched."""
     try:
         return is_there()
