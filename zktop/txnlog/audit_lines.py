@@ -1,8 +1,8 @@
 """Splits an audit log into its lines.
 
-ZooKeeper 3.6 and later write one if `audit.enable` is set: a line for each change, `key=value`
-separated by tabs, after a prefix that depends on the logging configuration. Lines about anything
-else, as in a server's own log, are skipped.
+ZooKeeper 3.6 and later write one if `audit.enable` is set. It has a line for each change, with
+`key=value` pairs separated by tabs, after a prefix that depends on the logging configuration.
+Other lines, as in a server's own log, are skipped.
 """
 
 import re
@@ -20,7 +20,7 @@ _NOT_BY_A_CLIENT: Final = "ephemeralZNodeDeletionOnSessionCloseOrExpire"
 _BEGIN: Final = b"session=0x"
 _TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d[.,]\d+")
 _CHUNK: Final = 1 << 20
-_SEARCHED_BYTES: Final = 16 << 20  # for the first line of a file of any name
+_SEARCHED_BYTES: Final = 16 << 20  # within which a file of any name must have such a line
 
 AuditedChange = tuple[str, str]  # operation and path
 
@@ -59,12 +59,12 @@ def audit_lines(stream: ByteStream, max_bytes: int | None = None) -> Iterator[Au
 
 
 def is_audit_log(stream: ByteStream) -> bool:
-    """Whether a file of any name has lines about clients."""
+    """Return whether a file of any name has lines about clients."""
     return next(audit_lines(stream, _SEARCHED_BYTES), None) is not None
 
 
 def _lines(stream: ByteStream, max_bytes: int | None) -> Iterator[bytes]:
-    """Yield the lines of a file, but none that is longer than a chunk."""
+    """Yield the lines of a file, except those longer than a chunk."""
     rest, size, is_skipping = b"", 0, False
     while (max_bytes is None or size < max_bytes) and (chunk := stream.read(_CHUNK)):
         size += len(chunk)
@@ -85,7 +85,7 @@ def _number(text: str) -> Session | None:
 
 
 def _users(text: str, address: str) -> Text:
-    """The users without the address, which stands for a client that did not log in.
+    """Return the users without the address, which stands for a client that did not log in.
 
     >>> _users("alice,10.0.0.7", "10.0.0.7"), _users("10.0.0.7", "10.0.0.7")
     ('alice', '')

@@ -1,7 +1,7 @@
-"""Which address and users each session has, according to the audit logs of all members.
+"""The address and users of each session, from the audit logs of all members.
 
-Their lines have no zxid, and local times without a zone. So new ones of a session count from its
-first transaction whose operation and path are in one of the lines that have them.
+Their lines have no zxid, and local times without a zone. So a session's new address or users count
+from its first transaction whose operation and path are in one of the lines with them.
 """
 
 import heapq
@@ -33,7 +33,7 @@ class _Stay(msgspec.Struct):
 
 
 class AuditLog:
-    """A fold over transactions; `clients` has each session's address at this moment."""
+    """A fold over transactions; `clients` has each session's current address and users."""
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         """Read the audit logs of all members."""
@@ -45,12 +45,12 @@ class AuditLog:
         self._later = {session: rest for session, (_, *rest) in stays.items() if rest}
 
     def moves(self, transaction: Transaction) -> bool:
-        """Whether a session has another address or other users from this transaction on."""
+        """Return whether a session has a new address or new users from this transaction on."""
         later = self._later.get(transaction.session)
         if not later:
             return False
         changes = {(_OPERATIONS.get(type(one)), _path(one)) for one in transaction.operations}
-        for number, stay in enumerate(later, 1):  # all changes of an earlier one may be refused
+        for number, stay in enumerate(later, 1):  # an earlier one may have only refused changes
             if not changes.isdisjoint(stay.changes):
                 self.clients[transaction.session] = stay.client
                 del later[:number]

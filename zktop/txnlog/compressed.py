@@ -102,7 +102,7 @@ class SnappyReader:
 
 
 def is_damaged(stream: ByteStream) -> bool:
-    """Whether a compressed stream ended early; other streams do not show it."""
+    """Return whether a compressed stream ended early; False for other streams."""
     return isinstance(stream, GzipReader | SnappyReader) and stream.is_damaged
 
 

@@ -1,8 +1,8 @@
 """Finds transaction logs, snapshots and audit logs in files, folders and tars, and opens them.
 
-The name of a file in a folder or tar decides what it is; the content of a file given by itself
-does. No file of ZooKeeper is opened for writing. The files of a tar are unpacked into a temporary
-folder, without the zeros that pad logs.
+Files in a folder or tar are recognised by name, a single file by its content. No file of ZooKeeper
+is opened for writing. The files of a tar are unpacked into a temporary folder, without the zeros
+that pad logs.
 """
 
 import os
@@ -54,7 +54,7 @@ class DataFile(msgspec.Struct, frozen=True):
 
 
 def is_data_name(name: str) -> bool:
-    """Whether ZooKeeper gives such a name to a log, a snapshot or an audit log."""
+    """Return whether this is ZooKeeper's name for a log, a snapshot or an audit log."""
     return bool(_NAME.fullmatch(name) or _AUDIT_NAME.fullmatch(name))
 
 
@@ -117,14 +117,14 @@ def _decompressed(stream: ByteStream, begin: bytes) -> ByteStream:
 
 
 def _first_bytes(stream: BinaryIO) -> bytes:
-    """Read what shows the kind of a file, and go back to its beginning."""
+    """Read the bytes that show the kind of a file, and go back to its beginning."""
     begin = stream.read(tarfile.BLOCKSIZE)
     stream.seek(0)
     return begin
 
 
 def _in_folder(folder: Path, shown_as: str | None = None) -> Iterator[DataFile]:
-    """Yield the files with the names that ZooKeeper gives them, below a folder.
+    """Yield the files below a folder that have ZooKeeper's names.
 
     Raise DataFileError if there are none and a part of it may not be listed.
     """
@@ -207,7 +207,7 @@ def _is_tar(path: Path) -> bool:
 
 
 def _is_old_tar_header(block: bytes) -> bool:
-    """Whether a block is a header of the form before POSIX, which only its checksum shows."""
+    """Return whether a block is a header from before POSIX, which only its checksum shows."""
     try:
         tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError:

@@ -33,7 +33,7 @@ WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
 SEQUENCE_DIGITS: Final = 10  # of a number that has not overflowed
 MANY_NODES: Final = 2_000  # of a session: the record of its end may be too long for servers
-MIN_DELETIONS: Final = 256  # list a folder again after these, and at least twice its children
+MIN_DELETIONS: Final = 256  # list a folder again after more, if also twice its children
 _LISTED, _REPORTED = 1, 2
 
 _Removal = tuple[Session | None, RemovalKind]  # by which session, and how
@@ -63,7 +63,7 @@ class _Folder:
         self.deletions = 0
 
     def is_due_after_deletion(self) -> bool:
-        """Whether to list it again, so that readers can forget the many deletions."""
+        """Count a deletion; return whether to list again, so that readers can drop old ones."""
         self.deletions += 1
         if self.deletions <= MIN_DELETIONS:
             return False
@@ -126,7 +126,7 @@ class LockFacts:
         return facts
 
     def are_arrivals(self, effects: Iterable[Effect]) -> bool:
-        """Whether the last transaction only added contenders behind others."""
+        """Return whether the last transaction only added contenders behind others."""
         for kind, above, path, node in effects:
             if kind != "created" or not node.session:
                 return False
@@ -147,7 +147,7 @@ class LockFacts:
             yield self._expiry(zxid, at)
 
     def state(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
-        """Yield facts that show everything reported so far as it is now."""
+        """Yield facts with the current state of everything reported so far."""
         yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield self._expiry(zxid, at)
@@ -188,7 +188,7 @@ class LockFacts:
         yield from self._list(path, node, zxid, at)
 
     def _whole(self, path: str, node: StoredZnode) -> tuple[str, StoredZnode]:
-        """The lock that a folder seems to be a part of, such as a semaphore, or the folder."""
+        """Return the lock that a folder seems to be a part of, like a semaphore, or the folder."""
         above, _, name = path.rpartition("/")
         parent = self._tree.nodes.get(above)
         if parent is None or above in self._folders or not self._is_inside(above):
@@ -238,10 +238,10 @@ class LockFacts:
             if node.mark & _LISTED:
                 self.touched.add(path)
             return (self._node(path, node, zxid, at),)
-        made = self._node(path, node, zxid, at)
+        created = self._node(path, node, zxid, at)
         if node.session or not self._is_folder(path[len(above) + 1 :], node):
-            return (made,)
-        return (made, *self._list(path, node, zxid, at))
+            return (created,)
+        return (created, *self._list(path, node, zxid, at))
 
     def _outside(
         self, effect: Effect, removal: _Removal, zxid: int, at: Millis
@@ -294,7 +294,7 @@ class LockFacts:
     # Values
 
     def _note_contact(self, transaction: Transaction, changes: int) -> None:
-        """Note when a session was heard of; forget all when another clock begins."""
+        """Record when a session was last heard of; clear all such times when the clock changes."""
         last, self._last = self._last, transaction
         if last and (last.zxid >> 32 != transaction.zxid >> 32 or transaction.at < last.at):
             self._last_heard.clear()
@@ -306,7 +306,7 @@ class LockFacts:
                 self._has_new_sessions = True  # or more nodes of one
 
     def _note_session(self, session: Session) -> None:
-        """Note a session that has begun or ended."""
+        """Record that a session has begun or ended."""
         self._has_new_sessions = True
         self._timeouts_ms.pop(session, None)
         if session in self._tree.timeouts_ms:
@@ -333,7 +333,7 @@ class LockFacts:
         )
 
     def _large_sessions(self) -> dict[Session, tuple[Text, ...]] | None:
-        """The nodes of sessions that own many, wherever these are."""
+        """Return the nodes of sessions that own many, wherever the nodes are."""
         found = {
             session: tuple(self.text(path) for path in paths if self._is_inside(path))
             for session, paths in self._tree.owned.items()
@@ -343,12 +343,12 @@ class LockFacts:
         return found or None
 
     def text(self, path: str) -> Text:
-        """The path as clients below the chroot see it."""
+        """Return the path as clients below the chroot see it."""
         return Text(path[len(self._chroot) :] or "/")
 
 
 def _stat(node: StoredZnode) -> Stat:
-    """The Stat as clients see it."""
+    """Return the Stat as clients see it."""
     children = len(node.children) if node.children else 0
     return Stat(
         node.czxid,

@@ -2,8 +2,8 @@
 
 A log is a header of 16 bytes, records, and zeros up to the allocated size. A record is a checksum
 (8 bytes), a length (4), that many bytes, and the letter B. The checksum covers only those bytes.
-Only damaged records are lost: reading continues at the next place where length, checksum and
-final letter are right. At most one record is in memory, however large a damaged length is.
+Only damaged records are lost: reading continues where length, checksum and final letter are next
+valid. At most one record is in memory, however large a damaged length is.
 """
 
 import zlib
@@ -26,7 +26,7 @@ _FRAME: Final = Struct(">QI")
 _ZXID: Final = Struct(">Q")
 _ZXID_AT: Final = 12
 _BEFORE_A_RECORD: Final = b"B\0\0\0\0"  # a record's end, and the unused half of a checksum
-_MAX_STEP: Final = 1 << 20  # so many transactions may be lost by damage
+_MAX_STEP: Final = 1 << 20  # at most this many transactions may be lost by damage
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ class LogRecords:
         return self._base + self._at
 
     def note_torn_end(self, at: int | None = None) -> None:
-        """Note once that the file ends within a record."""
+        """Record once that the file ends within a record."""
         if not self.has_torn_end:
             self.has_torn_end = True
             begin = self.position if at is None else at

@@ -31,7 +31,7 @@ from zktop.txnlog.transactions import (
 from zktop.txnlog.znode_tree import Effect, ZnodeTree
 
 _COUNTER: Final = 0xFFFF_FFFF
-_FIRST_EPOCHS: Final = (0, 1)  # of a server alone, and of an ensemble
+_FIRST_EPOCHS: Final = (0, 1)  # of a standalone server, and of an ensemble
 SNAPSHOT: Final = "missing snapshot"
 UNCERTAIN: Final = "may not have been committed: the files of other members would show it."
 WRONG_CHARSET: Final = (
@@ -96,8 +96,8 @@ class LogReplay:
     ) -> Iterator[Restart | ReplayStep]:
         """Yield a restart, then each transaction from `since` to `until`.
 
-        After a hole, another restart comes first. `on_skipped` is called with those before a
-        restart.
+        After a hole, another restart comes first. `on_skipped` is called with the transactions
+        before a restart.
         """
         before, at, has_begun = self._start(since), 0, False
         merged = MergedRecords(self._members(before))
@@ -192,7 +192,7 @@ class LogReplay:
         raise DataFileError(" ".join((nothing, *self.notes)))
 
     def _snapshots_before_logs(self, first: int) -> list[DataFile]:
-        """The snapshots that the logs continue without a gap, as far as the names show it."""
+        """Return the snapshots that the logs continue without a gap, as far as names show it."""
         joined = [file for file in self._snapshots if (file.zxid or 0) >= first - 1]
         if first & _COUNTER == 1:
             earlier = [file for file in self._snapshots if (file.zxid or 0) < first - 1]
@@ -200,7 +200,7 @@ class LogReplay:
         return joined
 
     def _note_late_begin(self, since: Millis | None) -> None:
-        """Note that the first tree is newer than the begin of the window."""
+        """Add a note if the first tree is newer than the beginning of the window."""
         newest = _newest_time(self._tree)
         if since is not None and newest > since:
             late = f"No usable snapshot is as old as the window: it begins at {iso(newest)}."
@@ -229,7 +229,7 @@ class LogReplay:
             self._notes.add(unseen, "unexplained hole")
 
     def _load(self, file: DataFile) -> bool:
-        """Load a snapshot, unless it is damaged."""
+        """Load a snapshot; return False and add a note if it is damaged."""
         try:
             with open_unpacked(file) as stream:
                 tree, digest, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))
@@ -276,7 +276,7 @@ class LogReplay:
         return msgspec.structs.replace(file, zxid=zxid)
 
     def _members(self, after: int) -> list[ServerLogs]:
-        """The logs of each server, without those that end before the transaction after `after`."""
+        """Return each server's logs, without those that end at `after` or before."""
         logs: dict[str, list[_Log]] = defaultdict(list)
         for log in self._logs:
             logs[log.file.member].append(log)
@@ -335,7 +335,7 @@ class LogReplay:
             )
 
     def _has_foreign_letters(self, wrong: Transaction) -> bool:
-        """Whether paths that are not ASCII can explain why digests differ from here on."""
+        """Return whether non-ASCII paths can explain why digests differ from here on."""
         paths = [getattr(one, "path", "") for one in wrong.operations]
         if not all(map(str.isascii, paths)):
             return True
@@ -360,7 +360,7 @@ def _first_record(file: DataFile) -> tuple[Record | None, Sequence[Damage]]:
 
 
 def _shows_more(file: DataFile, after: int, before: int) -> bool:
-    """Whether a snapshot has transactions after the first record and before the second one."""
+    """Return whether a snapshot has transactions between the two records."""
     last = file.zxid or 0
     if not after < last < before:
         return False

@@ -2,7 +2,7 @@
 
 A zxid consists of an epoch (the term of one leader) and a counter. Within an epoch each number is
 used, so a gap is a hole. A leader that lost its followers may keep proposals that were never
-committed. Another member's log proves it if its next epoch starts after an earlier record.
+committed. Another member's log proves this if its next epoch follows an earlier record.
 """
 
 from collections import defaultdict
@@ -51,7 +51,7 @@ def hole_between(after: int, before: int) -> Hole | None:
 
 
 class ServerLogs:
-    """The logs of one member as one stream of records, without repetitions."""
+    """The logs of one member as one stream of records, without duplicates."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ServerLogs:
         self.advance()
 
     def advance(self) -> None:
-        """Go on to the next record."""
+        """Advance to the next record."""
         if self.head is not None:
             self.last, self._has_logged = self.head[0], True
         self._is_sure = True
@@ -83,7 +83,7 @@ class ServerLogs:
             yield from self._records
 
     def ends_epoch_before(self, zxid: int) -> bool:
-        """Whether this member proves that its epoch ended before this transaction."""
+        """Return whether this member proves that its epoch ended before this transaction."""
         if self.head is None or not self._has_logged or not self._is_sure:
             return False
         following, last = self.head[0], self.last

@@ -1,4 +1,4 @@
-"""Collects what an import says about itself: holes, damage, and what nobody can decode."""
+"""Collects notes about an import: holes, damage, and transactions that cannot be decoded."""
 
 from collections import Counter
 from typing import Final
@@ -9,7 +9,7 @@ MAX_NOTES: Final = 20  # of one kind
 
 
 class ReplayNotes:
-    """Sentences about an import. Of each kind the first ones are kept, and the rest counted."""
+    """Sentences about an import. The first MAX_NOTES of each kind are kept, the rest counted."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []

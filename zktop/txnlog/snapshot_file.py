@@ -1,7 +1,7 @@
-"""Reads a snapshot: the sessions and all znodes, which a server writes while it keeps working.
+"""Reads a snapshot: all sessions and znodes.
 
-So a snapshot has everything up to the transaction in its name, and some later changes. A seal is
-the checksum of all bytes before it.
+Servers write it while they work, so it contains every transaction up to the one in its name, and
+some later ones. A seal is the checksum of all bytes before it.
 """
 
 import zlib
@@ -22,7 +22,7 @@ _KNOWN_VERSION: Final = 2
 _INT: Final = Struct(">i")
 _LONG: Final = Struct(">Q")
 _SESSION: Final = Struct(">Qi")
-_AFTER_DATA: Final = Struct(">QQQqqiiiQQ")  # the key of the access rights, and the Stat
+_AFTER_DATA: Final = Struct(">QQQqqiiiQQ")  # the ACL's key, and the Stat
 _DIGEST: Final = Struct(">QiQ")
 _DIGEST_VERSION: Final = 2
 _SEAL_BYTES: Final = 8 + 4 + 1  # a checksum and the text "/"
@@ -45,7 +45,7 @@ class SnapshotZnode(msgspec.Struct, frozen=True, gc=False):
 
 
 class TreeDigest(msgspec.Struct, frozen=True):
-    """The sum over a whole tree after a transaction."""
+    """The digest of a whole tree after a transaction."""
 
     zxid: int
     value: int

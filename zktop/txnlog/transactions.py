@@ -1,7 +1,7 @@
-"""Decodes the records of a transaction log: who changed what, when, in which transaction.
+"""Decodes the records of a transaction log: which session changed what, and when.
 
-Access rights are skipped: nothing needs them, and they may contain password hashes. Names may be
-any bytes; bytes that are not UTF-8 become surrogates.
+ACLs are skipped: nothing needs them, and they may contain password hashes. Names may be any bytes;
+those that are not UTF-8 become surrogates.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ class TransactionError(ValueError):
 
 
 class Create(msgspec.Struct, frozen=True, gc=False):
-    """A new znode; `cversion` is its parent's new one, -1 if that grows by one."""
+    """A new znode; `cversion` is its parent's new one, or -1 to increment that."""
 
     path: str
     data: bytes
@@ -74,7 +74,7 @@ Operation = Create | Delete | SetData | SetAcl | OpenSession | CloseSession
 
 
 class Transaction(msgspec.Struct, frozen=True, gc=False):
-    """One record. All its operations are done, or none: a refused request has none."""
+    """One record. All its operations took effect; a refused request has none."""
 
     zxid: int
     at: Millis
@@ -228,7 +228,7 @@ _WITHOUT_EFFECT: Final = (ERROR, 13)  # a refused request, and the check of a ve
 def _multi(body: bytes) -> tuple[tuple[Operation, ...], int, int | None]:
     """Return the operations of a multi, where it ends, and an unknown type in it.
 
-    There is no operation if one was refused.
+    There are no operations if one was refused.
     """
     (count,) = _INT(body, _HEADER_BYTES)
     at, operations, has_failed, unknown = _HEADER_BYTES + 4, [], False, None
@@ -249,7 +249,7 @@ def _multi(body: bytes) -> tuple[tuple[Operation, ...], int, int | None]:
 
 
 def head_of(body: bytes) -> tuple[int, int]:
-    """Return the session and the time of a record; another ensemble's record has others."""
+    """Return the session and time of a record, which differ between ensembles."""
     session, _, _, at, _ = _HEADER.unpack_from(body)
     return session, at
 

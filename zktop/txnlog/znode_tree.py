@@ -28,7 +28,7 @@ from zktop.txnlog.transactions import (
 _STAT: Final = Struct(">QQQqqiiiQ").pack
 _OUTSIDE_OF_DIGEST: Final = "/zookeeper/"
 _MASK: Final = (1 << 64) - 1
-_ONE_MORE: Final = -1  # the parent's counter after a create
+_ONE_MORE: Final = -1  # a create increments the parent's counter
 _LARGEST: Final = (1 << 31) - 1  # of a counter; servers then leave it as it is
 _TTL_BYTE: Final = 0xFF  # the top byte of the owner of a node with a time to live
 
@@ -46,7 +46,7 @@ class StoredZnode(msgspec.Struct, gc=False):
     pzxid: int
     ctime: Millis
     mtime: Millis
-    path_and_data_crc: int | None  # None: the digest does not count it
+    path_and_data_crc: int | None  # None: not part of the digest
     version: int = 0
     cversion: int = 0  # the number of children ever created
     aversion: int = 0
@@ -56,7 +56,7 @@ class StoredZnode(msgspec.Struct, gc=False):
 
 
 def _session_of(owner: int) -> Session:
-    """The session that owns a znode; 0 if it is not ephemeral."""
+    """Return the session that owns a znode; 0 if it is not ephemeral."""
     return 0 if owner == CONTAINER or owner >> 56 == _TTL_BYTE else owner
 
 
@@ -189,7 +189,7 @@ class ZnodeTree:
             self._remove(path, transaction.zxid, effects)
 
     def _guessed_parent(self, path: str) -> StoredZnode | None:
-        """Add the missing ancestors if the znodes before the first transaction are unknown."""
+        """Add missing ancestors, return the parent; None unless earlier znodes are unknown."""
         if not self.is_guessed or not path.startswith("/"):
             return None
         at = 0
@@ -244,7 +244,7 @@ class ZnodeTree:
 
 
 def _stored_path(path: str) -> str:
-    """The path as a server stores it: that of the root is empty."""
+    """Return the path as a server stores it: empty for the root."""
     return "" if path == "/" else path
 
 
