@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from model.builders import NOW, ZK1, kazoo_name, session, timeouts
+from model.builders import NOW, ZK1, connections, kazoo_name, row, session, timeouts
 from model.semaphores import (
     ANN_CURATOR_LEASE,
     CURATOR_GATE,
@@ -20,6 +20,7 @@ from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
+from zktop.model.waits.lock_order import Restarts
 from zktop.model.world.world import World
 
 ORDERS, STOCK = Text("/locks/orders"), Text("/locks/stock")
@@ -274,21 +275,44 @@ def test_a_deadlock_that_is_there_is_not_called_one_to_come() -> None:
     assert [inversion.rule for inversion in after.inversions] == ["D9"]
 
 
-@pytest.mark.parametrize(("ended", "is_found"), [(True, False), (False, True)])
+@pytest.mark.parametrize(
+    ("sessions", "connected", "is_found"),
+    [
+        pytest.param(["new"], 5_000, False, id="the first session is over"),
+        pytest.param(["old", "new"], 5_000, True, id="both live"),
+        pytest.param(["new"], 50, True, id="both lived at one time"),
+    ],
+)
 def test_a_restarted_client_that_takes_its_locks_in_another_order_is_no_second_actor(
-    *, ended: bool, is_found: bool
+    sessions: list[str], connected: int, *, is_found: bool
 ) -> None:
-    """The first session is over, as a list of all sessions shows: they never meet."""
-    known = [] if ended else ["old"]
-    lists = timeouts(ZK1, dict.fromkeys([*known, "new"], 10_000), at=NOW + 6_000)
-    looks = [*nested("old", 0, 100), (6_000, [replace(lists, zxid=6_000)])]
-    looks += nested("new", 2, 6_000, first=STOCK)
+    """The first session is over, and the second began after it: they never meet."""
+    assert bool(_one_after_another(sessions, connected).inversions) is is_found
+
+
+def _one_after_another(sessions: list[str], connected: int) -> Report:
+    """Two actors with one label and two orders; these sessions are left after the first order."""
+    at = NOW + 6_000
+    lists = replace(timeouts(ZK1, dict.fromkeys(sessions, 10_000), at=at), zxid=6_000)
+    table = connections(ZK1, row("new", established=NOW + connected), at=at, zxid=6_000)
+    looks = [*nested("old", 0, 100), (6_000, [lists, table])]
+    looks += [*nested("new", 2, 6_000, first=STOCK)]
     renamed = [
         (at, [replace(f, data=b"worker") if isinstance(f, Node) else f for f in found])
         for at, found in looks
     ]
+    return played(*renamed)
 
-    assert bool(played(*renamed).inversions) is is_found
+
+def test_an_actor_keeps_its_identity() -> None:
+    """Also if another one with its label comes and goes; else it would be two actors."""
+    restarts = Restarts()
+    found = [
+        restarts.identity(actor, "worker", at, lambda earlier, _: earlier != "b")
+        for at, actor in enumerate(("a", "b", "c", "b", "a"))
+    ]
+
+    assert found == ["a", "a", "c", "a", "a"]
 
 
 def test_a_try_that_gives_up_at_once_wants_no_lock() -> None:

@@ -370,10 +370,13 @@ class DeadlockDetector:
     def _order_actor(
         self, locks: Mapping[Text, Lock], ensemble: Ensemble, actor: str
     ) -> OrderActor:
-        labels = (_label(locks, queue, request) for queue, request in self.graph.places(actor))
+        places = self.graph.places(actor)
+        labels = (_label(locks, queue, request) for queue, request in places)
         owner = next(filter(None, labels), actor)
+        asked_ms = max((request.since_ms or 0 for _, request in places), default=0)
+        follows = partial(_follows, ensemble, actor)
         return OrderActor(
-            identity=self._restarts.identity(actor, owner, partial(_is_gone, ensemble)),
+            identity=self._restarts.identity(actor, owner, asked_ms, follows),
             owner=owner,
             is_concurrent=self._concurrency.is_concurrent(actor),
         )
@@ -388,10 +391,13 @@ def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
     return any(all(lock in deadlock.locks for lock in locks) for deadlock in deadlocks)
 
 
-def _is_gone(ensemble: Ensemble, actor: str) -> bool:
-    """Whether the session of an actor is surely over."""
-    session = session_of(actor)
-    return session is not None and ensemble.alive(session) is False
+def _follows(ensemble: Ensemble, actor: str, earlier: str, asked_ms: Millis) -> bool:
+    """Whether an actor's session is over, and another's connection is newer than its requests."""
+    before, session = session_of(earlier), session_of(actor)
+    if before is None or session is None or ensemble.alive(before) is not False:
+        return False
+    presence = ensemble.presence(session)
+    return presence is not None and (presence.established or 0) > asked_ms
 
 
 def _created_at(locks: Mapping[Text, Lock], name: str) -> int:

@@ -21,6 +21,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from zktop.model.facts import Millis
 from zktop.model.format import fold_path
 from zktop.model.waits.concurrent_actors import waiting_requests
 from zktop.model.waits.graph import WaitGraph
@@ -41,20 +42,34 @@ class OrderActor(Struct, frozen=True, gc=False):
 class Restarts:
     """The identities of clients whose sessions follow one another under one label.
 
-    A client that was restarted is one actor: its old and its new order never meet.
+    A client that was restarted is one actor: its old and its new order never meet. Clients that
+    live side by side may have one label, too: that of their host.
     """
 
     def __init__(self) -> None:
-        self._newest: dict[str, tuple[str, str]] = {}  # label -> its newest actor, and identity
+        self._known: dict[str, str] = {}  # actor -> identity, which never changes
+        self._newest: dict[
+            str, tuple[str, Millis]
+        ] = {}  # label -> its newest actor; when it asked
 
-    def identity(self, actor: str, label: str, is_over: Callable[[str], bool]) -> str:
-        """The identity of an actor; `is_over` says whether an earlier actor is surely gone."""
-        earlier, identity = self._newest.pop(label, (actor, actor))
-        if earlier != actor and not is_over(earlier):
-            identity = actor
-        self._newest[label] = actor, identity
-        if len(self._newest) > MAX_LABELS:
-            del self._newest[next(iter(self._newest))]
+    def identity(
+        self, actor: str, label: str, asked_ms: Millis, follows: Callable[[str, Millis], bool]
+    ) -> str:
+        """The identity of an actor that last asked for a lock at that time.
+
+        `follows` says whether it surely began after an earlier actor's last request and end.
+        """
+        identity = self._known.pop(actor, None)
+        if identity is None:
+            earlier, at_ms = self._newest.get(label, (actor, 0))
+            is_same = earlier in self._known and follows(earlier, at_ms)
+            identity = self._known[earlier] if is_same else actor
+        self._known[actor] = identity
+        self._newest.pop(label, None)
+        self._newest[label] = actor, asked_ms
+        for bounded in (self._known, self._newest):
+            if len(bounded) > MAX_LABELS:
+                del bounded[next(iter(bounded))]
         return identity
 
 
