@@ -137,6 +137,15 @@ def test_b10_is_less_sure_if_the_first_waiter_does_not_watch_the_child() -> None
     )
 
 
+def test_b10_is_not_refuted_by_a_table_from_before_the_last_release() -> None:
+    """There alice watched the former holder, as she had to."""
+    before = watching({"alice": [curator("hal", 0)]})
+    released = Stat(50, 50, 0, cversion=4, num_children=2, pzxid=before.zxid + 1)
+    finding = only("B10", ctx(FIRST, ALICE, stat=released, tables=[before]))
+
+    assert finding.confidence == "C4"
+
+
 HIDDEN = Denied(path=join(PATH, FIRST.name), what="read", zxid=2 * ZXID, at=NOW)
 
 

@@ -97,12 +97,15 @@ def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
 
 
 def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
-    """Yield what refutes that the first waiter counts an obstacle: it does not watch it."""
+    """Yield what refutes that the first waiter counts an obstacle: it does not watch it.
+
+    In a table from before the last change of the children, it may watch one that is gone.
+    """
     queues = [queue for queue in ctx.lock.queues if isinstance(queue, MixedQueue)]
     for queue in queues if is_free else ():
         first = next((one for one in queue.waiters if queue.expected(one)), None)
         table = ctx.ensemble.watch_fact(first.owner) if first else None
-        if first is None or table is None or table.zxid < first.czxid:
+        if first is None or table is None or table.zxid < max(first.czxid, queue.folder.changed):
             continue
         target = queue.expected(first)[0].path
         if ctx.path_of(target) not in (ctx.ensemble.watched(first.owner) or ()):
