@@ -85,10 +85,11 @@ def test_a_whole_log_needs_no_snapshot_from_its_middle(tmp_path: Path, since: in
     [
         (struct.pack(">QiQ", E1 + 100, 2, 1), struct.pack(">Q", E1 + 100)),
         (struct.pack(">QiQ", 0, 2, 1), struct.pack(">Q", E1 + 100)),
+        (struct.pack(">Q", E1 + 100),),
         (struct.pack(">QiQ", E1 + 100, 2, 1),),
         (),
     ],
-    ids=["3.9", "3.9 at rest", "3.6", "3.5"],
+    ids=["3.9", "3.9 at rest", "3.9 without digests", "3.6", "3.5"],
 )
 def test_a_snapshot_under_any_name_is_as_new_as_its_content(
     tmp_path: Path, tail: tuple[bytes, ...]

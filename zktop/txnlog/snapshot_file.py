@@ -103,9 +103,9 @@ class SnapshotFile:
             self._check_seal()
             if version == _DIGEST_VERSION and zxid:
                 digest = TreeDigest(zxid, value)
-            if self._fill(_LONG.size + _SEAL_BYTES):  # from 3.9 on
-                (self.last_zxid,) = _LONG.unpack(self._take(_LONG.size))
-                self._check_seal()
+        if self._fill(_LONG.size + _SEAL_BYTES):  # from 3.9 on, also without digests
+            (self.last_zxid,) = _LONG.unpack(self._take(_LONG.size))
+            self._check_seal()
         return digest
 
     def _check_seal(self) -> None:
