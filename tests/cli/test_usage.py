@@ -14,6 +14,7 @@ WRONG = [
     (["3"], 2, "The terminal UI needs a terminal; `zktop snapshot` writes text or JSON."),
     (["9"], 2, 'There is no command "9". See `zktop --help`.'),
     (["layuots"], 2, 'There is no command "layuots". Did you mean layouts? See `zktop --help`.'),
+    (["timelin"], 2, 'There is no command "timelin". Did you mean timeline? See `zktop --help`.'),
     (["xyz"], 2, 'There is no command "xyz". See `zktop --help`.'),
     (
         ["zk1:2181"],
@@ -90,6 +91,10 @@ WRONG = [
             2,
             f"`zktop {name}` starts demo clients; --read-only forbids it. See `zktop --help`.",
         )
+        for name in ("demo", "scene", "contend")
+    ),
+    *(
+        ([name, "--read-only"], 2, f"`zktop {name}` starts demo clients; --read-only forbids it.")
         for name in ("demo", "scene", "contend")
     ),
     (

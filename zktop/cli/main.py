@@ -125,7 +125,7 @@ class Commands(click.Group):
         """Find the subcommand, or suggest one in the error."""
         name = args[0]
         if name not in COMMANDS and _screen(name) is None and not ctx.resilient_parsing:
-            meant = nearest(name, self.list_commands(ctx)) or (":" in name and f"--hosts {name}")
+            meant = nearest(name, [*COMMANDS, *SCREENS]) or (":" in name and f"--hosts {name}")
             hint = f" Did you mean {meant}?" if meant else ""
             raise click.UsageError(f"There is no command {quoted(name)}.{hint}", ctx=ctx)
         return super().resolve_command(ctx, args)
@@ -147,7 +147,7 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
     if command in _WRITING_COMMANDS and any(
         setting.key == READ_ONLY.key for setting in overrides.settings
     ):
-        raise click.UsageError(f"`zktop {command}` starts demo clients; --read-only forbids it")
+        raise click.UsageError(_writing_sentence(command))
     if show_config:
         _print_config(overrides)
         context.exit()
@@ -202,10 +202,16 @@ def _open_ui(overrides: Overrides, screen: str = SCREENS[0]) -> int:
     return run_live_ui(effective, clusters, typed_words(overrides).words, screen)
 
 
+def _writing_sentence(command: str) -> str:
+    return f"`zktop {command}` starts demo clients; {READ_ONLY.flag} forbids it"
+
+
 def _usage_sentence(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "zktop"
     if isinstance(error, click.NoSuchOption) and error.option_name == READ_ONLY.flag:
         name = command.removeprefix("zktop ")
+        if name in _WRITING_COMMANDS:
+            return f"{_writing_sentence(name)}."
         return (
             f"The option {quoted(READ_ONLY.flag)} goes before the command: "
             f"`zktop {READ_ONLY.flag} {name}`."
