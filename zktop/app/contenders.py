@@ -188,7 +188,7 @@ class Contenders:
         if progress.problem:
             self._complain(progress.problem)
         if progress.scene is None:
-            self._forget_scene()
+            self._drop_scene()
         # If there are fewer lines than before, a new scene has started.
         narrated, self._narrated = self._narrated, len(progress.lines)
         now = time.time_ns() // 1_000_000
@@ -196,8 +196,8 @@ class Contenders:
             self._lines.append(LogLine(now, "", line.line()))
         self._on_change()
 
-    def _forget_scene(self) -> None:
-        """Forget the ended contenders of the previous scene, and what was counted."""
+    def _drop_scene(self) -> None:
+        """Drop the ended contenders of the previous scene, and what was counted."""
         folders = tuple(f"{self.root}/{scene.name}/" for scene in SCENES)
         kept = [one for one in tuple(self._ended) if not one.path.startswith(folders)]
         self._ended = deque(kept, MAX_ENDED_SHOWN)

@@ -2,7 +2,7 @@
 
 The recording has a look for each transaction that changes a lock, or one every 50 ms if there are
 many. There is always one before the same lock changes again, so that no state of a lock is
-skipped, except that contenders that arrive one after another share a look, since their znodes
+skipped, except that contenders that arrive one behind another share a look, since their znodes
 show when each came. While nothing changes, looks become rarer.
 """
 

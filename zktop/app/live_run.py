@@ -222,7 +222,7 @@ class LiveRun:
         return bool(facts)
 
     def _relist(self, paths: Sequence[Text]) -> None:
-        """Let the source list these paths again, to confirm or refute a suspicion."""
+        """Make the source list these paths again, to confirm or refute a suspicion."""
         now = time.monotonic()
         due = [path for path in paths if now - self._relisted.get(path, 0.0) > RELIST_AGAIN_S]
         self._relisted = {path: self._relisted.get(path, now) for path in paths}

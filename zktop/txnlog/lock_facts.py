@@ -43,13 +43,13 @@ class LockDiscovery(Protocol):
     """Decides which znodes may be locks, by the same rules as for a live ensemble."""
 
     def is_contender(self, name: str) -> bool:
-        """Whether a name looks like that of a contender."""
+        """Return whether a name looks like that of a contender."""
 
     def is_folder_name(self, name: str) -> bool:
-        """Whether a znode of this name may be a folder of contenders."""
+        """Return whether a znode of this name may be a folder of contenders."""
 
     def lists(self, path: str, names: Sequence[str]) -> bool:
-        """Whether to report the children of a path, given the names of some of them."""
+        """Return whether to report the children of a path, given the names of some of them."""
 
 
 class _Folder:

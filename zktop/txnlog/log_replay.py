@@ -127,7 +127,7 @@ class LogReplay:
 
     @property
     def notes(self) -> list[str]:
-        """What is missing or doubtful, in sentences; complete after all steps."""
+        """Sentences about what is missing or doubtful; complete after all steps."""
         return self._notes.sentences
 
     def _restart(self, zxid: int, at: Millis) -> Restart:

@@ -14,7 +14,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def signals_as_ctrl_c() -> Iterator[None]:
-    """Let both signals raise KeyboardInterrupt, so that demo clients release their locks.
+    """Make both signals raise KeyboardInterrupt, so that demo clients release their locks.
 
     SIGINT needs this in background jobs, which shells start with SIGINT ignored.
     """

@@ -36,7 +36,7 @@ class ReportCollector:
         self.registry.register(self)
 
     def look(self, report: Report) -> None:
-        """Take the next report."""
+        """Add the next report."""
         with self._mutex:
             before = self._report
             if before is None:

@@ -44,7 +44,7 @@ class CaseLog:
         self._expired: tuple[ExpiredSession, ...] = ()  # of the newest report
 
     def look(self, report: Report, now: Millis) -> None:
-        """Take the next report, and the time to record for it."""
+        """Add the next report, and the time to record for it."""
         for deadlock in report.deadlocks:
             known = self._deadlocks.get(deadlock.number)
             first_at = known.first_at if known else now

@@ -61,7 +61,7 @@ class Period:
         self._report: Report | None = None
 
     def look(self, report: Report) -> None:
-        """Take the next report."""
+        """Add the next report."""
         self._ledger.look(report)
         if report.now >= self._since:
             self._look_at_beginning()

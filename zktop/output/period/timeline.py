@@ -96,7 +96,7 @@ class Timeline:
         self._lost_at: Millis | None = None
 
     def look(self, report: Report, ledger: Ledger) -> None:
-        """Take the next report."""
+        """Add the next report."""
         if not self._is_begun:
             self._since, self._is_begun = max(self._since, report.now), True
         self._note_connection(report)

@@ -244,8 +244,8 @@ def _tables(period: PeriodJson) -> Iterator[WordTable]:
     yield WordTable(
         "Who made others wait",
         "BLOCKED OTHERS adds up how long others waited for locks that a client held. WAITING "
-        "ITSELF is the part of it in which this client waited for another lock itself; look at "
-        "that lock's holder.",
+        "ITSELF is the part of that time in which it waited for another lock, whose holder is "
+        "the cause.",
         ("client", "blocked others", "waiting itself", "waited", "worst lock", *figures),
         [_client_row(client) for client in accounting.clients],
     )
