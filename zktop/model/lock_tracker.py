@@ -15,6 +15,7 @@ from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.recognise import CONTAINER, PART, UNKNOWN
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
+from zktop.model.locks.shapes.single_node import names_one_lock
 from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
 from zktop.model.settings import Root, Settings
@@ -151,6 +152,7 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
     family = world.family(found.path)
     if not family.listed and not family.denied:
         return None
+    is_free = not family.members or (found.kind == UNKNOWN and _is_free(found.path, family))
     return Lock(
         path=found.path,
         layout=found.kind,
@@ -160,10 +162,17 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
         seen_zxid=family.listed_at,
         at=family.arrived_at,
         foreign=found.foreign,
-        error=found.error or (_why_no_lock(found, root.path) if family.members else None),
+        error=found.error or (None if is_free else _why_no_lock(found, root.path)),
         unrecognised=True,
         family=family,
     )
+
+
+def _is_free(path: Text, family: Family) -> bool:
+    """Whether these children may lie beside a free lock: they hold nothing, and are no folders."""
+    stats = [znode.stat for znode in family]
+    are_plain = all(stat and not stat.owner and not stat.num_children for stat in stats)
+    return are_plain and names_one_lock(path)
 
 
 def _why_no_lock(found: NotALock, root: str) -> str:

@@ -259,6 +259,14 @@ def test_a_named_path_that_is_no_lock_is_not_shown_as_free(
     assert report.findings == ()
 
 
+def test_a_named_lock_with_a_stray_child_is_free() -> None:
+    """With a contender it is a lock, so `check` would fail after each release."""
+    settings = Settings(roots=(Root(path="/app/lock"),))
+    report = report_of(listed("/app/lock", ["README"], [0]), settings=settings)
+
+    assert not report.parts[Text("/app/lock")].lock.is_no_lock
+
+
 @pytest.mark.parametrize("path", ["/locks", "/app/queue"])
 def test_a_path_that_the_user_named_goes_on_being_no_lock(path: str) -> None:
     """Folders that come there are no foreign children of a lock."""

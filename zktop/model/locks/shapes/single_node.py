@@ -171,13 +171,14 @@ def is_lock_by_name(site: LockSite) -> bool:
 def _are_locks_themselves(site: LockSite, children: tuple[Znode, ...]) -> bool:
     """Return whether each child is a lock of its own, and the parent is just a folder."""
     is_named = site.configured is not None and site.configured.path == site.path
-    if is_named or _is_of_one_lock(site.path):
+    if is_named or names_one_lock(site.path):
         return False
     names = [child.name for child in children]
     return all(names_a_lock(join(site.path, name)) for name in names)
 
 
-def _is_of_one_lock(folder: str) -> bool:
+def names_one_lock(folder: str) -> bool:
+    """Return whether a folder's name says that it is a lock, and holds no others."""
     return is_lockish(folder.rpartition("/")[2]) and not is_folder_of_locks(folder)
 
 
@@ -203,6 +204,6 @@ def _is_lock_folder(path: str) -> bool:
 
 def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
     """Return whether the parent is the lock that a child belongs to, by its name."""
-    if not _is_of_one_lock(parent.path):
+    if not names_one_lock(parent.path):
         return False
     return any(z.name == name for z in single_children(parent.family, parent.path))
