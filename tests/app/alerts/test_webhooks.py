@@ -306,6 +306,20 @@ def test_a_missing_secret_is_a_complaint_before_anything_is_posted() -> None:
     assert complaints == ["webhook: the environment has no NO_SUCH_VARIABLE."]
 
 
+def test_a_first_post_that_fails_is_a_complaint_after_a_missing_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The secret is there by then; the receiver is not."""
+    complaints: list[str] = []
+    with hooks_to("http://127.0.0.1:1/", complaints, token="env:HOOK_TOKEN") as hooks:
+        hooks.look(report())
+        monkeypatch.setenv("HOOK_TOKEN", "s3cret")
+        hooks.look(report(DEADLOCK))
+        eventually(lambda: len(complaints) == 2)
+
+    assert complaints[1] == "webhook: the receiver cannot be reached: Connection refused."
+
+
 def test_a_finding_that_ended_between_two_runs_is_resolved(tmp_path: Path) -> None:
     """If the runs share a file, for all their receivers; the finding may come late."""
     file = tmp_path / "alerts.json"

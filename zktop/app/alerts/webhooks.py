@@ -112,6 +112,7 @@ class Webhook:
         self._section, self._cluster, self._complain = section, cluster, complain
         self._findings = FindingAlerts(cluster, section.severity, before)
         self._is_checked = False
+        self._missing = ""  # what the check complained about, before any post
         self._waiting = {one.fingerprint: one for one in self._findings.ended}  # the oldest first
         self._has_news = threading.Condition()
         self._is_over = threading.Event()
@@ -154,7 +155,8 @@ class Webhook:
             for written in filter(None, (self._section.url, self._section.token)):
                 secret(written)
         except (OSError, ValueError) as error:
-            self._report(_sentence(error))
+            self._missing = _sentence(error)
+            self._complain(f"webhook: {self._missing}.")
 
     def end(self) -> None:
         """Make the thread send what is waiting, then end; failed posts are not retried."""
@@ -199,11 +201,11 @@ class Webhook:
 
     def _report(self, problem: str) -> None:
         """Complain about a failure once, and say when it is over."""
-        if problem and not self._is_failing:
+        if problem and not self._is_failing and problem != self._missing:
             self._complain(f"webhook: {problem}.")
         elif self._is_failing and not problem:
             self._complain("webhook: the receiver accepts alerts again.")
-        self._is_failing = bool(problem)
+        self._is_failing, self._missing = bool(problem), ""
 
     def _post(self, alerts: Sequence[WebhookAlert]) -> None:
         """Post once; raise _RefusedError if a retry would not help."""
