@@ -92,6 +92,8 @@ def test_a_node_beside_numbered_ones_is_no_lock() -> None:
         "/app/clock",
         "/ui/selection",
         "/x/block-7",
+        "/x/unblock",
+        "/x/taskmaster-data",
     ],
 )
 def test_a_registry_with_one_instance_is_no_lock(path: str) -> None:
@@ -99,6 +101,22 @@ def test_a_registry_with_one_instance_is_no_lock(path: str) -> None:
     folder, _, name = path.rpartition("/")
 
     assert locks(folder, name) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "lock"),
+    [
+        ("/app/locks/orders/42", "host-7", "/app/locks/orders/42"),
+        ("/distributed-lock/orders/eu", "holder", "/distributed-lock/orders/eu"),
+        ("/app", "dblock", "/app/dblock"),
+        ("/app", "jobowner", "/app/jobowner"),
+        ("/app", "hmaster", "/app/hmaster"),
+        ("/app", "leaseholder", "/app/leaseholder"),
+    ],
+)
+def test_a_name_that_ends_with_a_word_for_a_lock_is_one(folder: str, name: str, lock: str) -> None:
+    """So is a folder anywhere below one of locks."""
+    assert locks(folder, name) == [lock]
 
 
 def test_an_id_of_an_application_is_no_sequence_number() -> None:

@@ -29,10 +29,11 @@ _SIGNS: Final = (
 # Not a block, clock, leaderboard, selection, electronics, release or assembly; the second half
 # are words of their own, also in camel case.
 _LOCKISH: Final = re.compile(
-    r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|mutex|latch|semaphore|leader(?!board))"
+    r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|dblock|mutex|latch|semaphore|leader(?!board))"
     r"|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
     r"|(?:(?<![a-zA-Z])|(?<=[a-z])(?=[A-Z]))"
     r"(?i:(?:sem|master(?![-_.]?data)|owner|running|active|controller|lease)s?)(?![a-z])"
+    r"|(?i:(?:master(?![-_.]?data)|owner|leaseholder)(?![a-z]))"
 )
 # The last is the default folder of zktop's own demos.
 _LOCK_FOLDER: Final = re.compile(

@@ -197,9 +197,15 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
 
 def _is_lock_folder(path: str) -> bool:
     """Return whether a folder is called like a lock, or is among locks, and is no registry."""
-    above, _, name = path.rpartition("/")
-    is_among_locks = is_lockish(name) or is_lockish(above[above.rfind("/") + 1 :])
+    *above, name = path.split("/")
+    is_among_locks = is_lockish(name) or is_lockish(above[-1]) or any(map(_is_above_locks, above))
     return is_among_locks and not sounds_like_a_registry(name)
+
+
+def _is_above_locks(folder: str) -> bool:
+    """Return whether all that is deep below a folder may be locks: locks, distributed-lock."""
+    is_lock = folder.lower().endswith("lock") and is_lockish(folder)
+    return is_lock or is_folder_of_locks(folder)
 
 
 def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
