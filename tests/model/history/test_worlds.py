@@ -4,13 +4,15 @@ from model.builders import NOW, connections, lock, own, row, session, watches, w
 from model.builders import ZK1 as ZK
 from model.plain_locks import note
 
-from zktop.model.facts import AnyFact, Gone, Node, Stat, join
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Complete, Gone, Node, Stat, join
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import Since
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.settings import Settings
+from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.world import World
 
@@ -77,3 +79,19 @@ def test_a_kazoo_waiter_watches_the_one_before() -> None:
     lookout = WatchCheck(found, Ensemble.of(known, NOW))
 
     assert [lookout.of(member).verdict for member in found.members] == ["none-needed", "confirmed"]
+
+
+def test_no_transaction_is_missing_of_a_folder_that_was_deleted_with_its_lock() -> None:
+    """An import knows how both ended, but the folder took that with it."""
+    listed, *nodes = lock(ORDERS, "alice")
+    first = world(listed, *nodes, Complete(zxid=200, at=NOW))
+    gone = [
+        Gone(path=path, zxid=zxid, at=NOW + 500, by=session("alice"), how="deleted")
+        for path, zxid in ((nodes[0].path, 201), (Text(ORDERS), 202))
+    ]
+    examiner = Examiner(Settings())
+    examiner.look(first, NOW)
+    events = examiner.look(first.after(*gone, Complete(zxid=202, at=NOW + 500)), NOW + 500).events
+
+    left = next(event for event in events if event.event == "released")
+    assert left.why is None

@@ -26,7 +26,13 @@ from zktop.model.history.change import (
     newer_than_counters,
 )
 from zktop.model.history.duration_samples import DurationSamples
-from zktop.model.history.endings import SEVERAL, deleted_by_another, judge_expiry, recorded_ending
+from zktop.model.history.endings import (
+    SEVERAL,
+    deleted_by_another,
+    judge_expiry,
+    recorded_ending,
+    unrecorded_ending,
+)
 from zktop.model.history.events import (
     Elapsed,
     Ending,
@@ -167,6 +173,9 @@ class LockLog:
         if removal is not None:
             timeouts = (one.timeout_ms(member.owner) for one in (ctx.ensemble, ctx.earlier))
             verdict = recorded_ending(member, removal, next(filter(None, timeouts), None))
+        elif ctx.ensemble.complete_to:  # the end of a deleted folder is forgotten with it
+            is_in_hole = ctx.blind_since is not None or change.after is not None
+            verdict = unrecorded_ending(is_in_hole=is_in_hole)
         else:
             together = ctx.joint_deletions.get(member.owner, 0)
             verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)

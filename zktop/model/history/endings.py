@@ -37,18 +37,22 @@ class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
     why: Text | None = None
 
 
+def unrecorded_ending(*, is_in_hole: bool) -> ExpiryVerdict:
+    """Return how a node left a lock if a log is read that does not tell."""
+    return ExpiryVerdict(expired=False, why=MISSING if is_in_hole else None)
+
+
 def judge_expiry(
     member: Member, ensemble: Ensemble, now_ms: Millis, locks: int, earlier: Ensemble = NO_ENSEMBLE
 ) -> ExpiryVerdict:
-    """Decide whether a node was removed with its expired session or by its client.
+    """Decide by server tables whether a node left with its expired session or by its client.
 
     `earlier` has the tables of the previous look. A newer table may have been read after the node
     was removed, and then does not list a session that was active a moment before.
     """
     session = member.owner
-    is_in_hole = ensemble.complete_to > 0  # else the transaction that removed it is known
-    if is_in_hole or not session:
-        return ExpiryVerdict(expired=False, why=MISSING if is_in_hole else None)
+    if not session:
+        return ExpiryVerdict(expired=False)
     if ensemble.presence(session) is None and _may_be_active(earlier, session, now_ms):
         ensemble = earlier
     presence = ensemble.presence(session)
