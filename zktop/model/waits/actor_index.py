@@ -2,7 +2,7 @@
 
 An actor with a single place just passes through: it can release the lock once it has it, so the
 actors behind it in effect wait for those before it. Only *tangled* actors can cause deadlocks:
-those with several places, and those with a place that they do not leave by finishing.
+those with several places, and those with a place that finishing does not free.
 """
 
 from collections.abc import Collection, Iterable
@@ -26,7 +26,7 @@ class ActorIndex:
     """
 
     def __init__(self) -> None:
-        # Most actors have one place: its lock as a plain string saves a dict for each of them.
+        # Most actors have one place: storing its lock as a string saves a dict per actor.
         self._locks: dict[str, str | dict[str, int]] = {}
         self._sticky: dict[str, int] = {}  # number of sticky places
         self.tangled: set[str] = set()
@@ -35,7 +35,7 @@ class ActorIndex:
         self.came: set[str] = set()
 
     def locks(self, actor: str) -> Collection[str]:
-        """The queues in which the actor has a place, each once."""
+        """The queues in which the actor has a place, without duplicates."""
         found = self._locks.get(actor, {})
         return (found,) if isinstance(found, str) else found.keys()
 

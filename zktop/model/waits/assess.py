@@ -1,4 +1,4 @@
-"""Judges every core of the wait graph: deadlocks, hints, and locks that must be listed again.
+"""Judges every core of the wait graph: finds deadlocks, hints, and locks to list again.
 
 It also judges the graph as if election candidates blocked while they wait to lead. Normally they
 continue to work, so an election is not a wait. But a leader that waits for a lock whose holder
@@ -41,7 +41,7 @@ from zktop.model.waits.ways_out import ways_out
 
 
 def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
-    """The graph with elections as waits, if their candidates also want locks; None if none do."""
+    """The graph with elections counted as waits; None if no candidate also wants locks."""
     elections = [q for q in graph.queues.values() if q.kind == "election" and not q.blocking]
     elections = [queue for queue in elections if _may_entangle(graph, queue)]
     work = [request.actor for queue in elections for request in queue.requests]
@@ -59,7 +59,7 @@ def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
 
 
 def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
-    """Whether a candidate holds something while one before it waits for something."""
+    """Whether a later candidate has a place in a lock, and an earlier one waits for a lock."""
     actors = [request.actor for request in queue.requests]
     waits = (not graph.holds(q, r) for actor in actors[:-1] for q, r in graph.places(actor))
     return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
@@ -126,7 +126,7 @@ def judge(one: StuckCore, known: ActorEvidence, names: DisplayNames) -> Judgemen
     if case is None:
         return None
     made = _deadlock(view, case)
-    is_other = one.is_supposed and made.rule != "D8"  # it is judged without the elections, too
+    is_other = one.is_supposed and made.rule != "D8"  # also judged without elections as waits
     return None if is_other else Judgement(made, case.coexistence.relist)
 
 
@@ -161,7 +161,7 @@ def _old_ring(view: _View) -> Ring:
 def _is_closed(graph: WaitGraph, found: Ring) -> bool:
     """Whether each blocker of the ring holds, or just queues in between.
 
-    In a session with several threads it may also be another request that waits.
+    False if a blocker is another waiting request of a session with several threads.
     """
     between = queuing_actors(found)
     return all(
@@ -170,7 +170,7 @@ def _is_closed(graph: WaitGraph, found: Ring) -> bool:
 
 
 def _members(core: Core, found: Ring) -> list[tuple[str, WaitRequest]]:
-    """The requests that must have existed at one moment: of the ring, or of the whole knot."""
+    """The requests that must have existed at the same time: of the ring, or of the whole knot."""
     if all(edge.is_plain for edge in found):
         return [(e.queue.lock, r) for e in found for r in (e.request, e.blocker)]
     return [(queue.queue.lock, member) for queue in core.queues for member in queue.members]

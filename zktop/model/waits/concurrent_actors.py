@@ -51,7 +51,7 @@ def waiting_requests(
 def _waits_twice(graph: WaitGraph, actor: str) -> str:
     waiting = waiting_places(graph, actor)
     locks = {queue.lock for queue, _ in waiting}
-    if len(waiting) < 2:  # noqa: PLR2004  one wait is what one thread does
+    if len(waiting) < 2:  # noqa: PLR2004  one thread waits in one place
         return ""
     where = f"{len(locks)} locks at once" if len(locks) > 1 else "one queue twice"
     return f"waits in {where}"
@@ -76,7 +76,7 @@ _there = attrgetter("there")
 
 
 class ConcurrencyDetector:
-    """Remembers which actors were seen to act while they waited."""
+    """Remembers which actors acted while they waited."""
 
     def __init__(self) -> None:
         self._concurrent: set[str] = set()
@@ -101,9 +101,9 @@ class ConcurrencyDetector:
     def look(self, graph: WaitGraph, complete_to: int = 0) -> tuple[str, ...]:
         """Find concurrent actors; return the locks to list again to decide about others.
 
-        The end of a session deletes all its nodes. So a deletion proves something only if the wait
-        is in a listing that is not older. Up to `complete_to`, no change is missing. Of an actor's
-        undecided deletions the newest is enough: a listing made from now on decides them all.
+        The end of a session deletes all its nodes, so a deletion proves something only if a
+        listing at least as new still shows the wait. No change up to `complete_to` is missing.
+        Of an actor's undecided deletions only the newest is kept: any later listing decides all.
         """
         self._complete_to = complete_to
         relist: set[str] = set()
@@ -131,7 +131,7 @@ class ConcurrencyDetector:
         self._released = kept
 
     def _note_takers(self, graph: WaitGraph) -> None:
-        """Find actors that hold a node younger than their own wait, or that wait twice.
+        """Find actors that hold a node newer than their own wait, or that wait twice.
 
         A stuck set stays the same object until one of its queues changes.
         """
@@ -150,8 +150,8 @@ class ConcurrencyDetector:
         return max(queue.seen_zxid, self._complete_to)
 
     def _are_together(self, waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
-        """Whether two waits existed at one moment, by the two newest listings."""
-        if len(waits) < 2:  # noqa: PLR2004  one wait is what one thread does
+        """Whether two waits existed at the same time, by the two newest listings."""
+        if len(waits) < 2:  # noqa: PLR2004  one thread waits in one place
             return False
         (_, newest), (queue, _) = sorted(waits, key=lambda w: w[0].seen_zxid, reverse=True)[:2]
         return 0 < newest.czxid <= self._seen_at(queue)

@@ -4,7 +4,7 @@ A core is a set of actors that keep each other stuck, an independent deadlock. A
 component of the wait graph is only a candidate: it is a core if it stays stuck without any other
 actors. With pools, perhaps only a part of it does.
 
-Edges are sparse: they reach the same actors as all edges do, at a fraction of their number.
+Only sparse edges are used: they reach the same actors as all edges would, but are far fewer.
 """
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ def explain_stuck(
     thinned: Sequence[ThinnedQueue],
     before: "Iterable[Core]" = (),
 ) -> StuckSet:
-    """Explain why these actors are stuck, from all their queues; a core from before may last."""
+    """Explain why these actors are stuck, from all their queues; reuse unchanged cores."""
     queues = {
         one.queue.lock: keep_stuck(one.queue, one.queue.requests[: one.end], frozen)
         for one in thinned
@@ -70,7 +70,7 @@ def _known_core(core: "Core", known: "Core | None") -> "Core":
 
 
 class StuckQueue(Struct, frozen=True, gc=False):
-    """The members that stay in one queue, in its order, and which of them wait."""
+    """The members that stay in one queue, in queue order, and which of them wait."""
 
     queue: WaitQueue
     members: tuple[WaitRequest, ...]
@@ -87,7 +87,7 @@ class StuckQueue(Struct, frozen=True, gc=False):
 def keep_stuck(
     queue: WaitQueue, requests: Iterable[WaitRequest], frozen: Container[str]
 ) -> StuckQueue:
-    """Keep the members of frozen actors, and the members that they stop.
+    """Keep the members of frozen actors, and the members that they block.
 
     A leader never hands over by itself, so all members of an election stay.
     """
@@ -150,7 +150,7 @@ def sparse_edges(stuck_queue: StuckQueue) -> Iterator[tuple[int, int]]:
 
 
 def _chained_edges(stuck_queue: StuckQueue) -> Iterator[tuple[int, int]]:
-    """Edges as far as the nearest member that waits for all others before it."""
+    """Edges back to the nearest member that itself waits for all before it."""
     ahead: list[int] = []
     writers_ahead: list[int] = []
     shares = stuck_queue.queue.kind == "read-write"
@@ -221,8 +221,8 @@ def _pop(vertex: str, stack: list[str], low: dict[str, int], done: int) -> list[
 class Core(Struct, frozen=True, eq=False, weakref=True):
     """Actors that keep each other stuck, and the queues in which they do.
 
-    Compared by identity: a core that has not changed is the same object as before, so what was
-    found out about it still holds.
+    Compared by identity: an unchanged core stays the same object, so results cached for it
+    remain valid.
     """
 
     actors: frozenset[str]
@@ -234,7 +234,7 @@ Found = TypeVar("Found")
 
 
 def once_for_each(find: Callable[[Subject], Found]) -> Callable[[Subject], Found]:
-    """Find something about each core or stuck set once; it is forgotten with them."""
+    """Cache the result for each core or stuck set as long as that object exists."""
     known: WeakKeyDictionary[Subject, Found] = WeakKeyDictionary()
 
     @wraps(find)
@@ -269,7 +269,7 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
         left = group
         if any(
             stuck_queue.queue.room > 1 for stuck_queue in stuck_queues
-        ):  # plain waits make every ring a core
+        ):  # with plain waits, every ring is a core
             left = frozenset(
                 stuck_actors(
                     [

@@ -99,7 +99,7 @@ def step(
 
 
 def holdings(graph: WaitGraph, actor: str) -> tuple[DeadlockPlace, ...]:
-    """The places in which the actor holds now, by lock."""
+    """The places where the actor holds a lock now, sorted by lock."""
     return tuple(deadlock_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
 
 
@@ -110,8 +110,8 @@ def deadlock_place(lock: str, request: WaitRequest) -> DeadlockPlace:
 def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
     """An id that stays the same while the deadlock lasts, and in a replay.
 
-    Only a queue that gets another number changes it. It depends on the ring alone, since other
-    actors may join and leave the queues of the core.
+    It changes only if a queue is renumbered. It depends on the ring alone, since other actors
+    may join and leave the queues of the core.
     """
     actors = sorted({edge.request.actor for edge in ring})
     locks = sorted({edge.queue.lock for edge in ring})
@@ -120,7 +120,7 @@ def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
 
 
 def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
-    """Equal for deadlocks that recur: the same rule, classes of locks, modes and owners."""
+    """A text that recurring deadlocks share: rule, classes of locks, modes and owners."""
     locks = {f"{MODE_LETTERS[e.request.mode]}:{fold_path(lock_path(e.queue.lock))}" for e in ring}
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])

@@ -1,9 +1,9 @@
-"""Detects deadlocks, lock-order inversions and root blockers from look to look.
+"""Detects deadlocks, lock-order inversions and root blockers at each look.
 
 `change` takes the changed locks, `judge` returns the verdict on the newest state. Evidence beyond
 the queues is collected only for the few actors of a deadlock, and only while there is one (see
-`evidence`). Each deadlock is judged by itself, so that of a thousand only those are judged at once
-that changed; the others follow in turn.
+`evidence`). Each deadlock is judged separately: of a thousand, only those that changed are judged
+at once, and the others take turns.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -37,11 +37,11 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
-RANKED_AT_ONCE: Final = 1_000  # queues; more of them are ranked in a look that has no other work
-LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
+RANKED_AT_ONCE: Final = 1_000  # queues; more are ranked only in a look without other work
+LARGE_KNOT: Final = 300  # requests in stuck queues; every 300 add a pause
 PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
 JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
-TESTED_PER_MS: Final = 12  # requests; after a change that asks for 50,000 tests, 4 s pass
+TESTED_PER_MS: Final = 12  # places; after a test of 50,000, the next one is 4 s later
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 60
 TRY_MS: Final = 1_000  # a client that gives up sooner only tries to get a lock
@@ -72,13 +72,13 @@ class JudgedCores:
 
     def __init__(self) -> None:
         self.judged: dict[Core, Judgement | None] = {}
-        self.is_behind = False  # some are due, and were left to the next look
+        self.is_behind = False  # some due cores were left to the next look
         self._cores: dict[StuckSet, tuple[StuckCore, ...]] = {}
         self._due: dict[StuckCore, Millis] = {}
         self._size = 0  # of all cores
 
     def update(self, cores: Iterable[StuckCore]) -> None:
-        """Forget the cores that are gone, and make those due whose stuck set is another one."""
+        """Drop cores that are gone, and make the cores of new stuck sets due."""
         present: dict[StuckSet, list[StuckCore]] = {}
         for one in cores:
             present.setdefault(one.stuck_set, []).append(one)
@@ -135,7 +135,7 @@ class DeadlockDetector:
         self._verdict = DeadlockVerdict()
         self._cores = JudgedCores()
         self._relist: tuple[str, ...] = ()  # to decide which actors have several threads
-        self._left: list[tuple[str, DeadlockPlace]] = []  # by stuck actors, since the last test
+        self._left: list[tuple[str, DeadlockPlace]] = []  # since the last test
         self._tested_at: Millis = 0
         self._pause_ms = 0  # until the next test, after one of a large knot or a large tangle
         self._is_untested = True  # something has changed since the last test
@@ -185,7 +185,7 @@ class DeadlockDetector:
     def _gave_up(
         self, request: WaitRequest, was: WaitQueue | None, queue: WaitQueue, at_ms: Millis
     ) -> bool:
-        """Whether a request was only a try: it left soon, and its lock had the same holder."""
+        """Whether a request was only a try: it left soon, and the holder stayed the same."""
         if was is None or request.since_ms is None or at_ms - request.since_ms >= TRY_MS:
             return False
         is_unchanged = was.requests[:1] == queue.requests[:1]
@@ -225,10 +225,10 @@ class DeadlockDetector:
     ) -> DeadlockVerdict:
         """Judge the newest state.
 
-        After a test of a large knot, or of a large number of tangled actors, the next one waits
-        for a pause that grows with it, so that thousands of requests do not keep a processor busy;
-        new deadlocks may appear a moment late. The pause ends early if a reported deadlock is
-        over. A thorough look never waits.
+        After a test of a large knot, or of many tangled actors, the next one is delayed in
+        proportion, so that thousands of requests do not keep a processor busy; new deadlocks may
+        appear slightly late. The delay ends early if a reported deadlock is over. A thorough look
+        is never delayed.
         """
         may_wait = False
         if is_thorough or not self._is_paused(now_ms):
@@ -275,7 +275,7 @@ class DeadlockDetector:
             self._verdict = self._joined()
 
     def _test(self, now_ms: Millis) -> None:
-        """Find the cores, and how long to wait for the next test by the work for this one."""
+        """Find the cores, and set the pause until the next test by the work for this one."""
         cores = list(stuck_cores(self.graph))
         supposed = with_blocking_elections(self.graph) if self._elections else None
         if supposed is not None:
@@ -284,11 +284,11 @@ class DeadlockDetector:
         self._left = []
         is_first, self._tested_at = not self._tested_at, now_ms
         largest = max((one.size for one in self.graph.stuck_sets), default=0)
-        tested = 0 if is_first else self.graph.tested  # only the first test is always large
+        tested = 0 if is_first else self.graph.tested  # the first test is always large
         self._pause_ms = max(largest // LARGE_KNOT * PAUSE_MS, tested // TESTED_PER_MS)
 
     def _joined(self) -> DeadlockVerdict:
-        """The verdict, from those on all cores."""
+        """The overall verdict, joined from those on all cores."""
         found = assessment(filter(None, self._cores.judged.values()))
         suspected = (*found.deadlocks, *found.hints)
         return DeadlockVerdict(
@@ -305,7 +305,7 @@ class DeadlockDetector:
     def _potential(self) -> tuple[Inversion, ...]:
         """The lock-order inversions, the closest call first.
 
-        An unchanged one is the same object as before.
+        An unchanged one stays the same object.
         """
         before = self._inversions
         found = [one.with_closest_call(before.get(one.id)) for one in inversions(self._orders)]
@@ -316,7 +316,7 @@ class DeadlockDetector:
         return tuple(self._inversions.values())
 
     def _begin_ranking(self, now_ms: Millis) -> bool:
-        """Begin to rank the root blockers, if the last ranking is old enough."""
+        """Start a ranking of the root blockers if the last one is old enough; return if so."""
         pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
         pause_ms *= 1 if self._is_unranked else RANKED_FACTOR_AT_REST
         is_recent = self._ranked_at is not None and 0 <= now_ms - self._ranked_at < pause_ms
@@ -329,8 +329,8 @@ class DeadlockDetector:
     def _rank_root_blockers(self, *, may_wait: bool, at_once: bool) -> None:
         """Take the next step of the ranking under way, or all steps if there is no ranking yet.
 
-        Thousands of queues take some milliseconds. A look that has a change to report leaves them
-        to the next one.
+        Thousands of queues take some milliseconds, so a look that has a change to report leaves
+        them to the next one.
         """
         at_once = at_once or self._ranked_at is None
         is_slow = len(self.graph.queues) > RANKED_AT_ONCE
@@ -342,9 +342,9 @@ class DeadlockDetector:
                 self._ranking = None
 
     def _root_blockers(self, now_ms: Millis) -> tuple[RootBlocker, ...]:
-        """The root blockers as last ranked; since then only their waits have grown.
+        """The root blockers of the last ranking, with their waits extended to now.
 
-        While nothing changes, only the end of a long list may get out of order. Actors that have
+        While nothing changes, only the end of a long list may be out of order. Actors that have
         released everything since the ranking are left out.
         """
         if self._ranked_at is None or self._ranked_at == now_ms:

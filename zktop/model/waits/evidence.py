@@ -30,7 +30,7 @@ from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 
-ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts: perhaps the actor does not wait here
+ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts that cast doubt on a wait
 
 
 class _Wait(NamedTuple):

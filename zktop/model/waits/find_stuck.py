@@ -50,7 +50,7 @@ def unthinned(queue: WaitQueue, members: tuple[WaitRequest, ...]) -> ThinnedQueu
 
 
 def _walls(requests: tuple[WaitRequest, ...], places: list[int]) -> list[int]:
-    """The members that directly follow a writer that is not tangled, by their number."""
+    """The indexes of members that directly follow a writer that is not tangled."""
     if len(places) == len(requests):
         return []
     walls, before = [], 0
@@ -89,14 +89,14 @@ class QueueReduction(Protocol):
     """One queue during a reduction."""
 
     def admit(self) -> list[str]:
-        """Grant what can be granted now: the actors, once for each member."""
+        """Grant what can be granted now; return the actors, once for each member."""
 
     def leave(self, place: int) -> Sequence[str]:
         """Remove the member at this place, and grant what can be granted now."""
 
 
 class FifoReduction:
-    """Grants members in order; each needs a number of earlier ones to be gone."""
+    """Grants members in order, each once enough earlier ones are gone."""
 
     __slots__ = ("_gone", "_left", "_members", "_needs", "_next")
 
@@ -163,10 +163,10 @@ class ConflictReduction:
 
 
 class Reduction:
-    """Lets every actor finish that can, in some order.
+    """Lets every actor that can finish do so, in some order.
 
-    It begins without the actors that are `done`, and reads only the queues of those that it
-    tests: the actors that it starts with, and those that get a place granted.
+    The actors in `done` are gone from the start. It reads only the queues of the actors that it
+    tests: those it starts with, and those that are granted a place.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class Reduction:
         self._ready: list[str] = []
 
     def run(self, actors: Iterable[str]) -> list[str]:
-        """Return the actors that finish, in that order."""
+        """Return the actors that finish, in the order in which they do."""
         self._unknown.extend(actors)
         finished: list[str] = []
         while self._unknown or self._ready:

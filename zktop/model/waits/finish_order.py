@@ -1,8 +1,8 @@
 """An order in which the tangled actors can finish: the proof that they are not stuck.
 
-Testing all queues again after each change would take seconds where 100,000 actors are tangled. So
-the order found by one test is kept. After a change, only the changed queues are compared with it:
-it still is a proof if each actor in them is granted its place before its own turn to finish.
+Testing all queues again after each change would take seconds with 100,000 tangled actors, so the
+order found by one test is kept. After a change, only the changed queues are compared with it: it
+is still a proof if each actor in them is granted its place before its own turn to finish.
 Otherwise the actor loses its turn, and so does every actor behind it; these are tested again, and
 those that can finish get new turns after all others. A new wait costs as much as the queues of the
 actors that depend on it, and a release costs one queue.
@@ -46,7 +46,7 @@ class FinishOrder:
         self._last_turn = 0
 
     def update(self, before: Mapping[str, ThinnedQueue | None]) -> set[str]:
-        """Adapt to changed queues, given as they were before; return the actors it tested."""
+        """Update for changed queues, given as they were before; return the tested actors."""
         untested: set[str] = set()
         for queue in before.values():
             untested.update(self._without_turn(queue))
@@ -67,15 +67,15 @@ class FinishOrder:
         return untested
 
     def finished_with(self, fewer: Iterable[ThinnedQueue]) -> list[str]:
-        """The stuck actors that could finish with these queues, in which requests are gone."""
+        """The stuck actors that could finish if these shorter queues were theirs."""
         queues = ChainMap({queue.queue.lock: queue for queue in fewer}, self._queues)
-        # The queue of a single znode is empty once that is deleted, but its members are free.
+        # Deleting a single znode empties its queue, which frees the queue's members.
         members = chain.from_iterable(self._queues[lock].members for lock in queues.maps[0])
         untested = {member.actor for member in members if member.actor not in self._turns}
         return Reduction(self._locks, queues, self._turns.keys()).run(untested)
 
     def _without_turn(self, queue: ThinnedQueue | None) -> Iterator[str]:
-        """The tangled actors of a queue that have no turn; forget those not tangled any more."""
+        """The tangled actors of a queue without a turn; drops actors no longer tangled."""
         for member in queue.members if queue else ():
             actor = member.actor
             if actor not in self._tangled:
@@ -124,7 +124,7 @@ class FinishOrder:
         work = [actor for actor in actors if self._turns.pop(actor, None) is not None]
         lost = set(work)
         first = _FirstPlaces(self._queues)
-        checked: dict[str, int] = {}  # the first place of each queue behind which all lost theirs
+        checked: dict[str, int] = {}  # by lock: all actors behind this place lost theirs
         while work:
             actor = work.pop()
             for lock in self._locks(actor):

@@ -2,10 +2,10 @@
 
 Only tangled actors (see `actor_index`) matter for deadlocks. A change in a queue without any of
 them costs only that queue's changed requests. Any other change is tested when the result is next
-needed, on queues thinned to the tangled actors: only the actors whose turn to finish it refutes
-(see `finish_order`), so a burst of changes costs one test. Stuck actors that have no queue in
-common, even through others, are explained apart: a change in one of a thousand deadlocks costs as
-much as that one.
+needed, so a burst of changes costs one test. The test uses queues thinned to the tangled actors,
+and covers only actors whose turn to finish the change refutes (see `finish_order`). Stuck actors
+that share no queue, even through others, are explained separately, so a change in one of a
+thousand deadlocks costs only as much as that one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ from zktop.model.waits.find_stuck import ThinnedQueue, holding_nodes, thin
 from zktop.model.waits.finish_order import FinishOrder
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
-SHORT_QUEUE: Final = 16  # in a longer one, the places of an actor are looked up, not searched
+SHORT_QUEUE: Final = 16  # in a longer one, an actor's places are indexed
 _ONE_HOLDER = ("exclusive", "single", "election")
 
 
@@ -57,7 +57,7 @@ class WaitGraph:
         return came
 
     def locks(self, actor: str) -> Collection[str]:
-        """The queues in which the actor has a place that can block others, each once."""
+        """The queues in which the actor has a place that can block others, without duplicates."""
         return self._index.locks(actor)
 
     def number(self, actor: str) -> int:
@@ -86,7 +86,7 @@ class WaitGraph:
         return known[1]
 
     def holds(self, queue: WaitQueue, request: WaitRequest) -> bool:
-        """Whether this member holds the lock; of an older version of a queue nothing is kept."""
+        """Whether this member holds the lock; cached only for the newest version of a queue."""
         first = queue.requests[0]
         if queue.kind in _ONE_HOLDER or (queue.kind == "read-write" and not first.reads):
             return request.exempt or request.node == first.node
@@ -120,8 +120,8 @@ class WaitGraph:
     ) -> None:
         """Add a queue, or replace the one with its name.
 
-        `created` and `deleted` spare a comparison of the queues; a request that changed in any
-        field must be in both.
+        Passing `created` and `deleted` avoids a comparison of the queues; a request that changed
+        in any field must be in both.
         """
         old = self._queues.get(queue.lock)
         if old is None or old.rules != queue.rules:
@@ -179,7 +179,7 @@ class WaitGraph:
         return tuple(core for stuck_set in self.stuck_sets for core in stuck_set.cores)
 
     def is_stuck(self, actor: str) -> bool:
-        """Whether an actor, at the last test, could never continue."""
+        """Whether the last test found that the actor can never continue."""
         return actor in self._order.stuck
 
     def stuck_set_of(self, actor: str) -> StuckSet | None:
@@ -187,16 +187,16 @@ class WaitGraph:
         return self._stuck_set_of.get(actor)
 
     def finished_with(self, queues: Iterable[WaitQueue]) -> list[str]:
-        """The stuck actors that could finish if these queues had fewer requests, as given."""
+        """The stuck actors that could finish if these shorter queues were theirs."""
         return self._order.finished_with([thin(queue, self._index.tangled) for queue in queues])
 
     @property
     def tested(self) -> int:
-        """The number of places that the last test had to look at."""
+        """The number of places that the last test examined."""
         return self._order.tested
 
     def _explain(self, actors: Iterable[str]) -> None:
-        """Explain the stuck sets again that these actors were in, or are in now."""
+        """Recompute the stuck sets that these actors were in or are in now."""
         known: list[Core] = []
         begin: list[str] = []
         for actor in actors:
@@ -212,7 +212,7 @@ class WaitGraph:
                 self._stuck_set_of.update(dict.fromkeys(together, made))
 
     def _forget(self, actor: str, known: list[Core]) -> Collection[str]:
-        """Forget the stuck set of an actor; return its actors, and add its cores to the known."""
+        """Forget the stuck set of an actor; return its actors, and add its cores to `known`."""
         stuck_set = self._stuck_set_of.get(actor)
         if stuck_set is None:
             return ()
@@ -239,7 +239,7 @@ class WaitGraph:
 
 
 class StuckCore(Struct, frozen=True, eq=False):
-    """A core, where it is, and what is judged about it; compared by identity."""
+    """A core and where it is in the graph; compared by identity."""
 
     graph: WaitGraph
     stuck_set: StuckSet

@@ -3,8 +3,8 @@
 `LockOrderGraph` learns from every acquisition which class of locks an actor owned when it asked
 for another one. Almost every acquisition repeats one seen before; only a new way of nesting two
 locks starts a search for a cycle. Paths are folded (`/user/42` to `/user/*`), so that locks of one
-kind count as one class. Of
-many locks of one class that it owned, the one it got last stands for all.
+kind count as one class. If an actor owned many locks of one class, the one it got last represents
+them all.
 
 A cycle is dangerous if each actor wants what the next one owns, if the actors differ, and if they
 do not all own another lock at that time (a gate) that keeps them apart.
@@ -42,8 +42,8 @@ class OrderActor(Struct, frozen=True, gc=False):
 class Restarts:
     """The identities of clients whose sessions follow one another under one label.
 
-    A client that was restarted is one actor: its old and its new order never meet. Clients that
-    live side by side may have one label, too: that of their host.
+    A restarted client counts as one actor: its old and its new order cannot collide. Clients that
+    run side by side may share one label, too: that of their host.
     """
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class OrderSample(Struct, eq=False):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Samples with equal keys are one."""
+        """Samples with equal keys are counted as one."""
         return self.asker.identity, self.held.mode, self.wanted.mode, self.gates, self.direction
 
     @property
@@ -147,7 +147,7 @@ class OrderEdge(Struct, eq=False):
         return known if known is sample else None
 
     def take_back(self, owner: str, sample: OrderSample | None) -> None:
-        """Subtract an acquisition; drop its sample, if it has one, with the last one."""
+        """Subtract an acquisition; drop its sample when that has none left."""
         self.count -= 1
         if owner in self.by_owner:
             self.by_owner[owner] -= 1
@@ -289,7 +289,7 @@ class LockOrderGraph:
                 self._learn_places(graph, places, order_actor(actor), created_at)
 
     def _unlearn(self, places: Iterable[tuple[WaitQueue, WaitRequest]]) -> None:
-        """Take back what was learned of these places: their actor turned out to be several."""
+        """Undo what was learned from these places: their actor has several threads."""
         for queue, request in places:
             self._take_back(self._learned.pop((queue.lock, request.node), {}).values())
 
@@ -333,7 +333,7 @@ class LockOrderGraph:
         self._forget()
 
     def _take_back(self, learned: Iterable[_Learned]) -> None:
-        """Undo what was learned of a request before all places of its actor were known."""
+        """Undo what was learned from a request before all places of its actor were known."""
         for one in dict.fromkeys(learned):
             edge, sample = one.edge, one.sample
             if self._edges.get((edge.held, edge.wanted)) is edge:  # not forgotten meanwhile
@@ -367,7 +367,7 @@ class LockOrderGraph:
             if found:
                 name = _name(found)
                 known = self._cycles.get(name, ())
-                if _vertices(known) != _vertices(found):  # new, or in a new life of the roots
+                if _vertices(known) != _vertices(found):  # new, or its roots were created again
                     self._cycles[name] = found
         return _Learned(edge, sample.asker.owner, current)
 
@@ -399,7 +399,7 @@ def _vertices(cycle: Cycle) -> set[str]:
 
 
 def _name(cycle: Cycle) -> str:
-    """Name a potential deadlock by its classes of locks, in whichever life of their roots."""
+    """Name a potential deadlock by its lock classes, whatever the generation of their roots."""
     edges = sorted(f"{fold_path(one.held.lock)}>{fold_path(one.wanted.lock)}" for one in cycle)
     rule = "D10" if all(s.held.vertex == s.wanted.vertex for s in cycle) else "D9"
     text = "\0".join(edges).encode("utf-8", "surrogatepass")

@@ -53,7 +53,7 @@ class Inversion(Struct, frozen=True, gc=False):
 
     @property
     def closeness(self) -> tuple[bool, int, str]:
-        """The smaller, the closer it came; at the end those of which nothing is known."""
+        """The sort key: the closest call first, unknown ones last."""
         return self.missed_by_ms is None, self.missed_by_ms or 0, self.id
 
     def with_closest_call(self, before: "Inversion | None") -> "Inversion":

@@ -31,7 +31,7 @@ _NONE_EXEMPT: Final[frozenset[str]] = frozenset()
 
 
 class QueueUpdate(NamedTuple):
-    """A queue that changed (None: it is gone), and its requests that came and went."""
+    """A changed queue (None: it is gone), and its created and deleted requests."""
 
     name: str
     queue: WaitQueue | None
@@ -42,7 +42,7 @@ class QueueUpdate(NamedTuple):
 def queue_updates(
     change: LockChange, queues: Mapping[str, WaitQueue], actors: Actors
 ) -> Iterator[QueueUpdate]:
-    """The queues that a changed lock changes; `queues` holds those from before."""
+    """The queue updates that a changed lock causes; `queues` holds the previous queues."""
     lock, before = change.after, _members_by_queue(change.before)
     after = _members_by_queue(lock)
     if lock is not None:
@@ -60,7 +60,7 @@ def queue_updates(
 
 
 def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tuple[Member, ...]]]:
-    """The members of each wait queue of a lock, and the lock's queue if it is exactly one."""
+    """The members of each wait queue of a lock, and the lock's queue if it matches exactly one."""
     if lock is None:
         return {}
     if lock.kind == "semaphore":  # leases and the queue for them are one wait queue
@@ -76,10 +76,10 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
 
 
 def _members(lock: Lock, source: LockQueue) -> tuple[Member, ...]:
-    """The members of one wait queue, with those first that go before all others."""
+    """The members of one wait queue, starting with those that go before all others."""
     if _kind(lock, source) == "single":
         return (*source.holders, *source.waiters)
-    if lock.kind == "election" and isinstance(source, MixedQueue):  # who leads goes on
+    if lock.kind == "election" and isinstance(source, MixedQueue):  # the leader stays ahead
         return (*source.holders, *lock.obstacles, *source.waiters)
     if lock.obstacles:
         return (*lock.obstacles, *source.members)
@@ -87,7 +87,7 @@ def _members(lock: Lock, source: LockQueue) -> tuple[Member, ...]:
 
 
 def _waited_in(lock: Lock, queue: LockQueue) -> LockQueue:
-    """The queue in which clients wait: nobody waits for a lease itself, only at its gate."""
+    """The queue in which clients wait: for a lease, that is the queue at its gate."""
     return queue.gate if lock.kind == "lease" and isinstance(queue, LeasePool) else queue
 
 
@@ -104,7 +104,7 @@ def _kind(lock: Lock, source: LockQueue) -> QueueKind:
 
 
 def _passes_readers(queue: RankedQueue) -> bool:
-    """Whether readers do not wait for some members that are no readers: those of zktools."""
+    """Whether readers pass some members that are not readers, as in zktools."""
     if queue.rule != "read-write" or "write" not in queue.layout.modes.values():
         return False
     return any(m.mode == "exclusive" and not queue.bars_readers(m) for m in queue.members)
@@ -171,7 +171,7 @@ def _next_requests(
     parts: Sequence[ChangedRun],
     actors: Actors,
 ) -> tuple[tuple[WaitRequest, ...], Sequence[WaitRequest], Sequence[WaitRequest]]:
-    """Make the requests of the runs that differ; also return which came and which went."""
+    """Rebuild the requests of the changed runs; also return those created and deleted."""
     requests = known.requests
     old = {
         request.node: request

@@ -1,13 +1,13 @@
 """Chooses the ring that shows a deadlock best, and prepares it for judgement.
 
 The best ring is short, of plain waits, with a hard edge if there is one. A hard edge ends at a
-holder, a soft one at a member that queues itself. Both describe the state after every actor that
-can finish has finished, which stays the same while the deadlock lasts.
+holder, a soft one at a member that is itself queued. Both describe the state after every actor
+that can finish has finished, which stays the same while the deadlock lasts.
 
 Before it is judged, a ring gets its kind and rule, the evidence about its actors, and a test of
 whether all its nodes existed at one moment, because queues are read at different times. A node
 never changes and never comes back, so it existed from its czxid to the zxid of a listing that
-shows it. If the newest node is not younger than the oldest listing, all nodes existed at once.
+shows it. If the newest node is no newer than the oldest listing, all nodes existed at once.
 """
 
 from bisect import bisect_left
@@ -118,7 +118,7 @@ def _has_cycle(graph: EdgesByWaiter) -> bool:
     return any(len(group) > 1 or group[0] in links[group[0]] for group in components(links))
 
 
-@once_for_each  # a change leaves most cores as they are
+@once_for_each  # most cores stay unchanged
 def ring_of(core: Core) -> Ring:
     """The cycle to show for one core."""
     return ring(edges(core))
@@ -136,7 +136,7 @@ _PREFERENCES: tuple[Callable[[WaitEdge], bool], ...] = (
 def _shortest(graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring:
     rings: list[Ring] = []
     ahead: dict[str, list[WaitEdge]] = {}
-    done: set[str] = set()  # actors of rings without any other way: all of them find that ring
+    done: set[str] = set()  # their only way is a ring already found
     for start in _starts(graph):
         if start not in done and (found := _through(start, graph, accepts, ahead)):
             rings.append(found)
@@ -169,7 +169,7 @@ def _through(
     accepts: Callable[[WaitEdge], bool],
     ahead: EdgesByWaiter,
 ) -> Ring:
-    """A shortest cycle through this actor, breadth first; `ahead` keeps the accepted edges."""
+    """A shortest cycle through this actor, breadth first; `ahead` caches the accepted edges."""
     came_by: dict[str, WaitEdge] = {}
     level = [start]
     while level:
@@ -274,8 +274,8 @@ def coexistence(
 class ActorEvidence(Struct, frozen=True, kw_only=True):
     """Facts about actors; what is absent is unknown.
 
-    `concurrent`: seen to act while they should have been blocked. `threads`: a rule of the user
-    names it, mostly as one thread. `released`: zxid of the last release by a stuck actor.
+    `concurrent`: seen to act while they should have been blocked. `threads`: a rule in the
+    config names it, usually as one thread. `released`: zxid of the last release by a stuck actor.
     `still_since_ms`: time of its last request other than pings. `quiet_ms`: how long it was
     observed to send none. `watched` and `astray`: (lock, node) of requests whose watch is where it
     should be, or is not. `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an

@@ -75,7 +75,7 @@ class WaitSums:
         self._known: dict[str, tuple[WaitQueue, Waiting]] = {}
 
     def of(self, queue: WaitQueue, *, is_newest: bool) -> Waiting:
-        """Add up the waits; those of a version that was replaced are not kept."""
+        """Add up the waits; the sum is cached only for the newest version of a queue."""
         known = self._known.get(queue.lock)
         if known is None or known[0] is not queue:
             known = queue, Waiting.of(_waiters(queue))
@@ -100,7 +100,7 @@ def ranking(
 ) -> Iterator[tuple[RootBlocker, ...] | None]:
     """Rank the root blockers in steps: yield None after each but the last, then the ranking.
 
-    It ranks the queues of the first step, whatever changes before the last one.
+    It ranks the queues as they are at the first step; later changes do not count.
     """
     queues, thinned = dict(graph.queues), dict(graph.thinned_queues)
     cores = graph.cores
@@ -171,7 +171,7 @@ def _waiters(queue: WaitQueue) -> Sequence[WaitRequest]:
 
 
 def _age(lock: str, wait: WaitRequest) -> Age:
-    return wait.czxid or maxsize, lock, wait.node  # its znode was not read: not known to be old
+    return wait.czxid or maxsize, lock, wait.node  # znode not read: counts as the newest
 
 
 def _note_main_waits(
@@ -206,7 +206,7 @@ class _Roots:
         return {head: Waiting.of(some) for head, some in found.items()}
 
     def _head(self, lock: str, node: str) -> str:
-        """The first actor that blocks a waiter; unless members conflict, that of the queue."""
+        """The first actor that blocks a waiter; without conflicts, the first in the queue."""
         queue = self._queues[lock]
         first = queue.requests[0].actor
         if not queue.conflicts:

@@ -1,7 +1,7 @@
 """Describes a deadlock in one sentence, for screens, exports and chats.
 
 `DisplayNames` holds the names of actors and locks that all sentences use. A knot around a
-pool has a sentence of its own.
+pool has its own sentence.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class DisplayNames(Struct, frozen=True):
         return f"{MODE_LETTERS[mode]}:{self.path(lock)}"
 
     def all_of(self, actors: Sequence[str]) -> str:
-        """List actors in words.
+        """Join the names of actors with commas and "and".
 
         >>> DisplayNames().all_of("abc"), DisplayNames().all_of("abcdefg")
         ('a, b and c', 'a, b, c, d, e and 2 more')

@@ -15,7 +15,7 @@ _NUMBER: Final = "\0"  # between a path and the number of a queue: no path conta
 
 
 def queue_name(path: str, number: int) -> str:
-    """The name of a queue of a lock, and of its only one."""
+    """The name of a lock's queue with this number; for number 0, the path itself."""
     return f"{path}{_NUMBER}{number}" if number else path
 
 
@@ -32,10 +32,11 @@ class WaitRequest(Struct, frozen=True, gc=False):
     """One place in a queue.
 
     `node` is unique in its queue. A request whose znode was not read has czxid 0; clients that
-    only watch a znode have none. An `exempt` one is granted at once, wherever it is, and still
-    blocks those behind it (a re-entrant read, a lease known to be taken); no writer among readers
-    may be exempt. `releases=False`: no client will ever remove it; each such request has a pseudo
-    actor. `session` is the owner, if the configuration merges or splits sessions into others.
+    only watch a znode have no request. An `exempt` one is granted at once, wherever it is, and
+    still blocks those behind it (a re-entrant read, a lease known to be taken); no writer among
+    readers may be exempt. `releases=False`: no client will ever remove it; each such request has a
+    pseudo actor. `session` is the owner, if the configuration merges or splits sessions into
+    others.
     """
 
     node: str
@@ -57,7 +58,7 @@ class WaitQueue(Struct, frozen=True, gc=False):
     """One lock at one moment: its requests in queue order, and the rule that decides between them.
 
     pool: `capacity` requests hold at once; if it is unknown (None or 0), none is known to wait.
-    single: the first request and exempt ones hold, the others wait for the first in no order;
+    single: the first and exempt requests hold, the others wait for the first, unordered;
     empty without a holder.
     election: the first leads for good; followers wait only if the root is `blocking`.
     conflict: a request waits for the nodes that `conflicts` names for it; they are earlier, except

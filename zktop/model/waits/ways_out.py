@@ -36,7 +36,7 @@ class WayOut(Struct, frozen=True, gc=False):
 
 
 def process(name: str, actor: str, client: str | None) -> str:
-    """A process with its address and session, for finding it.
+    """Name a process with its address and session, to help find it.
 
     >>> process("bob", "0x1000", "10.0.4.31:38110"), process("0x1000", "0x1000", None)
     ('bob (10.0.4.31:38110, session 0x1000)', '0x1000')
@@ -62,7 +62,7 @@ def ways_out(
 
 
 def _newest_waiter(core: Core) -> str:
-    """The actor whose wait is the shortest of all in a deadlock."""
+    """The actor with the shortest wait in a core."""
     waits = (
         (-member.czxid, member.actor)
         for queue in core.queues
