@@ -240,6 +240,27 @@ async def test_a_table_without_rows_says_why() -> None:
         assert table.row is None
 
 
+async def test_rows_keep_their_order_without_the_column_that_sorted_them() -> None:
+    """As in the past, when the ensemble had only one server."""
+    table = new_table()
+    async with TableApp(table).run_test(size=(40, HEIGHT)):
+        table.sort_by("SIZE")
+        table.use(COLUMNS[:1])
+
+        assert table.ordered(HUNDRED) == HUNDRED
+        assert not table.has_order
+
+
+async def test_a_column_is_shown_if_all_others_are_hidden() -> None:
+    """As where the others are left out because there is only one server."""
+    table = new_table()
+    async with TableApp(table).run_test(size=(40, HEIGHT)):
+        table.hidden = frozenset({"NAME", "EXTRA"})
+        table.use(COLUMNS[:1])
+
+        assert table.columns_in_sight == {"NAME"}
+
+
 async def test_a_path_is_cut_at_its_start() -> None:
     """Its end says more."""
     column = Column[Item]("PATH", 8, lambda item: line(item.name), keeps_end=True)
@@ -248,6 +269,24 @@ async def test_a_path_is_cut_at_its_start() -> None:
         table.show([Item("/locks/orders")])
 
         assert (await screen(pilot))[1] == "*…/orders"
+
+
+async def test_a_name_that_the_wheel_reveals_gets_its_cells_back() -> None:
+    """The lines that a scroll reveals are drawn before the table is."""
+    path = Column[Item](
+        "PATH", 10, lambda _: line("/a/long/path/of/a/lock"), share=1, keeps_end=True
+    )
+    name = Column[Item]("NAME", 14, lambda item: line(item.name), share=1)
+    rows = [*HUNDRED[:20], *(Item(f"a-long-name-{number}") for number in range(20))]
+    table = Table([path, name], lambda item: item.name)
+    async with TableApp(table).run_test(size=(28, HEIGHT)) as pilot:
+        table.show(rows)
+        await pilot.pause()
+        table.scroll_to(y=25, animate=False, immediate=True)
+        assert "a-lo…" in (await screen(pilot))[1]
+        table.show(rows)
+
+        assert "a-long-name-5" in (await screen(pilot))[1]
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,7 @@ class Table(Canvas, Generic[R]):
         self._given: Sequence[R | RowGroup[R]] = ()  # the rows before the user's order
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
         self._needed: dict[str, int] = {}  # the widest text so far, by flexible column
+        self._lent_for: dict[str, int] = {}  # the same when `_widths` was computed
 
     # Rows
 
@@ -275,9 +276,8 @@ class Table(Canvas, Generic[R]):
 
     def repaint(self) -> None:
         """Draw the visible rows, and again if a wider text changes the widths of columns."""
-        before = dict(self._needed)
         super().repaint()
-        if self._needed != before and self._widths[0]:
+        if self._needed != self._lent_for and self._widths[0]:
             width, widths = self._widths
             self._widths = 0, []
             if self._fitting(width) != widths:
@@ -329,7 +329,9 @@ class Table(Canvas, Generic[R]):
     def _fitting(self, width: int) -> list[tuple[Column[R], int]]:
         if self._widths[0] != width:
             shown = [column for column in self.columns if column.name not in self.hidden]
-            self._widths = width, lent(fitting(shown, width - self._margin), self._needed)
+            self._lent_for = dict(self._needed)
+            fit = fitting(shown or self.columns, width - self._margin)
+            self._widths = width, lent(fit, self._needed)
         return self._widths[1]
 
     # Columns
@@ -357,8 +359,10 @@ class Table(Canvas, Generic[R]):
 
     @property
     def has_order(self) -> bool:
-        """True if the user has chosen an order other than the usual one."""
-        return self.sorted_by is not None or self.reversed
+        """True if the user has chosen an order other than the usual one, by a present column."""
+        if self.sorted_by is not None:
+            return any(one.name == self.sorted_by for one in self.columns)
+        return self.reversed
 
     @property
     def arrow(self) -> str:

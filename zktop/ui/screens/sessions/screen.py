@@ -159,11 +159,11 @@ class SessionsScreen(Page):
         rows, table = self._sessions, self._table
         if state is None or report is None or self._reading.is_under_way:
             return
+        table.name_servers(are_several=len(report.ensemble.tables) > 1)
         listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
         self._ordered_for = state.filter.text, state.past_frame
         before = self.passed
         self.passed = FilterCount(len(listed), len(rows.rows)) if state.filter else None
-        table.name_servers(are_several=len(report.ensemble.tables) > 1)
         table.show(listed)
         if self.passed != before:
             self.post_message(PageReady())  # the header shows the count
