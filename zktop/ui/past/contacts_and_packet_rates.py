@@ -1,6 +1,6 @@
 """Contacts and packet rates of sessions, from the connection tables on the tape."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -15,13 +15,13 @@ TIMEOUTS_SHOWN: Final = 2
 
 
 def contacts(
-    tape: Tape, session: Session, begin: Millis, end: Millis
-) -> list[tuple[Millis, Text]]:
-    """Return the contacts of a session in a span of time, each with its server, oldest first.
+    tape: Tape, sessions: Collection[Session], begin: Millis, end: Millis
+) -> dict[Session, list[tuple[Millis, Text]]]:
+    """Return the contacts of sessions in a span of time, each with its server, oldest first.
 
-    Only frames that are not packed are searched.
+    Only frames that are not packed are searched, once for all sessions.
     """
-    found: set[tuple[Millis, Text]] = set()
+    found: dict[Session, set[tuple[Millis, Text]]] = {one: set() for one in sessions}
     newest: dict[Text, Connections] = {}  # of each server
     for frame in takewhile(lambda one: one.at < end + LATE_MS, tape.frames(begin)):
         for tables in frame.report.ensemble.tables:
@@ -29,12 +29,14 @@ def contacts(
             if table is None or newest.get(tables.server) is table:
                 continue
             newest[tables.server] = table
-            row = (tables.connections or {}).get(session)
-            if row is not None and row.quiet_ms is not None:
-                heard = table.at - row.quiet_ms
-                if begin <= heard < end:
-                    found.add((heard, tables.server))
-    return sorted(found)
+            rows = tables.connections or {}
+            for session in sessions:
+                row = rows.get(session)
+                if row is not None and row.quiet_ms is not None:
+                    heard = table.at - row.quiet_ms
+                    if begin <= heard < end:
+                        found[session].add((heard, tables.server))
+    return {session: sorted(times) for session, times in found.items()}
 
 
 class RecentContacts(NamedTuple):
@@ -50,8 +52,8 @@ def recent_contacts(tape: Tape, session: Session, report: Report) -> RecentConta
     if presence is None or presence.timeout_ms is None:
         return RecentContacts()
     begin = report.now - TIMEOUTS_SHOWN * presence.timeout_ms
-    found = contacts(tape, session, begin, report.now + 1)
-    times = tuple(at for at, server in found if server == presence.server)
+    found = contacts(tape, (session,), begin, report.now + 1)
+    times = tuple(at for at, server in found[session] if server == presence.server)
     return RecentContacts(times, tape.in_memory_from or 0)
 
 

@@ -94,9 +94,9 @@ def test_contacts_are_marked_where_they_were() -> None:
         (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
         known.add(frame)
     window = time_axis.window_around(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
-    heard = contacts(known, A, window.begin, window.end)
-    drawn = text_of(strips.contact_strip([at for at, _ in heard], window))
+    heard = contacts(known, (A, B), window.begin, window.end)
+    drawn = text_of(strips.contact_strip([at for at, _ in heard[A]], window))
 
-    assert heard == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
+    assert heard[A] == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
     assert drawn == "p...p......"
-    assert contacts(known, B, window.begin, window.end) == []
+    assert heard[B] == []

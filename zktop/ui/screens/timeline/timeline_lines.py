@@ -120,14 +120,13 @@ class TimelineLines:
         window, state, tape = self._window, self._state, self._state.tape
         alone = [subject for subject in self._chosen.subjects if subject.session is not None]
         alone = alone[: self._chosen.counts.contacts]
-        heard = [
-            (one, contacts(tape, one.sessions[0], window.begin, window.known_end)) for one in alone
-        ]
-        if any(found for _, found in heard):
+        sessions = [one.sessions[0] for one in alone]
+        heard = contacts(tape, sessions, window.begin, window.known_end)
+        if any(heard.values()):
             sign = "p" if state.is_ascii else "●"
             yield self._legend("SESSIONS", f"{sign} contact, from the servers' connection tables")
-        for one, found in heard:
-            if found:
+        for one in alone:
+            if found := heard[one.sessions[0]]:
                 server = found[-1][1].rpartition(":")[0]
                 known_from = tape.in_memory_from or 0  # earlier tables are packed
                 drawn = strips.contact_strip((at for at, _ in found), window, known_from)
