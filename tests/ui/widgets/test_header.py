@@ -24,7 +24,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 from zktop.ui.app import Zktop
-from zktop.ui.interfaces import OnNews
+from zktop.ui.interfaces import OnNews, Status
 from zktop.ui.styled_text import Line, text_of, width_of
 from zktop.ui.widgets.header import ensemble, tabs
 
@@ -218,6 +218,13 @@ def test_a_deadlock_is_shown_before_any_name(width: int, shown: str) -> None:
     assert text_of(ensemble("zk1:2181", report, width)).rstrip() == shown
 
 
+def test_a_short_name_stays_where_it_fits() -> None:
+    """A name of two cells needs no more."""
+    report = replace(report_of(*deadlock()), blind=())
+
+    assert text_of(ensemble("zk", report, 26)).rstrip() == "▍zktop  zk   1 DEADLOCK?"
+
+
 def test_nothing_is_lost_where_there_is_room() -> None:
     """The whole name and all pieces."""
     said = text_of(ensemble(LONG, report_of(*deadlock(), *three(TERM, TERM, TERM)), 230))
@@ -286,6 +293,19 @@ async def test_a_gap_of_a_recording_is_said() -> None:
         assert "LOST" not in before[0]
         assert "LOST" in screen[0]
         assert f"Nothing is known of this time: {why}" in "\n".join(screen[:3])
+
+
+async def test_an_outage_that_goes_on_is_said_once() -> None:
+    """At an earlier moment of the same outage."""
+    first, later = (Link(state="suspended", zxid=9, at=NOW + at) for at in (1_000, 2_000))
+    outage = frames((NOW, three(1, 2, 3)), (NOW + 1_000, [first]), (NOW + 2_000, [later]))
+    app = app_of(*outage, Status("lost", "Nothing answers."))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.seek(NOW + 1_000)
+        screen = await settled(pilot)
+
+        assert screen[0].count("LOST") == 1
 
 
 def test_tabs_move_together_before_their_titles_are_cut() -> None:

@@ -65,7 +65,7 @@ def ensemble(
     ]
     found = (*crumbs, *pieces(report, acknowledged)) if report is not None else tuple(crumbs)
     room, worst = width - width_of(begin) - GAP, [one for one in found if one.rank == 0]
-    if worst and _width(worst) > room - MIN_NAME_CELLS:
+    if worst and _width(worst) > room - min(MIN_NAME_CELLS, cell_len(name)):
         return _without_name(begin, worst, width)
     least = min(width // NAME_SHARE, room - _width(worst))
     short = _short(name, max(MIN_NAME_CELLS, least, room - _width(found)))
@@ -239,7 +239,8 @@ def _when(state: ViewState, recording: str) -> Line:
         ago = spoken((newest.at - _moment(state, frame)) / 1000) if newest else "?"
         what = "PAUSED" if state.is_paused else "IN THE PAST"
         pieces.append(line((f" {what}, {ago} behind ", "paused")))
-        if state.status.word != "live":  # IN THE PAST and LIVE would contradict each other
+        # IN THE PAST and LIVE would contradict each other, and one LOST is enough
+        if state.status.word != "live" and not (word == "LOST" and _was_lost(state)):
             pieces.append(line((word, ink)))
     return joined([*pieces, *_shown_moment(state)])
 
@@ -253,7 +254,7 @@ def _shown_moment(state: ViewState) -> Iterator[Line]:
 
 
 def _was_lost(state: ViewState) -> bool:
-    """True if the current moment is in a past outage, or in a gap of a recording."""
+    """True if the moment on display is past, and in an outage or a gap of a recording."""
     is_past = state.status.word == "replay" or not state.is_newest
     return is_past and state.report is not None and state.report.is_lost
 
