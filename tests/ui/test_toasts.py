@@ -39,6 +39,19 @@ async def test_a_message_is_at_the_top_right_below_the_tabs(size: tuple[int, int
     assert [y for y, line in enumerate(lines) if "▌ a word" in line] == [2]
 
 
+async def test_most_messages_are_one_line() -> None:
+    """More lines would cover the first alert in a window of 80 columns."""
+    app = app_of(*trouble())
+    message = "The file /var/lib/zktop/2026-11-27-payments is written"
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settled(pilot)
+        app.notify(message)
+        await pilot.pause()
+        lines = await settled(pilot)
+
+    assert f"▌ {message}" in lines[2]
+
+
 async def test_nothing_is_left_of_an_earlier_message() -> None:
     """Textual may leave behind the container of a message that it removed late."""
     app = app_of()

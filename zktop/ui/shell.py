@@ -60,7 +60,7 @@ class Shell(NavigationApp):
     Page {{ height: 1fr; }}
     ContentSwitcher.-past Canvas {{ text-style: dim; }}
     ToastRack {{ dock: top; align: right top; margin: 1 0 0 0; }}
-    Toast {{ width: auto; max-width: 60%; padding: 0 1; }}
+    Toast {{ width: auto; max-width: 90%; padding: 0 1; }}
     {PANEL_CSS}
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
