@@ -43,6 +43,7 @@ from zktop.ui.screens.sessions.if_it_dies import (
     others_on_host,
 )
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
+from zktop.ui.screens.sessions.table import SessionTable
 from zktop.ui.styled_text import text_of
 
 BILLING = "/locks/billing"
@@ -64,8 +65,9 @@ def restarted(*tables: AnyFact) -> Report:
 
 
 def row_in(report: Report, name: str) -> SessionRow:
-    """The row of a session."""
+    """The row of a session, with or without locks."""
     rows = SessionRows()
+    rows.set_grouped(on=False)
     read_whole(rows, report)
     return rows.rows[session(name)]
 
@@ -75,20 +77,62 @@ def namesakes(report: Report, name: str, *past: Event) -> list[str]:
     return [says for says, _, _ in sessions_of_same_name(row_in(report, name), past)]
 
 
+def watched(*paths: str) -> list[Frame]:
+    """Bob watches locks of ann that are one znode each."""
+    stat = Stat(50, 50, NOW, owner=session("ann"))
+    singles = [fact for path in paths for fact in facts(path=path, stat=stat)]
+    watches = watching({"bob": [*paths], "ann": ["/other"]})
+    known = (own(), *facts(k("bob", 1)), *singles, connected("ann", "bob"), watches)
+    return frames((NOW, known), settings=Settings(roots=(Root("/**"),)))
+
+
+def described(report: Report, name: str) -> list[str]:
+    """The lines about a session."""
+    writer = details(row_in(report, name), RecentContacts((), 0), 100, is_ascii=False)
+    return [" ".join(text_of(drawn).split()) for drawn in writer.lines]
+
+
 def test_a_wait_without_a_znode_is_a_wait() -> None:
     """Only the watch table shows it."""
-    single = facts(path="/locks/single", stat=Stat(50, 50, NOW, owner=session("ann")))
-    watches = watching({"bob": ["/locks/single"], "ann": ["/other"]})
-    seen = (own(), *facts(k("bob", 1)), *single, connected("ann", "bob"), watches)
-    report = frames((NOW, seen))[-1].report
-    writers = (
-        details(row_in(report, name), RecentContacts((), 0), 100, is_ascii=False)
-        for name in ("ann", "bob")
-    )
-    ann, bob = ([" ".join(text_of(drawn).split()) for drawn in one.lines] for one in writers)
+    report = watched("/locks/single")[-1].report
 
-    assert "waits for X /locks/single without a node, by its watch" in bob
-    assert "waits for -" in ann
+    assert "waits for X /locks/single without a node, by its watch" in described(report, "bob")
+    assert "waits for -" in described(report, "ann")
+
+
+def test_locks_watched_without_a_znode_are_counted() -> None:
+    """Six are listed."""
+    report = watched(*(f"/locks/s{number}" for number in range(10)))[-1].report
+
+    assert "... and 4 more locks" in described(report, "bob")
+
+
+def test_who_watches_an_election_stands_by() -> None:
+    """As its members do."""
+    nodes = At("ActiveStandbyElectorLock", "ann"), At("ActiveBreadCrumb", "")
+    pair = "/hadoop-ha/mycluster"
+    watches = watching({"bob": [f"{pair}/ActiveStandbyElectorLock"]})
+    known = (own(), *facts(*nodes, path=pair), connected("ann", "bob"), watches)
+    report = frames((NOW, known), settings=Settings(roots=(Root("/**"),)))[-1].report
+    said = f"waits for X {pair} stands by without a node, by its watch"
+
+    assert said in described(report, "bob")
+
+
+async def test_enter_opens_a_lock_that_is_only_watched() -> None:
+    """The session waits for it without a node."""
+    single = facts(path="/locks/single", stat=Stat(50, 50, NOW, owner=session("ann")))
+    known = (own(), *single, connected("ann", "bob"), watching({"bob": ["/locks/single"]}))
+    app = app_of(*frames((NOW, known)), page="sessions")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("f")
+        await settled(pilot)
+        app.screen.query_one(SessionTable).choose(session("bob"))
+        await pilot.press("enter")
+        await settled(pilot)
+
+        assert (app.subject.path, app.subject.session) == ("/locks/single", session("bob"))
 
 
 def test_a_restarted_process_waits_for_its_earlier_session() -> None:

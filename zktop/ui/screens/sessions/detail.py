@@ -134,16 +134,24 @@ def _about_owner(row: SessionRow) -> str:
 
 
 def _locks(writer: LineWriter, row: SessionRow, held: Iterable[Text], *, is_ascii: bool) -> None:
-    locks, by_watch = row.locks, row.report.watched_by(row.session)[:MAX_LOCKS]
+    locks, by_watch = row.locks, row.report.watched_by(row.session)
     holds = {path: locks.holds[path] for path in held}
     _members(writer, row, "holds", holds, is_ascii=is_ascii)
     if locks.waits or not by_watch:
         _members(writer, row, "waits for", locks.waits, is_ascii=is_ascii)
     label = "" if locks.waits else "waits for"
-    for path in by_watch:
-        drawn = line((f"X {path}", "waits"), "  without a node, by its watch")
+    for path in by_watch[:MAX_LOCKS]:
+        how = "  stands by" if row.report.parts[path].lock.has_standbys else " "
+        drawn = line((f"X {path}", "waits"), f"{how} without a node, by its watch")
         writer.write((Run(_label(label), "dim"), *drawn), _link(path, "waits for"))
         label = ""  # only on the first line
+    _more(writer, len(by_watch))
+
+
+def _more(writer: LineWriter, locks: int) -> None:
+    """Say how many locks are not listed."""
+    if locks > MAX_LOCKS:
+        _put(writer, "", f"... and {count(locks - MAX_LOCKS, 'more lock')}")
 
 
 def _members(
@@ -161,8 +169,7 @@ def _members(
             drawn = _lock(view, member, row.report.now, is_ascii=is_ascii)
             writer.write((Run(_label(label), "dim"), *drawn), _link(path, title))
             label = ""  # only on the first line
-    if len(members) > MAX_LOCKS:
-        _put(writer, "", f"... and {count(len(members) - MAX_LOCKS, 'more lock')}")
+    _more(writer, len(members))
     if not members:
         writer.write(line((_label(label), "dim"), ("-", "dim")))
 
