@@ -96,6 +96,17 @@ def test_holders_that_watch_each_others_znodes_are_a_hint(
         )
 
 
+def test_holders_that_watch_each_others_nodes_in_folders_are_a_hint() -> None:
+    """As with Kafka or Hadoop, the lock is a folder with one ephemeral node."""
+    owners = {"/app/a-lock": "ann", "/app/b-lock": "bob"}
+    locks = [fact for path, who in owners.items() for fact in facts(At("host", who), path=path)]
+    seen = watching({"ann": ["/app/b-lock/host"], "bob": ["/app/a-lock/host"]})
+    tables = connections(ZK1, row("ann"), row("bob"))
+    report = Examiner(Settings()).look(world(own(), tables, *locks, seen), NOW)
+
+    assert [{*one.locks} for one in report.findings if one.rule == "D7"] == [{*owners}]
+
+
 def test_a_client_that_only_watches_has_the_name_and_waits_of_one_session() -> None:
     """The label in the node that it has elsewhere; a client without any node is listed, too."""
     tables = connections(ZK1, row("ann"), row("bob"), row("cat"))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Millis, Session, split
 from zktop.model.findings.context import EnsembleContext, LockContext, MemberWatches
 from zktop.model.findings.finding import (
     GHOSTS,
@@ -24,7 +24,7 @@ from zktop.model.findings.finding import (
     Severity,
 )
 from zktop.model.format import clock, count, iso, several, short, span
-from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.watch_check import MAX_WATCHED
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -36,7 +36,7 @@ from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
-MAX_RING: Final = 10  # sessions; longer rings of watches are not searched for
+MAX_RING: Final = 10  # sessions that a search for a ring of watches visits
 MAX_WAYS: Final = 30  # locks that one of them watches and others hold
 WATCHED_AGAIN_MS: Final[Millis] = 30_000
 _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
@@ -243,11 +243,12 @@ def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
     """The locks of others for which a session may wait by its watches alone."""
     watched = (ctx.ensemble.watched(session) if session else None) or ()
     for path in sorted(watched) if len(watched) <= MAX_WATCHED else ():
-        lock = ctx.shared.lock_at(path)
-        if lock is not None and lock.is_only_watched and not lock.has_standbys:
-            for holder in lock.holders:
-                if holder.owner and holder.owner != session:
-                    yield _Watching(session, lock, holder)
+        for lock in filter(None, map(ctx.shared.lock_at, (path, split(path)[0]))):
+            if lock.is_only_watched and not lock.has_standbys:
+                for holder in lock.holders:
+                    is_seen = path in (lock.path, absolute_path(lock.path, holder.node))
+                    if is_seen and holder.owner not in (0, session):
+                        yield _Watching(session, lock, holder)
 
 
 def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
