@@ -63,7 +63,7 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
     (['plain-lock'], ['config'])
     """
     known = tuple(layouts)
-    strict = _STRICT if known is BY_NAME else ()  # own layouts may match any name
+    strict = _STRICT if known is BY_NAME else ()  # a user's layouts may match any name
     result = SortedChildren({}, {}, [])
     guess: Layout | None = None
     for znode in znodes:
@@ -96,7 +96,7 @@ def _first(
     return None, None
 
 
-# The names of built-in layouts end with at least this many digits, but for these few.
+# The names of built-in layouts end with at least this many digits, except these.
 _DIGITS: Final = 9
 _WITHOUT_SEQUENCE: Final = ("leader_election-0",)
 

@@ -31,7 +31,7 @@ MODE_LETTERS: Final[dict[str, str]] = {
 # How clients sort. The first five differ only after the counter has overflowed.
 SortOrder = Literal[
     "number",  # as signed integers
-    "text",  # as text: negative numbers first, and of those mostly the newer before the older
+    "text",  # as text: negative numbers first, mostly newer before older
     "magnitude",  # the sign is lost
     "digits",  # as text without the sign
     "unsigned",  # as unsigned integers, starting after the widest gap: correct even after a wrap
@@ -106,7 +106,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ties: TieRule = "server"
     id_is: Literal["label", "token"] = "label"  # a name for people, or a uuid for the client
     also_watches: tuple[str, ...] = ()  # further nodes that every waiter watches
-    unlisted: tuple[HiddenWait, ...] = ()  # other ways in which clients with such names may wait
+    unlisted: tuple[HiddenWait, ...] = ()  # other ways in which clients with these names may wait
     sights: tuple[ClientView, ...] = ()  # the first is assumed; a watch may prove another
     unseen: str = ""  # a pattern of names that no client counts; ignored if there are `sights`
     watches_negative: bool = True  # False: a client cannot watch a node with a negative number
@@ -115,7 +115,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     grouped: bool = False  # several locks share the parent; the name group separates them
     persistent: bool = False  # its nodes outlive their sessions on purpose
     guessed: bool = False  # the names are too common for certainty
-    about: str = ""  # which client writes it: one line
+    about: str = ""  # the client that writes it, in one line
 
     @property
     def means(self) -> LockKind:

@@ -27,7 +27,7 @@ _SIGNS: Final = (
     "lease",
 )
 # Not a block, clock, leaderboard, selection, electronics, release or assembly; the second half
-# are words of their own, also in camel case.
+# are whole words, also in camel case.
 _LOCKISH: Final = re.compile(
     r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|dblock|mutex|latch|semaphore|leader(?!board))"
     r"|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
@@ -49,12 +49,12 @@ def is_lockish(name: str) -> bool:
     >>> is_lockish("ordersLock"), is_lockish("block-7"), is_lockish("release-service")
     (True, False, False)
     """
-    lowered = name.lower()  # quicker than the pattern for a million names
+    lowered = name.lower()  # faster than the pattern for a million names
     return any(sign in lowered for sign in _SIGNS) and _LOCKISH.search(name) is not None
 
 
 def names_a_lock(path: str) -> bool:
-    """Return whether a znode sounds like a lock by its name, or by the folder of locks it is in.
+    """Return whether a znode's name sounds like a lock, or the znode is in a folder of locks.
 
     >>> names_a_lock("/app/leader"), names_a_lock("/locks/orders"), names_a_lock("/app/orders")
     (True, True, False)
@@ -108,7 +108,7 @@ class LockSite:
         return self._family(path).listed or self._node(path) is not None
 
     def above(self) -> "LockSite | None":
-        """Return the parent as a site of its own."""
+        """Return the parent as a site."""
         parent = split(self.path)[0]
         return LockSite(parent, self.world, self.settings) if parent else None
 

@@ -68,7 +68,7 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
 
 
 def _has_waiters(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
-    """Return whether a session watches members, unless these are exactly all of its own."""
+    """Return whether a session watches members other than exactly its own."""
     all_members = frozenset().union(*owned.values())
     tables = [table.watches.rows or {} for table in world.tables.values() if table.watches]
     for session, own in owned.items():

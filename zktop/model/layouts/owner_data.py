@@ -1,7 +1,7 @@
 """The part of a znode's data that names its owner, or that a layout reads; the rest is payload.
 
-Recordings keep this part of large data. From it, labels and ends of leases are read as from the
-whole. The layout is not known yet, so it is enough for every layout.
+Recordings keep only this part of large data. It yields the same labels and lease ends as the
+whole. The layout is not known yet, so the part must suffice for every layout.
 """
 
 import re
@@ -25,12 +25,12 @@ from zktop.model.layouts.timed_leases import LEASE_KEYS
 from zktop.model.text import MAX_LABEL_LENGTH
 
 _KEPT_KEYS: Final = LABEL_KEYS | LEASE_KEYS | {"type"}  # ZPLock's mode
-_KEPT_CHARS: Final = MAX_LABEL_LENGTH + 1  # a label from it is cut as one from the whole
-_HIVE: Final = r"[^:\s]+:\d+:(?:EXPLICIT|IMPLICIT):"  # a statement of SQL follows
+_KEPT_CHARS: Final = MAX_LABEL_LENGTH + 1  # one more, so that a long label is still truncated
+_HIVE: Final = r"[^:\s]+:\d+:(?:EXPLICIT|IMPLICIT):"  # an SQL statement follows
 
 
 def owner_part(data: bytes) -> bytes:
-    """Leave out what no layout reads.
+    """Remove everything that no layout reads.
 
     >>> owner_part(b'{"owner": "a", "password": "b", "simpleFields": {"OWNER": "c", "x": "d"}}')
     b'{"owner":"a","simpleFields":{"OWNER":"c"}}'
@@ -46,7 +46,7 @@ def owner_part(data: bytes) -> bytes:
 
 
 def _without_payload(value: object) -> object:
-    """Keep some keys of objects, and of a list the first element that names an owner."""
+    """Keep some keys of objects, and the first list element that names an owner."""
     if isinstance(value, dict):
         kept = (key for key in value if key in _KEPT_KEYS)
         return {key: _without_payload(value[key]) for key in kept}
@@ -57,7 +57,7 @@ def _without_payload(value: object) -> object:
 
 
 def _text_without_payload(data: bytes) -> bytes:
-    """Keep the first line of a text, and what layouts search for further behind."""
+    """Keep the first line of a text, and what layouts look for further on."""
     text = data[: 4 * 1024].decode("utf-8", "replace")
     if hive := re.match(_HIVE, text):
         return hive[0].encode()
@@ -77,4 +77,4 @@ def _binary_without_payload(data: bytes) -> bytes:
     """Keep the server in a protobuf of HBase, or else the longest printable part."""
     server = re.search(HBASE_BYTES, data[:1024])
     name = server[0] if server else (longest_phrase(data) or "").encode()[:_KEPT_CHARS]
-    return b"\n" + name  # which marks it as binary
+    return b"\n" + name  # the newline marks it as binary

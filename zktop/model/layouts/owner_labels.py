@@ -23,7 +23,7 @@ from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 _SPACE = 0x20
 MAX_JSON_BYTES = 65_536  # a larger document is not an owner label
 
-REVOKE: Final = b"__REVOKE__"  # what Curator's Revoker writes
+REVOKE: Final = b"__REVOKE__"  # written by Curator's Revoker
 REVOKED: Final = frozenset((REVOKE, b"unlock"))  # data that asks the owner to release
 
 _CONSTANTS: Final = {
@@ -39,8 +39,8 @@ _PHRASE: Final = rb"[\x20-\x7e]{3,}"
 _UUID: Final = rf"{MACROS['{H32}']}|{MACROS['{U36}']}"
 _PID: Final = r"(.+)\.PID\.(\d+)"
 APPLICATION: Final = r"(?:.*,)?application_id=([^,]+)(?:,.*)?"  # Hudi
-_HBASE_TEXT: Final = r"([\w.-]+),(\d{1,5}),\d{13}"  # host, port, time of the start
-# HBase's ServerName (host, port, time of the start), alone or as the first field of a message.
+_HBASE_TEXT: Final = r"([\w.-]+),(\d{1,5}),\d{13}"  # host, port, start time
+# HBase's ServerName (host, port, start time), alone or as the first field of a message.
 HBASE_BYTES: Final = rb"(?s)PBUF(?:\n.)?\n.([\w.-]+)\x10([\x80-\xff]{0,2}[\x00-\x7f])\x18"
 
 
@@ -81,7 +81,7 @@ def _from_text(data: bytes) -> str | None:
 
 
 def first_line(text: str) -> str:
-    """Return the first line with any text: what follows is rarely a name."""
+    """Return the first non-empty line: later ones are rarely a name."""
     return text.lstrip().partition("\n")[0]
 
 
@@ -95,7 +95,7 @@ def _of_known_system(text: str) -> str | None:
 
 
 def is_binary(data: bytes) -> bool:
-    """Return whether data is not a text, as far as its beginning shows."""
+    """Return whether data is not text, judging by its beginning."""
     if data[: 4 * 1024].decode("utf-8", "replace").isprintable():
         return False
     controls = (byte < _SPACE and byte not in (9, 10, 13) for byte in data[:1024])
@@ -159,7 +159,7 @@ def _text(key: str) -> Callable[[Mapping[str, object]], str | None]:
 
 
 def _word(value: object) -> str | None:
-    """Return a text or a number; `null`, `true` and `false` name nobody."""
+    """Return a text or a number; `null`, `true` and `false` are not names."""
     is_word = isinstance(value, str | int) and not isinstance(value, bool)
     return str(value) if is_word else None
 

@@ -14,7 +14,7 @@ FREE: Final[Millis] = 0
 FOREVER: Final[Millis] = 1 << 62  # held, with no known end
 MAX_DATE_CHARS = 64
 LEASE_KEYS: Final = frozenset(("end", "expirationTimestamp", "simpleFields", "OWNER", "TIMEOUT"))
-_SECONDS_BELOW = 1e11  # a smaller number counts seconds, not milliseconds
+_SECONDS_BELOW = 1e11  # smaller numbers are seconds, not milliseconds
 
 
 def parse_date(text: object) -> Millis | None:

@@ -1,4 +1,4 @@
-"""How clients sort members, and how one kind of client sorts all the children it counts.
+"""How clients sort members, and how each kind of client sorts all the children it counts.
 
 As long as all numbers are positive and distinct, all libraries agree. Once the server's 32-bit
 counter has overflowed, they do not: some compare numbers, some text, and some drop the sign.
@@ -19,7 +19,7 @@ AFTER_NAME: Final = "^(?:.*{NAME})?(.*)$"  # the key of views of a `NamedOrder`
 
 
 class ClientOrder:
-    """The children that a client counts, in its order; those it cannot read are kept apart."""
+    """The children that a client counts, in its order; those it cannot read are kept separate."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class ClientOrder:
 class NamedOrder(ClientOrder):
     """The order of clients that rank only names with their lock's name differently from others.
 
-    Thousands of locks with names of their own may share a folder. All children are ranked once, by
+    Thousands of locks with different names may share a folder. All children are ranked once, by
     their whole names (`others`); each lock ranks only those that contain its name, and its order
     is merged from both when it is read.
     """

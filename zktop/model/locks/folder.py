@@ -29,7 +29,7 @@ from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 
-MERGED_FROM: Final = 50  # locks as large as this one in the folder; fewer rank all children each
+MERGED_FROM: Final = 50  # locks of this size in the folder; with fewer, each ranks all children
 
 
 class ViewProof(msgspec.Struct, frozen=True, gc=False):
@@ -70,9 +70,9 @@ class FolderMemory(msgspec.Struct, frozen=True):
     def left_watches(
         self, now: frozenset[Text], seen: AbstractSet[Session]
     ) -> dict[Session, frozenset[Text]]:
-        """Return the present nodes that members watched whose nodes are gone, by session.
+        """Return, by session, the existing nodes that its deleted members watched.
 
-        Only of sessions that tables show: without their watches it proves nothing.
+        Only for sessions whose watches a table shows: for others it proves nothing.
         """
         left = dict(self.left)
         for node, targets in self.waited.items():
@@ -112,7 +112,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def left_watches(self) -> Mapping[Session, frozenset[Text]]:
-        """The children that earlier members of a session watched: it may watch them still."""
+        """The children that earlier members of a session watched: it may still watch them."""
         return self.memory.left_watches(self.names, self.watched.keys())
 
     def has_met(self, member: Member, child: Member) -> bool:
@@ -123,7 +123,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _removed_at(self) -> int:
-        """The zxid at which the only child that left since the previous look was removed, or 0.
+        """The zxid of the removal, if one child was removed since the previous look, or 0.
 
         It is that of the last change, unless a child was created then.
         """
@@ -141,8 +141,8 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
         """Return whether the queue of these members must take other children into account.
 
-        It must if a client of the layout counts one of them, or failed at one earlier: the node of
-        that client stays when the child is gone. It also must if clients disagree on the order.
+        It must if a client of the layout counts one of them, or failed at one earlier: that
+        client's node stays when the child is gone. It also must if clients disagree on the order.
         """
         if any(self.memory.has_stranded(member) for member in members):
             return True
@@ -165,7 +165,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return any(rank(child) is not None for child in others)
 
     def seen(self, layout: Layout, view: ClientView, group: str) -> Sequence[Member]:
-        """Return the children that a view may count: only this group if locks share the parent."""
+        """Return the children that a view may count; this group's only if locks share a parent."""
         if view.counts != "own" or not layout.grouped:
             return self.children
         if layout.name not in self._by_group:
@@ -194,7 +194,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return self._orders[key]
 
     def _named_order(self, layout: Layout, view: ClientView, group: str) -> ClientOrder:
-        """Rank the children that contain the lock's name; all locks share the order of others."""
+        """Rank children whose names contain the lock's; the order of the rest is shared."""
         whole = self.order(layout, replace(view, key=""), "", for_readers=False)
         text, starts = self._all_names
         named, at = [], text.find(group)
@@ -208,7 +208,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _all_names(self) -> tuple[str, Sequence[int]]:
-        """The names of all children as one text, and where each begins; after them, its end."""
+        """The names of all children as one text, and their offsets, then the text's length."""
         names = [f"{child.znode.name}\n" for child in self.children]
         return "".join(names), [0, *accumulate(map(len, names))]
 

@@ -19,10 +19,10 @@ from zktop.model.world.world import World
 
 EVERY_MS: Millis = 60 * SECOND_MS
 MIN_FOLDERS = 1_000  # fewer do no harm
-SAMPLE = 200  # children to look at
+SAMPLE = 200  # children to examine
 MIN_SHARE = 0.8  # of the sample that must be lock folders
 WEEK_MS: Millis = 7 * DAY_MS
-LISTING_BYTES = 88  # of an answer without names: header, count, Stat
+LISTING_BYTES = 88  # of a response without names: header, count, Stat
 NAME_BYTES = 4  # the length before each name
 
 
@@ -32,12 +32,12 @@ class LockFolders(msgspec.Struct, frozen=True):
     parent: Text
     number: int
     empty: int
-    per_day: int  # of the last week, as far as they still exist; 0: none or unknown
+    per_day: int  # of those from the last week that still exist; 0: none or unknown
     listing_bytes: int
     layout: str  # of one of the locks; empty if none is in use
 
     def full_at(self, now: Millis, limit: int) -> Millis | None:
-        """When the listing reaches a size, if the parent goes on growing."""
+        """When the listing reaches this size, if the parent keeps growing at this rate."""
         bytes_per_day = self.per_day * self.listing_bytes / self.number
         if not bytes_per_day:
             return None
@@ -84,7 +84,7 @@ def _leaking(
 ) -> Iterator[LockFolders]:
     for parent in parents:
         family = world.families[parent]
-        lock = locks.get(parent)  # a root that was named exactly has one even without members
+        lock = locks.get(parent)  # a root named exactly in the config has one even without members
         if family.listed and (lock is None or not lock.size):
             found = _folders(parent, family, world, locks, now)
             if found is not None:
@@ -127,14 +127,14 @@ def _newest_stat(znode: Znode, children: Family) -> Stat | None:
 
 
 def _is_empty_folder(znode: Znode, stat: Stat) -> bool:
-    """Whether clients once queued in it, or it has no data: it is no record of an application."""
+    """Whether it had children once or has no data, unlike a record of an application."""
     is_persistent = not stat.owner
     is_folder = is_persistent and bool(unnumbered_names([znode.name])) and not stat.num_children
     return is_folder and bool(stat.cversion or not stat.data_length)
 
 
 def _per_day(born: list[Millis], now: Millis) -> float:
-    """How many of these were made on a day of the last week; 0 if all are younger than a day."""
+    """How many were created per day in the last week; 0 if all are less than a day old."""
     recent = [at for at in born if now - at <= WEEK_MS]
     days = min(WEEK_MS, now - min(born, default=now)) / DAY_MS
     return len(recent) / days if days >= 1 else 0

@@ -44,7 +44,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def label(self) -> Text | None:
-        """The label of its client, from its name or data; parsed on each access."""
+        """The label of its client, from the node's name or data; parsed on each access."""
         return client_label(self.named, self.znode.data, self.layout)
 
     @property
@@ -160,7 +160,7 @@ class QueueDefaults:
 
 
 def only_watched(kind: LockKind, layout: str) -> bool:
-    """Whether clients wait for a lock without a znode of their own: only their watches show it."""
+    """Whether clients wait for a lock without their own znode: only their watches show it."""
     return kind == "single" or layout in _ONLY_WATCHED
 
 
@@ -193,7 +193,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def is_no_lock(self) -> bool:
-        """Whether the user named a path that has children, but none of a lock; `error` says it."""
+        """Whether the user named a path with children that form no lock; `error` says so."""
         return self.unrecognised and self.error is not None and not self.family.denied
 
     @property
@@ -297,7 +297,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def has_separate_queues(self) -> bool:
-        """Whether it has several queues, and each moves without regard to the others."""
+        """Whether it has several queues that do not affect each other."""
         several = len(self.queues) > 1 and self.kind != "semaphore"
         return several and not any(queue.counts_others for queue in self.queues)
 

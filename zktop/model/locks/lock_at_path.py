@@ -42,8 +42,8 @@ def lock_at(
 ) -> Lock | NotALock:
     """Return the lock at a path; `previous` is the earlier result for the same path.
 
-    The same object is returned as long as its facts are the same. If the root was deleted and
-    created again, `previous` is ignored. Without `previous`, `memory` is what it would have known.
+    The same object is returned while its facts stay the same. If the root was deleted and created
+    again, `previous` is ignored. Without `previous`, `memory` is what it would have known.
     """
     site = LockSite(Text(path), world, settings)
     before = previous if isinstance(previous, Lock) and _is_same_root(previous, site) else None

@@ -30,7 +30,7 @@ from zktop.model.text import Text
 
 MemberOutcome = Literal["holds", "waits", "stranded"]
 
-MAX_WATCHED = 8  # watched children to try per session; a cache watches all children
+MAX_WATCHED = 8  # watched children to try per session; caches watch all of them
 
 
 class LayoutMembers(Struct, frozen=True):
@@ -152,7 +152,7 @@ class MixedQueue(QueueDefaults):
         return targets(self.layout, self._targets_seen(member, decision) or before or now)
 
     def _marker_target(self, decision: ClientDecision) -> tuple[Target, ...]:
-        """The member before a waiter marks its node when it holds; the first one lists again."""
+        """Watch for the mark on the node before it; the first waiter watches the children."""
         previous = next(decision.order.back(decision.before))
         known = self._decisions.get(previous.node)
         if known is None or known.outcome == "holds":

@@ -1,6 +1,6 @@
 """Makes the folders of a lock: all children, the watches on them, and the previous state.
 
-Locks of their own may share a folder, and are shown as one lock with separate queues: their names
+Independent locks may share a folder, and are shown as one lock with separate queues: their names
 tell them apart. The queues of a semaphore belong together, and so do those of clients that count
 each other's znodes.
 """
@@ -20,7 +20,7 @@ from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 from zktop.model.world.world import World
 
-_MAX_WATCHES = 4_000  # of one session; searching more of them takes too long
+_MAX_WATCHES = 4_000  # of one session; searching more takes too long
 
 
 def is_watching(world: World, session: Session, path: str, since: int) -> bool | None:
@@ -144,9 +144,9 @@ def memory_of(before: Lock | None) -> FolderMemory:
 
 
 def unseen_memory(lock: Lock) -> FolderMemory | None:
-    """Return what an observer who starts with the facts of now would not know; None if nothing.
+    """Return the state that an observer starting now could not infer; None if there is none.
 
-    Such as whether a client met a foreign child that came when others held the lock.
+    For example, whether a client listed a foreign child created while others held the lock.
     """
     memory = memory_of(lock)
     warns = "blocked-by-foreign" in lock.warnings or "broken-by-foreign" in lock.warnings
@@ -154,7 +154,7 @@ def unseen_memory(lock: Lock) -> FolderMemory | None:
 
 
 def _memory_before_others(before: Lock, children: Sequence[Member]) -> FolderMemory:
-    """Return the waits of a lock that had one library only, if other children came since."""
+    """Return the waits of a lock with one library only, if other children were created since."""
     known = before.family.members
     came = (child for child in children if child.node not in known)
     if all(child.layout == before.layout for child in came):

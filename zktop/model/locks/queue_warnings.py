@@ -1,4 +1,4 @@
-"""Warnings about a queue, from counts of its oddities: repeated numbers, persistent members, ...
+"""Warnings about a queue, from counts of its oddities, such as repeated numbers.
 
 Oddities are counted once, and adjusted when a member joins or leaves: a queue of ten thousand
 members has a new version with every event, and examining all members each time would be too slow.
@@ -65,7 +65,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         members: Sequence[Member],
         holders: Sequence[Member],
     ) -> tuple[str, ...]:
-        # After an overflow: the oldest member waits, so a younger one has overtaken it.
+        # After an overflow: the oldest member waits, so a newer one has overtaken it.
         broken = _is_broken(rule, holders) or (
             bool(self.negative and self.unordered)
             and min((m for m in members if m.czxid), key=attrgetter("czxid")) not in holders

@@ -3,8 +3,7 @@
 The decision is about a root as a whole, never about a single child. A layout in the config comes
 first, then the shape of the root, then names: those of one library before short ones, and guesses
 last; a guess is dropped if another match is more certain. Owners and data decide only if no child
-contends by its name. Groups, barriers, queues and reference counts look like locks, but they are
-not.
+contends by its name. Groups, barriers, queues and reference counts look like locks, but are not.
 """
 
 import ipaddress
@@ -200,7 +199,7 @@ def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
 
 
 def _has_clickhouse_marker(layout: Layout, places: Iterable[ParsedChild]) -> bool:
-    """Return whether ClickHouse left its marker there: servers may lead without a node."""
+    """Return whether ClickHouse left its marker there: a server may lead without a node."""
     is_clickhouse = layout.name == "clickhouse-leader-election"
     return is_clickhouse and any(place.name.sequence is None for place in places)
 
@@ -226,7 +225,7 @@ def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
 
 
 def _is_left_by_spring(place: ParsedChild) -> bool:
-    """Return whether a node that is alone with its name looks like one that old Spring leaked.
+    """Return whether the only node with its name looks like one leaked by an old Spring.
 
     Spring named it after a lock of the application, without a separator before the number.
     """

@@ -53,7 +53,7 @@ class RowRangeQueue(QueueDefaults):
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return the nearest members before it that it conflicts with.
 
-        Whatever conflicts with it and is before a writer of all its rows blocks that writer, too.
+        A search can end at a writer of all its rows: earlier conflicts block that writer, too.
         """
         nearest = []
         for other in self._conflicts(member):

@@ -43,7 +43,7 @@ class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def names(self) -> list[Text]:
-        """The names of the children that were added, removed or changed; a changed one twice."""
+        """The names of the added, removed and changed children; changed ones appear twice."""
         return [znode.name for znode in chain(self.removed, self.added)]
 
 

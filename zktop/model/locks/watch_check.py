@@ -24,9 +24,9 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 
 UNSEEN: Final[WatchKind] = "children"  # a watch that ZooKeeper's tables do not show
 NONE: Final[frozenset[Text]] = frozenset()
-DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the last that it lists
-MAX_WATCHED: Final = 300  # paths that one session watches; one with more is an observer
-POLL_MS: Final = 10_000  # a session that is idle for this long does not poll
+DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the one it lists last
+MAX_WATCHED: Final = 300  # paths watched by one session; one with more is an observer
+POLL_MS: Final = 10_000  # a session idle for this long does not poll
 
 
 class WatchStatus(msgspec.Struct, frozen=True, gc=False):
@@ -150,7 +150,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return presence is None or idle is None or presence.at - idle < POLL_MS
 
     def _is_older_than(self, zxid: int) -> bool:
-        """Return whether no child of the lock's folders came or went after this transaction."""
+        """Return whether the lock's folders gained or lost no child after this transaction."""
         nested = (
             known.stat if known is not None else None
             for path, is_node, known in self.lock.dependencies

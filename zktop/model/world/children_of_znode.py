@@ -53,9 +53,9 @@ class Znode(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it had no children when it was read; one that cannot be read passes for a leaf.
+        """Whether it had no children when it was read; one that cannot be read counts as a leaf.
 
-        Children are listed later, so what is below a node must not decide before.
+        Children are listed later, so nothing below the node may affect the answer earlier.
         """
         return self.hidden if self.stat is None else not self.stat.num_children
 
@@ -95,8 +95,8 @@ class Family(msgspec.Struct, frozen=True, dict=True):
     def numbers(self, name: str) -> bool:
         """Return whether the digits at the end of a name may come from the parent's counter.
 
-        Nodes with a number are never locks themselves; an id of an order is no such number. If the
-        parent was not read, ten digits are an id, as few counters have got that far.
+        Nodes with a number are never locks themselves; an order id is not such a number. If the
+        parent was not read, ten digits are an id, since few counters get that far.
         """
         if len(name) < _MIN_DIGITS or not name[-_MIN_DIGITS:].isdecimal():
             return False
@@ -110,7 +110,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def has_numbered(self) -> bool:
-        """Whether a child may be numbered: each of 100,000 named children asks for this."""
+        """Whether a child may be numbered; cached, as each of 100,000 named children needs it."""
         return any(map(self.numbers, self.members))
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
@@ -219,7 +219,7 @@ class _Draft:
                 self._learn_of(Znode(name, seen_at=zxid))
             elif known is None or not known.read_at == known.seen_at == NEVER or self.absent:
                 self._learn_of(Znode(name, stat, data, zxid))
-            else:  # known from the listing alone, as most are at the first read
+            else:  # known only from the listing, like most at the first read
                 members[name] = Znode(known.name, stat, data, zxid)
 
     def _learn_of(self, found: Znode) -> None:
@@ -249,7 +249,7 @@ class _Draft:
         if NEVER != znode.read_at <= absent:
             znode = Znode(name, seen_at=znode.seen_at)
         if NEVER != znode.seen_at <= max(znode.read_at, self.listed_at):
-            znode = msgspec.structs.replace(znode, seen_at=NEVER)  # the other proof is enough
+            znode = msgspec.structs.replace(znode, seen_at=NEVER)  # a newer proof is enough
         self.members[name] = znode
         if absent > znode.read_at:
             self.absent[name] = absent
@@ -274,7 +274,7 @@ class _Draft:
         for name in names:
             known_as = known.pop(name, None)
             child = known_as or Znode(name)
-            # A name that was not among the known ones was not there at the earlier listing.
+            # An unknown name did not exist at the earlier listing.
             absent = forgotten.get(name, NEVER if known_as else earlier)
             if absent < max(zxid, child.newest):  # a tie counts as gone
                 self._keep(child, absent)

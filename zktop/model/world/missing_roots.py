@@ -38,7 +38,7 @@ def named_roots(settings: Settings) -> Sequence[Root]:
 
 
 def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
-    """Find the roots that do not exist; without those that are no node while they are free."""
+    """Find the roots that do not exist, except locks that have no node while they are free."""
     for root in named_roots(settings):
         if root.layout == SINGLE_NODE:
             continue
@@ -49,7 +49,7 @@ def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
 
 
 def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
-    """Find the patterns whose first znode may not be listed; exact roots are shown as locks."""
+    """Find the patterns whose first znode may not be listed; exact roots appear as locks."""
     for root in named_roots(settings):
         base = base_of(root.path)
         if "*" in root.path and world.families.get(base, NO_FAMILY).denied:

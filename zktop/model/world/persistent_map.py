@@ -87,7 +87,7 @@ class PersistentMap(Mapping[K, V]):
 
     @property
     def finder(self) -> Callable[..., V | None]:
-        """Return a function like `get`, for many keys; a C function without recent changes."""
+        """Return a function like `get` for many keys; a C function without recent changes."""
         return self.get if self.recent else self.base.get
 
     def _merged_since(self, mark: Mark) -> list[tuple[K, ...]] | None:

@@ -29,7 +29,7 @@ class ChangedRun(msgspec.Struct, frozen=True, gc=False):
 def changed_runs(before: Sequence[T], after: Sequence[T]) -> Iterator[ChangedRun]:
     """Yield the runs that differ, from the front; everything between them is the same.
 
-    An object that moved may be in both versions of a run.
+    A moved object may be in both versions of a run.
 
     >>> [(run.old_start, run.old_end, run.new_start, run.new_end)
     ...  for run in changed_runs("abcde", "acdef")]

@@ -27,7 +27,7 @@ from zktop.model.world.tables_of_one_server import (
 from zktop.model.world.world import World
 
 DATE_MS = 1_000  # servers print dates to the second
-MANY_NODES: Final = 1_000  # of a session; fewer never make the record of its end too large
+MANY_NODES: Final = 1_000  # of a session; with fewer, the record of its end is never too large
 
 Extent = Literal["all", "some", "none"]
 
@@ -267,7 +267,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         newest = max(tables, key=_at)
         left, timeout = (newest.expires_in_ms or {})[session], self.timeout_ms(session)
         if timeout is not None and left > latest_expiry(timeout, self._tick_ms) + DATE_MS:
-            return None  # no session lives that long: the server's clock is not ours
+            return None  # no session lives that long: the clocks differ
         date = newest.at + left
         return date, date + self._tick_ms // 2
 
@@ -279,7 +279,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return date, presence.contact + latest_expiry(timeout, self._tick_ms)
 
     def _at_the_latest(self, session: Session) -> tuple[Millis, Millis] | None:
-        """Bound the expiry of a session without a connection, because nothing renews it."""
+        """Bound the expiry of a session without a connection, which nothing renews."""
         timeout = self.timeout_ms(session)
         if timeout is None or not self.is_cut_off(session):
             return None

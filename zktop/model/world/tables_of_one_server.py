@@ -29,7 +29,7 @@ TABLE_NAMES: Final[dict[TableKind, str]] = {
 }
 
 USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, if a server does not show its own
-# Servers from the first version up to, but without, the second count a recursive watch twice.
+# Servers from the first version up to (excluding) the second count a recursive watch twice.
 _COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))
 
 
@@ -84,7 +84,7 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
         return known
 
     def in_folder(self, session: Session, folder: str) -> Iterator[Text]:
-        """The paths below a znode, however many others the session watches."""
+        """The paths below a znode that the session watches, found by bisection."""
         known = self._sorted.get(session)
         if known is None:
             known = self._sorted[session] = sorted(self.rows.get(session, ()))

@@ -1,7 +1,7 @@
 """The world: the newest fact about every znode and every server.
 
-Facts commute: in whatever order and however often they arrive, they make the same world, because
-each fact has the zxid or the time at which it was true. So a source may read data twice, late or
+Facts commute: in any order, and even repeated, they make the same world, because each fact has the
+zxid or the time at which it was true. So a source may read data twice, late or
 in parallel, and read everything again after a reconnect. A world can be turned back into facts:
 all of them, or those that lead from an earlier world to a later one. Recordings consist of these.
 """
@@ -210,7 +210,7 @@ L = TypeVar("L", bound=Link | OwnerNames)
 
 
 def _newest(known: L | None, found: list[L]) -> L | None:
-    """Return the newest; the known one without a look at it, which may be a long list."""
+    """Return the newest; if none was found, the known one without examining its long list."""
     if not found:
         return known
     return max(found if known is None else [known, *found], key=_age)
@@ -219,7 +219,7 @@ def _newest(known: L | None, found: list[L]) -> L | None:
 def _unlisted(
     before: PersistentMap[Text, Family], after: PersistentMap[Text, Family], listed: set[Text]
 ) -> Iterator[Text]:
-    """Yield the children that were known and that a newer listing does not have."""
+    """Yield the known children that are missing from a newer listing."""
     for path in before.among(listed):
         for name in before[path].members.keys() - after[path].members.keys():
             yield join(path, name)
@@ -249,7 +249,7 @@ def _without_outdated(
 
 
 def _departures(left: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Text, Server]:
-    """Return the newest departures of servers, without those that were known."""
+    """Return the newest departures of servers, without known ones."""
     found: dict[Text, Server] = {}
     for fact in facts:
         if isinstance(fact, Server) and fact.left:
@@ -260,7 +260,7 @@ def _departures(left: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Te
 
 
 def _is_older(fact: ServerFact, known: ServerFact) -> bool:
-    """Compare the times first: comparing the content of a table may take long."""
+    """Compare the times first: comparing table content may be slow."""
     dates = (fact.at, fact.zxid), (known.at, known.zxid)
     return _age(fact) <= _age(known) if dates[0] == dates[1] else dates[0] < dates[1]
 
@@ -353,7 +353,7 @@ def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFa
 
 
 def _removals(path: Text, before: Family, after: Family) -> Iterator[Gone]:
-    """Yield the deletions since, also of znodes that were created again, if one says how."""
+    """Yield the deletions since, and those of recreated znodes if a fact shows them."""
     removals = {n: one for n, one in after.removals.items() if one is not before.removals.get(n)}
     absent = {name: after.absent_at(name) for name in before.members.keys() - after.members.keys()}
     absent |= {n: z for n, z in after.absent.items() if before.absent.get(n) != z}

@@ -55,7 +55,7 @@ _SEMAPHORE_V2: Final = Layout(
 
 
 def _is_curator_semaphore(site: LockSite) -> bool:
-    """Return whether clients of Curator use the sub-nodes, or nobody does.
+    """Return whether clients of Curator use the sub-nodes, or no client does.
 
     Applications have folders called `locks` and `leases`, too.
     """
@@ -111,9 +111,9 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
 
 
 def _taken_by_head(leases: Sequence[Member], gate: LockQueue, left_at: int) -> Member | None:
-    """Find the lease that the first member of the gate has created; one not yet read is its.
+    """Find the lease that the first member of the gate created; an unread one counts as its.
 
-    Only the first creates one, so a lease from before the others had left is that of another.
+    Only the first member creates one, so a lease older than the others' departure is not its own.
     """
     head = next(iter(gate.members), None)
     if head is None:
@@ -165,7 +165,7 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
 
 
 def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
-    """Return a zxid by which those before the head had left the gate; 0 if unknown.
+    """Return a zxid by which all before the head had left the gate; 0 if unknown.
 
     `departed` is that of the last departure, if clients behind the head hardly ever leave before
     it: Curator's head stays with its pending lease, so there the departure may be theirs.
@@ -178,7 +178,7 @@ def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
         return max(before.left_at, departed)
     if gate.find(head.node) is not None:
         return before.left_at
-    # A lease that the previous head took, or that was there while it was first, is not the new
+    # A lease that the previous head took, or that existed while it was first, is not the new
     # head's. Leases are listed separately from the gate, so some may be newer than both.
     leases = (*before.holders, before.pending) if before.pending else before.holders
     taken = [
@@ -190,7 +190,7 @@ def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
 
 
 def _last_departure(family: Family) -> int:
-    """Return the newest zxid at which a child is known to have left; 0 if none is."""
+    """Return the newest zxid at which a child is known to have left; 0 if none has."""
     known = [zxid for name, zxid in family.absent.items() if name not in family.members]
     created = [znode.stat.czxid if znode.stat else 0 for znode in family]
     last = family.stat.pzxid if family.stat else None

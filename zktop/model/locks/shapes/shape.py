@@ -59,7 +59,7 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     `fits` is called if the name of a child is a hint of any shape or has 32 characters, if there
     are no children, or if the first one is a ledger, is unread, or has no session. Nearly all
-    other roots are skipped, which keeps the first look at thousands of locks quick.
+    other roots are skipped, which keeps the first look at thousands of locks fast.
     """
 
     layout: Layout

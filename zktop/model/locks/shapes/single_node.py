@@ -157,7 +157,7 @@ def is_named_by_user(site: LockSite) -> bool:
 
 
 def is_lock_by_name(site: LockSite) -> bool:
-    """Return whether a node without a number is called like a lock, or is in a folder of locks.
+    """Return whether a node without a number has a lock's name, or is in a folder of locks.
 
     Beside numbered nodes it is a foreign child of their lock.
     """
@@ -169,7 +169,7 @@ def is_lock_by_name(site: LockSite) -> bool:
 
 
 def _are_locks_themselves(site: LockSite, children: tuple[Znode, ...]) -> bool:
-    """Return whether each child is a lock of its own, and the parent is just a folder."""
+    """Return whether each child is itself a lock, and the parent is just a folder."""
     is_named = site.configured is not None and site.configured.path == site.path
     if is_named or names_one_lock(site.path):
         return False
@@ -196,14 +196,14 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
 
 
 def _is_lock_folder(path: str) -> bool:
-    """Return whether a folder is called like a lock, or is among locks, and is no registry."""
+    """Return whether a folder sounds like a lock, or is among locks, and is not a registry."""
     *above, name = path.split("/")
     is_among_locks = is_lockish(name) or is_lockish(above[-1]) or any(map(_is_above_locks, above))
     return is_among_locks and not sounds_like_a_registry(name)
 
 
 def _is_above_locks(folder: str) -> bool:
-    """Return whether all that is deep below a folder may be locks: locks, distributed-lock."""
+    """Return whether anything deep below a folder may be a lock: locks, distributed-lock."""
     is_lock = folder.lower().endswith("lock") and is_lockish(folder)
     return is_lock or is_folder_of_locks(folder)
 
