@@ -905,3 +905,21 @@ def test_candidates_wait_in_an_election_that_blocks(*, blocking: bool, blocked_m
     note(histories, "/a", first, again, NO_ENSEMBLE, NOW)
 
     assert histories.of("/a", NOW + 1_000).blocked_ms == blocked_ms
+
+
+@pytest.mark.parametrize(("blocking", "blocked_ms"), [(False, 0), (True, 500)])
+def test_candidates_that_arrived_between_two_looks_wait_only_if_the_election_blocks(
+    *, blocking: bool, blocked_ms: int
+) -> None:
+    """In an import, each has the time of its own arrival."""
+    alice, zoe = member("alice", 0, 20), member("zoe", 1, 21)
+    late = member("bob", 2, 22, NOW), member("cat", 3, 23, NOW + 500)
+    histories, logs = LockHistories(), msgspec.structs.replace(NO_ENSEMBLE, complete_to=30)
+    looks = (([alice, zoe], NOW), ([alice], NOW), ([alice, *late], NOW + 500))
+    before = None
+    for members, at in looks:
+        after = lock_of("/a", members, at=at, kind="election", blocking=blocking)
+        note(histories, "/a", before, after, logs, at)
+        before = after
+
+    assert histories.of("/a", NOW + 500).blocked_ms == blocked_ms

@@ -215,13 +215,14 @@ class LockLog:
         """Yield `queued` for new members; a lease has waited at the semaphore's gate instead."""
         stays: dict[Text, Stay | None] = {}
         granted = {member.node for member in change.granted}
+        are_blocked = count_blocked(change.after) > 0
         for member in change.created:
             own = _at_arrival(ctx, member, arrivals)
             stays[member.node] = Stay(since.get(member.node, _now(own)))
             if member.node not in since:
                 queued = _event("queued", change, own, member, member.czxid or None)
                 yield replace(queued, why=_unseen_creation(member, ctx))
-            if member.node not in granted:
+            if are_blocked and member.node not in granted:
                 self._blocked_ms += ctx.now_ms - own.now_ms
         self._stays = self._stays.with_changes(stays)
 
