@@ -315,13 +315,18 @@ def test_an_actor_keeps_its_identity() -> None:
     assert found == ["a", "a", "c", "a", "a"]
 
 
-def test_a_try_that_gives_up_at_once_wants_no_lock() -> None:
-    """Bob holds stock and tries orders; ann takes both, orders first."""
+@pytest.mark.parametrize(("ahead_ms", "is_found"), [(0, False), (300, False), (10_000, True)])
+def test_a_try_that_gives_up_at_once_wants_no_lock(ahead_ms: int, *, is_found: bool) -> None:
+    """Bob holds stock and tries orders; ann takes both, orders first.
+
+    If the leader's clock is far ahead, nothing shows that he gave up at once.
+    """
     taking, *_ = nested("ann", 0, 100)
-    tries = taken(ORDERS, "bob", 1, 350, first="ann")
+    listed, tried = taken(ORDERS, "bob", 1, 350, first="ann")
+    tried = replace(tried, stat=replace(tried.stat, ctime=tried.stat.ctime + ahead_ms))
     left = Gone(path=join(ORDERS, kazoo_name("bob", 1)), zxid=360, at=NOW + 360)
-    looks = taking, (300, taken(STOCK, "bob", 0, 300)), (350, tries), (360, [left])
+    looks = taking, (300, taken(STOCK, "bob", 0, 300)), (350, [listed, tried]), (360, [left])
     free = Gone(path=join(STOCK, kazoo_name("bob", 0)), zxid=370, at=NOW + 370)
     late = (2_000, taken(STOCK, "ann", 1, 2_000))
 
-    assert not played(*looks, (370, [free]), late).inversions
+    assert bool(played(*looks, (370, [free]), late).inversions) is is_found
