@@ -107,6 +107,19 @@ def test_holders_that_watch_each_others_nodes_in_folders_are_a_hint() -> None:
     assert [{*one.locks} for one in report.findings if one.rule == "D7"] == [{*owners}]
 
 
+def test_a_ring_of_two_is_found_beside_other_watches() -> None:
+    """The holder of the last of thirteen locks watches the first."""
+    owners = {f"/app/{n:02}-lock": f"c{n}" for n in range(13)}
+    stats = {path: Stat(50, 50, NOW, owner=session(who)) for path, who in owners.items()}
+    locks = [fact for path, stat in stats.items() for fact in facts(path=path, stat=stat)]
+    first, *others = owners
+    seen = watching({"c0": others, "c12": [first]})
+    tables = connections(ZK1, *map(row, owners.values()))
+    report = Examiner(Settings()).look(world(own(), tables, *locks, seen), NOW)
+
+    assert [{*one.locks} for one in report.findings if one.rule == "D7"] == [{first, others[-1]}]
+
+
 def test_a_client_that_only_watches_has_the_name_and_waits_of_one_session() -> None:
     """The label in the node that it has elsewhere; a client without any node is listed, too."""
     tables = connections(ZK1, row("ann"), row("bob"), row("cat"))

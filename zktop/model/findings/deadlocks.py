@@ -36,7 +36,8 @@ from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
-MAX_RING: Final = 10  # sessions that a search for a ring of watches visits
+MAX_RING: Final = 10  # sessions; longer rings of watches are not searched for
+MAX_SEARCHED: Final = 40  # sessions whose watches one search for a ring visits
 MAX_WAYS: Final = 30  # locks that one of them watches and others hold
 WATCHED_AGAIN_MS: Final[Millis] = 30_000
 _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
@@ -260,7 +261,8 @@ def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
             way = [*ways[session], one]
             if one.lock.path == ctx.path:
                 return way
-            if one.holder.owner not in ways and len(todo) < MAX_RING:
+            is_near = len(way) < MAX_RING and len(todo) < MAX_SEARCHED
+            if is_near and one.holder.owner not in ways:
                 ways[one.holder.owner] = way
                 todo.append(one.holder.owner)
     return []
