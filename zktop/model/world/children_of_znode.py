@@ -9,6 +9,7 @@ next listing of the parent.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from operator import attrgetter
 from typing import Final
 
@@ -32,6 +33,9 @@ _ZXID: Final = attrgetter("zxid")
 ENDLESS: Final = 1 << 64
 _MIN_DIGITS: Final = 9  # of a sequence number
 _NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
+
+_COUNTED: Final = 1_000  # names; among them is a fair part of each kind
+_NAMED_PER_NUMBERED: Final = 50
 
 FamilyFact = ZnodeFact | NodeBatch
 
@@ -110,8 +114,12 @@ class Family(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def has_numbered(self) -> bool:
-        """Whether a child may be numbered; cached, as each of 100,000 named children needs it."""
-        return any(map(self.numbers, self.members))
+        """Whether children may be numbered; a few among many named ones are visitors.
+
+        Each of 100,000 named children asks for this, so the first of them decide.
+        """
+        first = list(islice(self.members, _COUNTED))
+        return sum(map(self.numbers, first)) * _NAMED_PER_NUMBERED > len(first)
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
         """Return the family of `path` with these facts added."""
