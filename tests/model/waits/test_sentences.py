@@ -81,31 +81,31 @@ SENTENCES = {
     "knot": (
         "P sem(2): A C B ; Y x: B A C",
         (
-            "All 2 leases of /P are with worker-a and worker-c. worker-a and worker-c wait for "
+            "Both leases of /P are held by worker-a and worker-c. worker-a and worker-c wait for "
             "/locks/stock, which worker-b holds, and worker-b waits for a lease of /P: "
-            "no lease can come back."
+            "no lease can be returned."
         ),
     ),
     "exhausted": (
         "P sem(2): A B A B",
         (
-            "All 2 leases of /P are with worker-a and worker-b. worker-a and worker-b wait for "
-            "another lease of /P: no lease can come back."
+            "Both leases of /P are held by worker-a and worker-b. worker-a and worker-b wait for "
+            "another lease of /P: no lease can be returned."
         ),
     ),
     "knot with a queue": (
         "P sem(2): A C A ; X rw: A.R B.W C.R",
         (
-            "All 2 leases of /P are with worker-a and worker-c. worker-b and worker-c wait for "
+            "Both leases of /P are held by worker-a and worker-c. worker-b and worker-c wait for "
             "/locks/orders, which worker-a holds, and worker-a waits for another lease of /P: "
-            "no lease can come back."
+            "no lease can be returned."
         ),
     ),
     "knot around a pool of one": (
         "P sem(2): A B C ; Q sem(1): C A B D",
         (
-            "The only lease of /Q is with worker-c. worker-c waits for a lease of /P, and "
-            "worker-a and worker-b wait for a lease of /Q: no lease can come back."
+            "The only lease of /Q is held by worker-c. worker-c waits for a lease of /P, and "
+            "worker-a and worker-b wait for a lease of /Q: no lease can be returned."
         ),
     ),
     "double": (
@@ -149,7 +149,7 @@ def test_a_knot_counts_the_leases_that_are_out():
     )
     (made,) = assess(found, ActorEvidence(now_ms=100_000), DisplayNames()).deadlocks
 
-    assert made.sentence.startswith("All 3 leases of /p are with A, B and C.")
+    assert made.sentence.startswith("All 3 leases of /p are held by A, B and C.")
     assert not any("least" in way.why for way in made.ways_out if way.actor != "C")
 
 

@@ -24,8 +24,8 @@ def test_two_that_watch_each_other_sleep_for_good():
     assert not stuck_classes(WaitGraph([lock]))
     assert (made.rule, made.kind, made.confidence) == ("D7", "watches", "C4")
     assert made.sentence == (
-        "A and B watch each other's nodes in /L: by order A may go on, but nothing will wake "
-        "any of them."
+        "A and B watch each other's nodes in /L: by queue order A may continue, but nothing "
+        "will wake any of them."
     )
 
 
@@ -35,7 +35,7 @@ def test_a_waiter_that_watches_its_successor_is_never_woken():
     (made,) = watch_deadlocks(queue("L x: A@1 B@2 C@3"), watched, DisplayNames())
 
     assert made.sentence == (
-        "B waits in /L but watches C, which stands behind it; no release wakes it."
+        "B waits in /L but watches C, which is behind it; no release will wake it."
     )
 
 

@@ -129,7 +129,7 @@ class _Grading(Struct, frozen=True):
         if self._names_threads():
             yield Evidence(supports=True, text="your rule names every client")
         else:
-            yield Evidence(supports=None, text="one blocked thread per client is assumed")
+            yield Evidence(supports=None, text="assumes one blocked thread per client")
         for actor in sorted((case.actors & known.concurrent) - case.several.keys()):
             text = f"{case.owner(actor)} acted while it should have been blocked"
             yield Evidence(supports=False, text=text)
@@ -149,7 +149,7 @@ class _Grading(Struct, frozen=True):
         else:
             yield Evidence(supports=None, text="assumes that all nodes existed at one moment")
         if self._age() is None:
-            yield Evidence(supports=None, text="nothing shows how long it has lasted")
+            yield Evidence(supports=None, text="its duration is unknown")
         elif not self._is_settled():
             yield Evidence(
                 supports=False, text=f"formed less than {span(self.known.settle_ms)} ago"

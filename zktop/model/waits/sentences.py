@@ -24,6 +24,7 @@ from zktop.model.waits.ring import (
 from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.world.tables_of_one_server import Presence
 
+_PAIR = 2
 _MAX_NAMED = 5  # actors in one list
 _MAX_PARTS = 5  # reasons why the holders of a pool do not finish
 
@@ -76,15 +77,16 @@ def exhausted_pool(core: Core) -> StuckQueue:
 
 
 def knot_sentence(core: Core, names: DisplayNames) -> str:
-    """Which actors have all leases, and why none comes back."""
+    """Which actors hold all leases, and why none can be returned."""
     pool = exhausted_pool(core)
     path = names.path(pool.queue.lock)
     pairs = list(zip(pool.members, pool.waits, strict=True))
     holders = sorted({member.actor for member, waits in pairs if not waits})
     waiters = sorted({member.actor for member, waits in pairs if waits})
     room = max(pool.queue.room, sum(not waits for waits in pool.waits))
-    leases = f"All {room} leases of {path} are" if room > 1 else f"The only lease of {path} is"
-    text = f"{leases} with {names.all_of(holders)}."
+    all_leases = "Both" if room == _PAIR else f"All {room}"
+    leases = f"{all_leases} leases of {path} are" if room > 1 else f"The only lease of {path} is"
+    text = f"{leases} held by {names.all_of(holders)}."
     both = [actor for actor in waiters if actor in holders]
     last = [actor for actor in waiters if actor not in holders]
     parts = _waits_between(core, pool, names)
@@ -93,7 +95,7 @@ def knot_sentence(core: Core, names: DisplayNames) -> str:
     if last:
         parts.append(f"{names.all_of(last)} {_verb(last)} for a lease of {path}")
     parts[-1:] = [f"and {parts[-1]}"] if len(parts) > 1 else parts[-1:]
-    return f"{text} {', '.join(parts)}: no lease can come back."
+    return f"{text} {', '.join(parts)}: no lease can be returned."
 
 
 def _verb(actors: list[str]) -> str:
@@ -129,7 +131,6 @@ def _holder_before(queue: StuckQueue, place: int) -> WaitRequest:
 
 
 _SPELLED_OUT = 5
-_PAIR = 2
 
 
 def sentence(rule: DeadlockRule, ring: Ring, core: Core, names: DisplayNames, now_ms: int) -> str:

@@ -92,7 +92,7 @@ def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
         ways_out=(),
         signature=signature("D7", found, names),
         evidence=(
-            Evidence(supports=True, text="the watch tables show it; no correct recipe does it"),
+            Evidence(supports=True, text="the watch tables show it; no correct recipe does this"),
         ),
     )
 
@@ -107,12 +107,12 @@ def _sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
     lock = names.path(queue.lock)
     if len(found) == 1:
         actor, other = names.owner(found[0].request.actor), names.owner(found[0].blocker.actor)
-        wrong = f"{actor} waits in {lock} but watches {other}, which stands behind it"
-        return f"{wrong}; no release wakes it."
+        wrong = f"{actor} waits in {lock} but watches {other}, which is behind it"
+        return f"{wrong}; no release will wake it."
     actors = [edge.request.actor for edge in found]
     holding = holding_nodes(queue)
     holders = [names.owner(edge.request.actor) for edge in found if edge.request.node in holding]
-    by_order = f"by order {' and '.join(holders)} may go on, but " if holders else ""
+    by_order = f"by queue order {' and '.join(holders)} may continue, but " if holders else ""
     each = "each other's nodes" if len(found) == 2 else "each other's nodes in a ring"  # noqa: PLR2004  a pair
     return (
         f"{names.all_of(actors)} watch {each} in {lock}: {by_order}nothing will wake any of them."

@@ -191,7 +191,7 @@ class TestFolding:
         for title in ("▾ Proof", "CONFIDENCE", "STEPS", "▾ Behind it", "▾ Full sentence"):
             assert title in shown
         assert "/locks/l0 ◀ 2  late-* 2" in shown
-        assert "? one blocked thread per client is assumed" in shown
+        assert "? assumes one blocked thread per client" in shown
         assert "waits for X:/locks/l" in " ".join(shown.split())
 
     def test_the_text_for_a_ticket_has_no_folds(self) -> None:
