@@ -108,7 +108,7 @@ _STRICT: Final = frozenset(
 )
 
 
-_SIGN = 1 << 63
+_SIGN_BIT = 1 << 63
 
 
 def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
@@ -144,7 +144,7 @@ def _is_session(place: ParsedChild, base: int) -> bool:
     if stat is None or not stat.owner:
         return False
     try:
-        return int(text, base) & (2 * _SIGN - 1) == stat.owner
+        return int(text, base) & (2 * _SIGN_BIT - 1) == stat.owner
     except ValueError:
         return False
 

@@ -70,7 +70,7 @@ CURATOR_CUSTOM: Final = Layout(
 
 
 _EXTRA: Final = r"(?:__r?lock__|-lock-)(-?\d{10})$"
-_BOTH: Final = r"(?:__r?lock__)(-?\d{10})$"
+_LOCKS_AND_RLOCKS: Final = r"(?:__r?lock__)(-?\d{10})$"
 _LOCKS: Final = r"(?:__lock__)(-?\d{10})$"  # it misses negative numbers with nine digits
 
 KAZOO_LOCK: Final = Layout(
@@ -84,8 +84,8 @@ KAZOO_LOCK: Final = Layout(
     sights=(
         ClientView(counts=_LOCKS, key=_LOCKS, modes=("exclusive",), about="Lock"),
         ClientView(
-            counts=_BOTH,
-            key=_BOTH,
+            counts=_LOCKS_AND_RLOCKS,
+            key=_LOCKS_AND_RLOCKS,
             bars=_LOCKS,
             modes=("read", "write"),
             about="ReadLock and WriteLock >= 2.9.0",

@@ -12,7 +12,7 @@ from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.world import World
 
-_SIGNS: Final = (
+_LOCKISH_PARTS: Final = (
     "lock",
     "mutex",
     "leader",
@@ -50,7 +50,7 @@ def is_lockish(name: str) -> bool:
     (True, False, False)
     """
     lowered = name.lower()  # faster than the pattern for a million names
-    return any(sign in lowered for sign in _SIGNS) and _LOCKISH.search(name) is not None
+    return any(sign in lowered for sign in _LOCKISH_PARTS) and _LOCKISH.search(name) is not None
 
 
 def names_a_lock(path: str) -> bool:

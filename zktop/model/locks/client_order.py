@@ -233,7 +233,7 @@ def _first(ranked: tuple[Rank, Member]) -> Rank:
 SortKey = Callable[[Member], Any]  # keys of one layout can be compared with each other
 
 _WORD = 1 << 32
-_NOWHERE: Final = (1 << 31) - 1  # a member without a number goes last
+_AFTER_ALL: Final = (1 << 31) - 1  # a member without a number goes last
 sequence: Final = attrgetter("sequence")
 
 
@@ -271,7 +271,7 @@ def sorts_by_number(layout: Layout) -> bool:
 
 
 def _sequence(member: Member) -> int:
-    return _NOWHERE if member.sequence is None else member.sequence
+    return _AFTER_ALL if member.sequence is None else member.sequence
 
 
 def _unsigned_key(members: Sequence[Member]) -> SortKey:

@@ -55,7 +55,7 @@ def targets(layout: Layout, watched: Iterable[Member]) -> tuple[Target, ...]:
 QueueRule = Literal["first", "read-write", "first-n"]
 
 _RULES: Final[dict[str, QueueRule]] = {"read-write": "read-write", "semaphore": "first-n"}
-_FEW: Final = 8
+_FEW_MEMBERS: Final = 8
 NO_NODES: Final[frozenset[Text]] = frozenset()
 
 
@@ -133,14 +133,14 @@ class RankedQueue(QueueDefaults):
         return layout.watch in ("children", "marker") or layout.how == "children"
 
     def find(self, node: str) -> Member | None:
-        if len(self.members) <= _FEW:
+        if len(self.members) <= _FEW_MEMBERS:
             return next((member for member in self.members if member.node == node), None)
         if self._index is None:
             self._index = {member.node: member for member in self.members}
         return self._index.get(Text(node))
 
     def holds(self, member: Member) -> bool:
-        if len(self.holders) <= _FEW:
+        if len(self.holders) <= _FEW_MEMBERS:
             return any(holder.node == member.node for holder in self.holders)
         if self._held is None:
             self._held = frozenset(holder.node for holder in self.holders)

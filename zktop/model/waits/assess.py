@@ -91,13 +91,13 @@ class Judgement(Struct, frozen=True, gc=False):
 
 
 class _View(Struct, frozen=True):
-    one: StuckCore
+    stuck_core: StuckCore
     known: ActorEvidence
     names: DisplayNames
 
     @property
     def graph(self) -> WaitGraph:
-        return self.one.graph
+        return self.stuck_core.graph
 
 
 def assessment(judgements: Iterable[Judgement]) -> Assessment:
@@ -105,29 +105,30 @@ def assessment(judgements: Iterable[Judgement]) -> Assessment:
     found = sorted(judgements, key=lambda one: (one.deadlock.since_ms or 0, one.deadlock.id))
     certain = [one.deadlock for one in found if not one.relist]
     return Assessment(
-        tuple(made for made in certain if not _is_hint(made)),
-        tuple(made for made in certain if _is_hint(made)),
+        tuple(deadlock for deadlock in certain if not _is_hint(deadlock)),
+        tuple(deadlock for deadlock in certain if _is_hint(deadlock)),
         tuple(sorted({lock for one in found for lock in one.relist})),
     )
 
 
-def _is_hint(made: Deadlock) -> bool:
+def _is_hint(deadlock: Deadlock) -> bool:
     """Whether it deserves no alarm: threads of one session, or a candidate that may not block."""
-    return made.confidence == "C1" and (made.threaded or made.rule in ("D6", "D8"))
+    return deadlock.confidence == "C1" and (deadlock.threaded or deadlock.rule in ("D6", "D8"))
 
 
-def judge(one: StuckCore, known: ActorEvidence, names: DisplayNames) -> Judgement | None:
+def judge(stuck_core: StuckCore, known: ActorEvidence, names: DisplayNames) -> Judgement | None:
     """Judge one core; None if it proves nothing."""
-    view = _View(one, known, names)
-    case = _case(view, ring_of(one.core))
+    view = _View(stuck_core, known, names)
+    case = _case(view, ring_of(stuck_core.core))
     if case is not None and case.is_threaded(known):
         lasting = _case(view, _old_ring(view))
         case = lasting or _unless_working(case, known)
     if case is None:
         return None
-    made = _deadlock(view, case)
-    is_other = one.is_supposed and made.rule != "D8"  # also judged without elections as waits
-    return None if is_other else Judgement(made, case.coexistence.relist)
+    deadlock = _deadlock(view, case)
+    if stuck_core.is_supposed and deadlock.rule != "D8":
+        return None  # also judged without elections as waits
+    return Judgement(deadlock, case.coexistence.relist)
 
 
 def _unless_working(case: RingCase, known: ActorEvidence) -> RingCase | None:
@@ -153,7 +154,7 @@ def _old_ring(view: _View) -> Ring:
     return first_closed(
         {
             actor: [e for e in out if _is_old(e, now_ms) and graph.holds(e.queue, e.blocker)]
-            for actor, out in edges(view.one.core).items()
+            for actor, out in edges(view.stuck_core.core).items()
         }
     )
 
@@ -181,7 +182,7 @@ def _case(view: _View, found: Ring) -> RingCase | None:
     graph = view.graph
     if not found or not _is_closed(graph, found):
         return None
-    core = view.one.core
+    core = view.stuck_core.core
     rule, _ = rule_and_kind(core, found)
     actors = core.actors if rule == "D3" else core.actors & _owners(found)
     return RingCase(
@@ -192,14 +193,14 @@ def _case(view: _View, found: Ring) -> RingCase | None:
         coexistence=coexistence(_members(core, found), graph.queues, view.known.complete_to),
         owner=view.names.owner,
         several=multi_threaded(graph, actors, view.known.threads),
-        is_supposed=view.one.is_supposed,
+        is_supposed=view.stuck_core.is_supposed,
     )
 
 
 def _deadlock(view: _View, case: RingCase) -> Deadlock:
-    one, names, known = view.one, view.names, view.known
-    core, found, number = one.core, case.ring, one.number
-    counts = count_behind(one.stuck_set)
+    stuck_core, names, known = view.stuck_core, view.names, view.known
+    core, found, number = stuck_core.core, case.ring, stuck_core.number
+    counts = count_behind(stuck_core.stuck_set)
     rule, sort = rule_and_kind(core, found)
     level, clues = confidence(case, known)
     return Deadlock(
@@ -211,10 +212,10 @@ def _deadlock(view: _View, case: RingCase) -> Deadlock:
         coexistence_proven=case.coexistence.is_proven,
         actors=ordered_actors(core, found),
         locks=tuple(sorted({edge.queue.lock for edge in found})),
-        steps=steps(one.graph, _shown(core, found), names),
+        steps=steps(stuck_core.graph, _shown(core, found), names),
         behind=sum(many for groups, many in counts.items() if number in groups),
         sentence=sentence(rule, found, core, names, known.now_ms),
-        ways_out=ways_out(one, counts, names),
+        ways_out=ways_out(stuck_core, counts, names),
         signature=signature(rule, found, names),
         evidence=clues,
         threaded=case.is_threaded(known),

@@ -50,11 +50,11 @@ def queue_updates(
             if name in before:
                 parts = _parts(change, before[name][1], members)
                 known = queues[name]
-                requests, came, went = _next_requests(known, lock, members, parts, actors)
+                requests, created, deleted = _next_requests(known, lock, members, parts, actors)
             else:
-                came = requests = _requests(lock, members, actors)
-                went = ()
-            yield QueueUpdate(name, _wait_queue(lock, name, source, requests), came, went)
+                created = requests = _requests(lock, members, actors)
+                deleted = ()
+            yield QueueUpdate(name, _wait_queue(lock, name, source, requests), created, deleted)
     for name in before.keys() - after.keys():
         yield QueueUpdate(name, None, (), queues[name].requests)
 

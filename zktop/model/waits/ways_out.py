@@ -47,15 +47,15 @@ def process(name: str, actor: str, client: str | None) -> str:
 
 
 def ways_out(
-    one: StuckCore, counts: Counter[frozenset[int]], names: DisplayNames
+    stuck_core: StuckCore, counts: Counter[frozenset[int]], names: DisplayNames
 ) -> tuple[WayOut, ...]:
     """Cheapest first: fewest locks lost, most freed, youngest wait."""
-    breaks = breakers(one.core)
-    costs = {actor: (_held(one.graph, actor), -czxid) for (actor, czxid) in breaks}
-    frees = {a: _freed(one, a, counts, breaks=does) for (a, _), does in breaks.items()}
+    breaks = breakers(stuck_core.core)
+    costs = {actor: (_held(stuck_core.graph, actor), -czxid) for (actor, czxid) in breaks}
+    frees = {a: _freed(stuck_core, a, counts, breaks=does) for (a, _), does in breaks.items()}
     fails = {actor: not does for (actor, _), does in breaks.items()}
     ranked = sorted(costs, key=lambda a: (fails[a], costs[a][0], -frees[a], costs[a][1], a))
-    youngest = _newest_waiter(one.core)
+    youngest = _newest_waiter(stuck_core.core)
     return tuple(
         _way(a, names, _why(costs[a][0], is_youngest=a == youngest), frees[a]) for a in ranked
     )
@@ -106,14 +106,16 @@ def _breaks(core: Core, actor: str) -> bool:
     return not stuck_actors([unthinned(one.queue, one.members) for one in smaller])
 
 
-def _freed(one: StuckCore, actor: str, counts: Counter[frozenset[int]], *, breaks: bool) -> int:
+def _freed(
+    stuck_core: StuckCore, actor: str, counts: Counter[frozenset[int]], *, breaks: bool
+) -> int:
     """The number of actors that can continue once this one is gone, itself included."""
-    stuck_set, only = one.stuck_set, frozenset({one.number})
-    stands_alone = all(stuck_set.reach[a] == only for a in one.core.actors)
+    stuck_set, only = stuck_core.stuck_set, frozenset({stuck_core.number})
+    stands_alone = all(stuck_set.reach[a] == only for a in stuck_core.core.actors)
     if not _is_plain(stuck_set) or not stands_alone or not breaks:
-        return _freed_by_reduction(one.graph, stuck_set, actor)
+        return _freed_by_reduction(stuck_core.graph, stuck_set, actor)
     # With plain waits, this frees the actors that wait for this core and nothing else.
-    return len(one.core.actors) + counts[only]
+    return len(stuck_core.core.actors) + counts[only]
 
 
 @once_for_each

@@ -32,7 +32,7 @@ NEVER: Final = -1
 _ZXID: Final = attrgetter("zxid")
 ENDLESS: Final = 1 << 64
 _MIN_DIGITS: Final = 9  # of a sequence number
-_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
+_MAX_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
 _COUNTED: Final = 1_000  # names; among them is a fair part of each kind
 _NAMED_PER_NUMBERED: Final = 50
@@ -110,7 +110,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
         if self.stat is None:
             return self.listed
         following = self.stat.next_sequence if self.stat.cversion else None
-        return following is None or int(digits) < following + _NEWER
+        return following is None or int(digits) < following + _MAX_NEWER
 
     @cached_property
     def has_numbered(self) -> bool:

@@ -30,10 +30,12 @@ SHAPES: Final = (
     single_node.SINGLE_NODE,
 )
 
-_NAMED: Final = frozenset(layout.name for layout in BY_NAME)
-_BY_SHAPE: Final = tuple(shape.layout for shape in SHAPES if shape.layout.name not in _NAMED)
+_RECOGNISED_BY_NAME: Final = frozenset(layout.name for layout in BY_NAME)
+_BY_SHAPE: Final = tuple(
+    shape.layout for shape in SHAPES if shape.layout.name not in _RECOGNISED_BY_NAME
+)
 LAYOUTS: Final[tuple[Layout, ...]] = BY_NAME + _BY_SHAPE
-_OF_NAME: Final = {layout.name: layout for layout in LAYOUTS}
+_LAYOUT_BY_NAME: Final = {layout.name: layout for layout in LAYOUTS}
 
 SHAPE_OF_LAYOUT: Final = {shape.layout.name: shape for shape in SHAPES}
 
@@ -48,7 +50,7 @@ _WITH_NUMBERED_PARTS: Final = tuple(shape for shape in SHAPES if shape.has_numbe
 
 def layout_named(name: str, own: tuple[Layout, ...] = ()) -> Layout | None:
     """Return the layout of this name; a user's layout hides a built-in one."""
-    return next((layout for layout in own if layout.name == name), _OF_NAME.get(name))
+    return next((layout for layout in own if layout.name == name), _LAYOUT_BY_NAME.get(name))
 
 
 def shape_of(site: LockSite) -> LockShape | None:
