@@ -292,7 +292,7 @@ def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
     """Detect an election by its path; candidates of Curator have an id, not an address."""
     if layout.name not in _MAYBE_ELECTIONS:
         return False
-    lower = path.lower()  # nearly all paths have neither word
+    lower = path.lower()  # nearly all paths contain neither word
     if "leader" not in lower and "elect" not in lower:
         return False
     if not re.search(_ELECTION, path):

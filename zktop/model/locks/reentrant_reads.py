@@ -56,7 +56,7 @@ def _holding_writer(members: Sequence[Member]) -> Member | None:
 def _is_revocable(writer: Member) -> bool:
     """Return whether the client of a writer watches its own node, so that no watch shows a wait.
 
-    Curator writes no data into the node of a lock that others may ask for, else an address.
+    Curator writes no data into the node of a revocable lock, and an address into other nodes.
     """
     return writer.layout == "curator-rw" and writer.znode.data in (b"", REVOKE)
 

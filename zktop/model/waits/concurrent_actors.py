@@ -44,7 +44,7 @@ def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRe
 def waiting_requests(
     graph: WaitGraph, places: Iterable[tuple[WaitQueue, WaitRequest]]
 ) -> list[tuple[WaitQueue, WaitRequest]]:
-    """Those of these places that wait."""
+    """The waiting requests among these places."""
     return [(q, r) for q, r in places if r.releases and not graph.holds(q, r)]
 
 

@@ -2,7 +2,7 @@
 
 A core is a set of actors that keep each other stuck, an independent deadlock. A strongly connected
 component of the wait graph is only a candidate: it is a core if it stays stuck without any other
-actors. With pools, perhaps only a part of it does.
+actors. With pools, only part of it may do so.
 
 Only sparse edges are used: they reach the same actors as all edges would, but are far fewer.
 """
@@ -48,7 +48,7 @@ def explain_stuck(
     thinned: Sequence[ThinnedQueue],
     before: "Iterable[Core]" = (),
 ) -> StuckSet:
-    """Explain why these actors are stuck, from all their queues; reuse unchanged cores."""
+    """Explain why these actors are stuck, from all their queues; reuse cores of `before`."""
     queues = {
         one.queue.lock: keep_stuck(one.queue, one.queue.requests[: one.end], frozen)
         for one in thinned

@@ -44,7 +44,7 @@ JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
 TESTED_PER_MS: Final = 12  # places; after a test of 50,000, the next one is 4 s later
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 60
-TRY_MS: Final = 1_000  # a client that gives up sooner only tries to get a lock
+TRY_MS: Final = 1_000  # a request that is gone sooner was only a try
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
@@ -321,7 +321,7 @@ class DeadlockDetector:
         return tuple(self._inversions.values())
 
     def _begin_ranking(self, now_ms: Millis) -> bool:
-        """Start a ranking of the root blockers if the last one is old enough; return if so."""
+        """Start ranking the root blockers if that is due; return whether a ranking started."""
         pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
         pause_ms *= 1 if self._is_unranked else RANKED_FACTOR_AT_REST
         is_recent = self._ranked_at is not None and 0 <= now_ms - self._ranked_at < pause_ms

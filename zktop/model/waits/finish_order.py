@@ -67,7 +67,7 @@ class FinishOrder:
         return untested
 
     def finished_with(self, fewer: Iterable[ThinnedQueue]) -> list[str]:
-        """The stuck actors that could finish if these shorter queues were theirs."""
+        """The stuck actors that could finish if these shorter queues replaced the current ones."""
         queues = ChainMap({queue.queue.lock: queue for queue in fewer}, self._queues)
         # Deleting a single znode empties its queue, which frees the queue's members.
         members = chain.from_iterable(self._queues[lock].members for lock in queues.maps[0])

@@ -187,7 +187,7 @@ class WaitGraph:
         return self._stuck_set_of.get(actor)
 
     def finished_with(self, queues: Iterable[WaitQueue]) -> list[str]:
-        """The stuck actors that could finish if these shorter queues were theirs."""
+        """The stuck actors that could finish if these shorter queues replaced the current ones."""
         return self._order.finished_with([thin(queue, self._index.tangled) for queue in queues])
 
     @property
