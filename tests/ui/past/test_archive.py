@@ -1,5 +1,7 @@
 """The archive: facts of older moments, and reports made again from them."""
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 from model.builders import connections, row, session
@@ -15,7 +17,16 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.archive import BLOCK_STEPS, STEP_MS, Archive, Packer, StoredFrame
+from zktop.ui.past.archive import (
+    BLOCK_STEPS,
+    CHILD_BYTES,
+    FOLLOWED_STEPS,
+    STEP_BYTES,
+    STEP_MS,
+    Archive,
+    Packer,
+    StoredFrame,
+)
 
 ROOMY = 10_000_000
 
@@ -158,23 +169,37 @@ def test_tables_of_servers_are_packed_too() -> None:
     )
 
 
+def queued(*looks: Sequence[At]) -> list[Frame]:
+    """One lock with these children, a look a second."""
+    moments = []
+    for number, children in enumerate(looks):
+        at = BEGIN + number * STEP_MS
+        known = cases.facts(*children, at=at)
+        moments.append((at, [msgspec.structs.replace(one, zxid=1_000 + number) for one in known]))
+    return frames(*moments)
+
+
+def test_what_is_known_of_locks_is_kept_in_few_steps_and_counted() -> None:
+    """In each step it would fill the memory with copies of long queues."""
+    queue = [At(f"_c_{n:032x}-lock-{n:010d}", f"go-{n}", czxid=100 + n) for n in range(40)]
+    config = At("config", "", czxid=200)
+    film = queued(queue, *([*queue[number % 2 :], config] for number in range(BLOCK_STEPS)))
+    known = archived(film)
+    kept = [step.number for step in known.after(BEGIN) if step.memories]
+
+    assert kept == [FOLLOWED_STEPS, BLOCK_STEPS]
+    assert known.weight_bytes > len(kept) * len(queue) * CHILD_BYTES + len(film) * STEP_BYTES
+
+
 @pytest.mark.parametrize("is_deleted", [False, True])
 def test_a_client_that_failed_long_ago_is_still_known_to_have_failed(*, is_deleted: bool) -> None:
     """Config came after Go had queued: the facts of a later moment do not show who met it."""
     one, two = (At(f"_c_{n:032x}-lock-{n:010d}", f"go-{n}", czxid=100 + n) for n in (1, 2))
     config = At("config", "", czxid=200)
     rest = (two,) if is_deleted else (two, config)
-    looks = [(one, two), (one, two, config), (two, config), *[rest] * (2 * BLOCK_STEPS)]
-    moments = [
-        (BEGIN + number * STEP_MS, cases.facts(*children, at=BEGIN + number * STEP_MS))
-        for number, children in enumerate(looks)
-    ]
-    listed = [
-        (at, [msgspec.structs.replace(fact, zxid=1_000 + number) for fact in facts])
-        for number, (at, facts) in enumerate(moments)
-    ]
-    last = frames(*listed)[-1]
-    again = archived(frames(*listed)).unpacked(last.at, last.report.settings).frame.report
+    film = queued((one, two), (one, two, config), (two, config), *[rest] * (2 * BLOCK_STEPS))
+    last = film[-1]
+    again = archived(film).unpacked(last.at, last.report.settings).frame.report
 
     (path,) = last.report.paths
     assert last.report.parts[path].lock.stranded == {two.name}

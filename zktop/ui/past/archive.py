@@ -41,6 +41,7 @@ BLOCK_STEPS: Final = 60
 STATE_SHARE: Final = 2  # facts between two states, as a multiple of those in a state
 FOLLOWED_STEPS: Final = 30  # examined before a moment; holds that began in them have exact times
 STEP_BYTES: Final = 500  # of the objects around the packed bytes
+CHILD_BYTES: Final = 250  # of what is remembered of a lock, for each child of its folder
 
 
 class StoredFrame(NamedTuple):
@@ -70,7 +71,7 @@ class PackedStep(NamedTuple):
     alarms: tuple[str, ...]
     ours: Collection[Session]
     cost: Cost | None
-    memories: FolderMemories = NO_MEMORIES  # known before it, but not in any facts
+    memories: FolderMemories | None  # known before it, but not in any facts; None: not kept
 
 
 class Block(msgspec.Struct, frozen=True, eq=False):
@@ -83,11 +84,12 @@ class Block(msgspec.Struct, frozen=True, eq=False):
     loose: tuple[bytes, ...] = ()  # the same, one per step, until then
     starts_over: bool = False  # earlier facts do not apply: they are newer, or before a gap
     gap_at: Millis = 0  # of the world in its state
+    memory_bytes: int = 0  # of the memories of its steps, roughly
 
     @property
     def weight_bytes(self) -> int:
         sizes = sum(map(len, (self.packed, self.state or b"", *self.loose)))
-        return sizes + STEP_BYTES * len(self.steps)
+        return sizes + STEP_BYTES * len(self.steps) + self.memory_bytes
 
     def world(self) -> World:
         """Return the world before its first step, in a block with a state."""
@@ -133,7 +135,7 @@ class Packer:
         self._state_facts = self._facts_since = 0  # in the newest state, and since then
         self._open = Block(0, (), None)
         self._parts: PersistentMap[Text, LockRecord] = PersistentMap()
-        self._memories = NO_MEMORIES
+        self._memories = self._kept = NO_MEMORIES  # now, and in the last step that keeps them
 
     def packed(self, frames: Iterable[StoredFrame]) -> list[Block]:
         """Add the frames after those of the last call; return the new blocks, the open one last.
@@ -170,8 +172,10 @@ class Packer:
         alarms = tuple(name for one in those for name in one.alarms)
         has_change = any(one.has_change for one in those)
         number = self._open.number + len(self._open.steps)
+        is_first = not len(self._open.steps) % FOLLOWED_STEPS
+        memories, memory_bytes = self._keep() if is_first else (None, 0)
         step = PackedStep(
-            number, report.now, has_change, alarms, report.ours, report.cost, self._memories
+            number, report.now, has_change, alarms, report.ours, report.cost, memories
         )
         self._remember(report)
         events = [event for one in those for event in one.frame.events]
@@ -179,8 +183,17 @@ class Packer:
         content = quickly_packed(pieces(facts, events, before))
         self._facts_since += facts.number
         self._open = msgspec.structs.replace(
-            self._open, steps=(*self._open.steps, step), loose=(*self._open.loose, content)
+            self._open,
+            steps=(*self._open.steps, step),
+            loose=(*self._open.loose, content),
+            memory_bytes=self._open.memory_bytes + memory_bytes,
         )
+
+    def _keep(self) -> tuple[FolderMemories, int]:
+        """Return the memories for a step, and the bytes of those that no earlier step has."""
+        before, self._kept = self._kept, self._memories
+        new = (one for path, one in self._kept.items() if before.get(path) is not one)
+        return self._kept, CHILD_BYTES * sum(len(one.names) for one in new)
 
     def _remember(self, report: Report) -> None:
         """Keep what is known about changed locks but not in the facts; usually nothing."""
@@ -344,8 +357,9 @@ def _index_at(steps: Sequence[PackedStep], moment: Millis) -> int:
 
 def _follower_before(number: int, blocks: Sequence[Block], settings: Settings) -> _Follower:
     first = max(blocks[0].number, number - FOLLOWED_STEPS)
-    step = next(one for one in _steps(blocks) if one.number >= first)
-    return _Follower(first, settings, step.memories)
+    earlier = (one for one in reversed(_steps(blocks)) if one.number <= first)
+    step = next(one for one in earlier if one.memories is not None)  # as in each block's first
+    return _Follower(step.number, settings, step.memories or NO_MEMORIES)
 
 
 def _followed(
