@@ -246,10 +246,10 @@ def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
     for path in sorted(watched) if len(watched) <= MAX_WATCHED else ():
         for lock in filter(None, map(ctx.shared.lock_at, (path, split(path)[0]))):
             if lock.is_only_watched and not lock.has_standbys:
-                for holder in lock.holders:
-                    is_seen = path in (lock.path, absolute_path(lock.path, holder.node))
-                    if is_seen and holder.owner not in (0, session):
-                        yield _Watching(session, lock, holder)
+                nodes = [absolute_path(lock.path, holder.node) for holder in lock.holders]
+                holders = lock.holders if path == lock.path or nodes == [path] else ()
+                others = (one for one in holders if one.owner not in (0, session))
+                yield from (_Watching(session, lock, holder) for holder in others)
 
 
 def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
