@@ -27,7 +27,7 @@ _LOCKISH_PARTS: Final = (
     "lease",
 )
 # Not a block, clock, leaderboard, selection, electronics, release or assembly; the second half
-# are whole words, also in camel case.
+# are whole words, also in camel case; the last may be the end of one, such as jobmaster.
 _LOCKISH: Final = re.compile(
     r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|dblock|mutex|latch|semaphore|leader(?!board))"
     r"|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
@@ -96,6 +96,17 @@ class LockSite:
     def below(self, name: str) -> Family:
         """Return the children of a child."""
         return self._family(join(self.path, name))
+
+    def is_empty(self, name: str) -> bool:
+        """Return whether a child has no children or is missing.
+
+        Its Stat may be older than they are, so it decides only before they are listed.
+        """
+        below = self.below(name)
+        if below.listed or below.denied or below.members:
+            return not below.members
+        child = self.family.members.get(Text(name))
+        return child is None or child.is_leaf
 
     def beside(self, ending: str) -> Family | None:
         """Return the children of the sibling with this node's name and an ending, if it exists."""

@@ -71,7 +71,7 @@ HADOOP: Final = LockShape(
 
 def _is_hbase(site: LockSite) -> bool:
     """Return whether masters stand by; there is no `master` while they elect one."""
-    return "backup-masters" in site.family.members and _is_no_folder(site, "master")
+    return "backup-masters" in site.family.members and site.is_empty("master")
 
 
 HBASE: Final = LockShape(
@@ -100,13 +100,7 @@ def _is_patroni(site: LockSite) -> bool:
     """Return whether these are the keys of a cluster; its `leader` is a node, not a folder."""
     names = site.family.members.keys()
     is_cluster = "members" in names and ("leader" in names or len(names & _PATRONI_NAMES) > 1)
-    return is_cluster and _is_no_folder(site, "leader")
-
-
-def _is_no_folder(site: LockSite, name: str) -> bool:
-    """Return whether a child is missing or a leaf."""
-    child = site.family.members.get(Text(name))
-    return child is None or child.is_leaf
+    return is_cluster and site.is_empty("leader")
 
 
 PATRONI: Final = LockShape(

@@ -69,15 +69,7 @@ def _is_curator_semaphore(site: LockSite) -> bool:
     gate = site.below("locks").members
     if any(parse_name(CURATOR_MUTEX, name) for name in gate):
         return True
-    return all(_is_empty(site, name) for name in ("leases", "locks"))
-
-
-def _is_empty(site: LockSite, name: str) -> bool:
-    """Return whether a sub-node has no children; before it is listed, its Stat shows that."""
-    below = site.below(name)
-    if below.listed or below.denied or below.members:
-        return not below.members
-    return site.family.members[Text(name)].is_leaf
+    return site.is_empty("leases") and site.is_empty("locks")
 
 
 def _curator_semaphore(context: ShapeContext) -> Queues:
