@@ -250,6 +250,9 @@ async def test_rows_keep_their_order_without_the_column_that_sorted_them() -> No
         assert table.ordered(HUNDRED) == HUNDRED
         assert not table.has_order
 
+        table.action_reverse()
+        assert table.ordered(HUNDRED) == HUNDRED[::-1]
+
 
 async def test_a_column_is_shown_if_all_others_are_hidden() -> None:
     """As where the others are left out because there is only one server."""

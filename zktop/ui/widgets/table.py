@@ -386,6 +386,8 @@ class Table(Canvas, Generic[R]):
         self._reorder()
 
     def action_reverse(self) -> None:
+        if not self.has_order:  # also if the column that sorted the rows is missing
+            self.sorted_by, self.reversed = None, False
         self.reversed = not self.reversed
         self._reorder()
 
