@@ -226,6 +226,15 @@ def test_red_is_only_for_confirmed_findings(
     assert (mark.code, mark.ink) == (code, ink)
 
 
+def test_a_filter_finds_a_finding_as_it_is_shown(report: Report) -> None:
+    """With blanks, and as scripts write it."""
+    finding = msgspec.structs.replace(report.findings[0], name="silent-holder")
+    words = status_of(finding).words
+
+    assert "silent holder" in words
+    assert "silent-holder" in words
+
+
 def test_a_rule_without_letters_has_the_common_sign(report: Report) -> None:
     """An unknown rule is shown, too."""
     finding = msgspec.structs.replace(report.findings[0], rule="R6", name="equal-sequences")
