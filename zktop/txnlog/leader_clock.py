@@ -26,8 +26,9 @@ class LeaderClock:
     def time_of(self, transaction: Transaction) -> Millis:
         """Return the time of the next transaction.
 
-        If the clock is behind by a second or more, time continues from where it was, as fast as
-        that clock, so that later durations stay exact. Between two leaders none is known to pass.
+        If the clock is behind by a second or more, time continues from where it was, at half the
+        speed of that clock, until it has caught up: ages of znodes are differences from these
+        clocks. Between two leaders no time is known to pass.
         """
         written, before, epoch = transaction.at, self._written_at, transaction.zxid >> 32
         is_new = epoch != self._epoch
@@ -36,12 +37,12 @@ class LeaderClock:
         if self._now - written < STEP_MS:
             self._now = max(self._now, written)
         else:
-            self._now += 0 if is_new else max(0, passed)
+            self._now += 0 if is_new else max(0, passed) // 2
             if passed <= -STEP_MS:
                 self._notes.add(
                     f"At {transaction.zxid:#x} the leader's clock went back by "
-                    f"{spoken(-passed / 1000)}: from there on, times continue from "
-                    f"{iso(self._now)}.",
+                    f"{spoken(-passed / 1000)}: from {iso(self._now)} on, times continue at half "
+                    "speed until it has caught up, so durations are too short.",
                     "clock step",
                 )
         return self._now
