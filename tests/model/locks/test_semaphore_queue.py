@@ -47,10 +47,13 @@ def test_kazoo_leases_stand_in_order_of_arrival() -> None:
     assert [member.node for member in made.holders] == [one.name for one in taken]
 
 
-def test_a_kazoo_semaphore_whose_permits_all_belong_to_foreign_children_is_a_lock() -> None:
+@pytest.mark.parametrize("owner", [0, session("eve")], ids=["persistent", "ephemeral"])
+def test_a_kazoo_semaphore_whose_permits_all_belong_to_foreign_children_is_a_lock(
+    owner: int,
+) -> None:
     """Kazoo counts every child of the pool, so the client at the gate waits for ever."""
     note = created(join(POOL, "note"), "", 60)
-    note = msgspec.structs.replace(note, stat=Stat(60, 60, NOW))
+    note = msgspec.structs.replace(note, stat=Stat(60, 60, NOW, owner=owner))
     pool = [*folder(GATE), *folder(POOL, "note", data=b"1"), note]
     made = lock_at(Text(POOL), world(*pool, created(ANN_AT_GATE, "ann", 100)), Settings(), 0)
 

@@ -15,7 +15,6 @@ from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.shape import LockShape
 from zktop.model.locks.shapes.single_node import LEDGER
 from zktop.model.text import Text
-from zktop.model.world.children_of_znode import Family
 
 SHAPES: Final = (
     semaphores.CURATOR_SEMAPHORE,
@@ -54,21 +53,23 @@ def layout_named(name: str, own: tuple[Layout, ...] = ()) -> Layout | None:
 
 
 def shape_of(site: LockSite) -> LockShape | None:
-    if not _may_have_shape(site.family):
+    if not _may_have_shape(site):
         return None
     return next((shape for shape in SHAPES if shape.fits(site)), None)
 
 
-def _may_have_shape(family: Family) -> bool:
+def _may_have_shape(site: LockSite) -> bool:
     """Return quickly whether a root may have a special shape; most do not."""
-    members = family.members
+    members = site.family.members
     if not members or not _HINT_NAMES.isdisjoint(members):
         return True
     first = next(iter(members.values()))
     if LEDGER.fullmatch(first.name):
         return True
     is_lasting = first.stat is None or first.stat.owner == 0
-    return is_lasting or any(len(name) == _HEX_LENGTH for name in members)
+    if is_lasting or any(len(name) == _HEX_LENGTH for name in members):
+        return True
+    return not site.family.numbers(first.name) and site.beside(QUEUE_OF_SEMAPHORE) is not None
 
 
 def with_part(name: str) -> tuple[LockShape, ...]:
