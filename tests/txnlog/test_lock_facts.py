@@ -16,6 +16,7 @@ from zktop.txnlog.transactions import (
     Delete,
     OpenSession,
     Operation,
+    SetData,
     Transaction,
 )
 from zktop.txnlog.znode_tree import ZnodeTree
@@ -91,3 +92,20 @@ def test_sessions_are_listed_again_once_one_of_them_owns_many_nodes(
         facts.after(one, tree.apply(one), T0)
 
     assert bool(list(facts.sessions(9, T0 + 60_000))) == is_listed
+
+
+def test_changes_of_data_list_no_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although their session owns exactly as many nodes as are many."""
+    monkeypatch.setattr(lock_facts, "MANY_NODES", 3)
+    tree = ZnodeTree()
+    facts = LockFacts(tree, LockPlaces(Settings()))
+    tree.apply(Transaction(1, T0, ANN, 0, OPEN_SESSION, (OpenSession(4_000),)))
+    changes: list[Operation] = [Create("/a", b"", is_ephemeral=False, cversion=1)]
+    changes += [*map(create, range(3)), SetData("/a/lock-0000000000", b"x", 1)]
+    listed = []
+    for zxid, change in enumerate(changes, 2):
+        one = Transaction(zxid, T0, ANN, zxid, 14, (change,))
+        facts.after(one, tree.apply(one), T0)
+        listed.append(bool(list(facts.sessions(zxid, T0 + zxid * 60_000))))
+
+    assert listed == [True, False, False, True, False]

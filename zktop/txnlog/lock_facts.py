@@ -89,6 +89,7 @@ class LockFacts:
         self._last: Transaction | None = None
         self._has_new_sessions = True
         self._listed = 0  # nodes of large sessions
+        self._large: dict[Session, int] = {}  # how many times MANY_NODES each has had
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
 
@@ -109,7 +110,7 @@ class LockFacts:
     ) -> list[AnyFact]:
         """Return the facts of one transaction; `touched` then has the folders that it changed."""
         self.touched = touched = set[str]()
-        self._note_contact(transaction, len(effects))
+        self._note_contact(transaction)
         if transaction.kind in (OPEN_SESSION, CLOSE_SESSION):
             self._note_session(transaction.session)
         elif not effects:
@@ -293,7 +294,7 @@ class LockFacts:
 
     # Values
 
-    def _note_contact(self, transaction: Transaction, changes: int) -> None:
+    def _note_contact(self, transaction: Transaction) -> None:
         """Record when a session was last heard of; clear all such times when the clock changes."""
         last, self._last = self._last, transaction
         if last and (last.zxid >> 32 != transaction.zxid >> 32 or transaction.at < last.at):
@@ -301,14 +302,16 @@ class LockFacts:
         if transaction.cxid:
             session = transaction.session
             self._last_heard[session] = transaction.at
-            owned = len(self._tree.owned.get(session, ()))
-            if owned >= MANY_NODES and owned % MANY_NODES < changes:
+            times = len(self._tree.owned.get(session, ())) // MANY_NODES
+            if times > self._large.get(session, 0):
+                self._large[session] = times
                 self._has_new_sessions = True  # or more nodes of one
 
     def _note_session(self, session: Session) -> None:
         """Record that a session has begun or ended."""
         self._has_new_sessions = True
         self._timeouts_ms.pop(session, None)
+        self._large.pop(session, None)
         if session in self._tree.timeouts_ms:
             self._timeouts_ms[session] = self._tree.timeouts_ms[session]
 
