@@ -243,7 +243,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         found = (one for one in self.findings if one.severity == "critical" and not one.cause)
         return (*self.deadlocks, *(one for one in found if one.id not in dead))
 
-    @property
+    @cached_property
     def no_locks(self) -> list[Lock]:
         """Named roots that have children but are no locks."""
         exact = dict.fromkeys(root.path for root in self.settings.roots if "*" not in root.path)

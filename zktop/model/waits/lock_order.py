@@ -57,7 +57,8 @@ class Restarts:
     ) -> str:
         """The identity of an actor that last asked for a lock at that time.
 
-        `follows` says whether it surely began after an earlier actor's last request and end.
+        `follows` says whether its connection began after an earlier actor's last request, and the
+        earlier one is over now.
         """
         identity = self._known.pop(actor, None)
         if identity is None:

@@ -178,6 +178,18 @@ def test_no_problems_in_a_folder_of_locks_is_not_fine() -> None:
     assert run.ink == "unknown"
 
 
+def test_all_folders_that_are_no_locks_are_named() -> None:
+    """The first three, and how many others there are."""
+    paths = [Text(f"/app{number}") for number in range(5)]
+    names, stat = (Text("a"), Text("b")), Stat(9, 9, 0)
+    folders = [Children(path=one, names=names, stat=stat, zxid=9, at=NOW) for one in paths]
+    settings = Settings(roots=tuple(Root(one) for one in paths))
+    report = looked(folders, settings=settings)[-1].report
+
+    (run,) = no_problems(report, is_now=True)
+    assert run.text == " No problems found, but /app0 + /app1 + /app2 + 2 more are no locks"
+
+
 def test_root_blockers_are_clients_not_locks(report: Report) -> None:
     """The deadlock, and the node without an owner, each with its reason."""
     ring, orphan_root = blockers(report, 5)

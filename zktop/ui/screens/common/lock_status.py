@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from zktop.model.findings.catalogue import RANK, RULES
 from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.locks.lock import Lock
+from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, Run
@@ -40,7 +41,7 @@ WORDS: Final = {
 }
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
 QUIET_RANK: Final = 10_000  # of a lock without problems
-MAX_NAMES: Final = 3  # of clients that block each other
+MAX_NAMES: Final = 3  # of a list of clients or paths
 
 
 class LockStatus(NamedTuple):
@@ -95,6 +96,13 @@ def ink_of(finding: Finding) -> Ink:
         return "dim"
     is_red = finding.severity == "critical" and finding.is_sure
     return "critical" if is_red else "warning"
+
+
+def no_locks(report: Report) -> str:
+    """Say which of the user's roots are no locks; empty if there are none."""
+    paths = [lock.path for lock in report.no_locks]
+    what = "is no lock" if len(paths) == 1 else "are no locks"
+    return f"{names_and_rest(paths, len(paths))} {what}" if paths else ""
 
 
 def deadlock_name(deadlock: Deadlock) -> str:

@@ -12,7 +12,12 @@ from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import (
+    deadlock_name,
+    ink_of,
+    ink_of_deadlock,
+    no_locks,
+)
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Line, joined, line
 
@@ -99,8 +104,8 @@ def _no_findings(wanted: Filter, report: Report) -> Line:
         return line((" No finding matches the filter.", "dim"))
     if report.is_lost:
         return line((" No problems were known.", "unknown"))
-    if report.no_locks:
-        return line((f" No problems found, but {report.no_locks[0].path} is no lock.", "unknown"))
+    if wrong := no_locks(report):
+        return line((f" No problems found, but {wrong}.", "unknown"))
     return line((" ✓ No problems found.", "good"))
 
 

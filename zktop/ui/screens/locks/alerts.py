@@ -19,7 +19,7 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock, no_locks
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.panel import FrameWords
@@ -330,8 +330,8 @@ def no_problems(report: Report, *, is_now: bool) -> Line:
         if report.is_lost:
             return line((" No problems were known when the connection dropped.", "unknown"))
         return line((" No problems were known at that time.", "dim"))
-    if report.no_locks:
-        return line((f" No problems found, but {report.no_locks[0].path} is no lock", "unknown"))
+    if wrong := no_locks(report):
+        return line((f" No problems found, but {wrong}", "unknown"))
     if report.blind:
         blind = len({one.rule for one in report.blind})
         return line(
