@@ -104,6 +104,16 @@ async def test_the_address_of_a_client_comes_before_its_server(
     assert {"CLIENT", "SERVER", "REQ/s"} - {*heads} == missing
 
 
+@pytest.mark.parametrize(("width", "is_shown"), [(120, False), (140, True)])
+async def test_timeouts_are_shown_where_notes_have_room(width: int, *, is_shown: bool) -> None:
+    """They are less important than the notes."""
+    film = frames((NOW, [own(), *lock(ORDERS, "ann"), connections(ZK1, row("ann"))]))
+    async with app_of(*film, page="sessions").run_test(size=(width, 40)) as pilot:
+        heads = panel(await settled(pilot), "Sessions")[0].split()
+
+    assert ("T/OUT" in heads) == is_shown
+
+
 async def test_what_happens_if_it_dies() -> None:
     """Which client gets the lock, and which wait behind it, also through another lock."""
     async with shown(with_tables()) as (_, pilot):

@@ -55,7 +55,7 @@ def about_group(group: SessionGroup) -> list[Line]:
 
 
 SERVER: Final = "SERVER"  # a column
-WIDE: Final = 150  # cells; a narrower table leaves out rarely needed columns
+FAIRLY_WIDE, WIDE = 130, 150  # cells; a narrower table leaves out rarely needed columns
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 
 
@@ -191,7 +191,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column(SERVER, 15, _server, lambda row: text_of(_server(row)), rank=5,
            title="Its server", about="The server that the client is connected to."),
     Column("T/OUT", 6, _timeout, lambda row: row.report.ensemble.timeout_ms(row.session) or -1,
-           at_right=True, rank=6, needs=WIDE,
+           at_right=True, rank=6, needs=FAIRLY_WIDE,
            title="Session timeout", about="The session expires after a silence of this length."),
     Column("CONTACT", 12, _contact, _silence, descending=True,
            title="Last contact",
