@@ -34,7 +34,7 @@ def _at_work(place: Place, crowd: Crowd) -> Iterator[Observer]:
 
 
 def _recovers(looker: Observer, place: Place, crowd: Crowd, *others: Observer) -> None:
-    """Within two seconds of the recovery the report equals a fresh one."""
+    """Within three seconds of the recovery the report equals a fresh one."""
     crowd.wait_for_progress()
     for one in (looker, *others):
         one.until_state(ALIVE)

@@ -20,7 +20,7 @@ from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import Address, AdminAccess
 
 PATIENCE_S = 40.0
-SOON_S = 2.0
+SOON_S = 3.0  # usually 0.6 to 1.0 s; other suites run beside this one
 TABLES_S = 10.0  # until all members answer again
 SAMPLE_EVERY_S = 0.5
 ENDINGS = ("released", "abandoned", "expired")
@@ -127,7 +127,7 @@ def observer(place: Place) -> Iterator[Observer]:
 
 
 def agrees_soon(one: Observer, place: Place, recovered: float) -> None:
-    """Within two seconds of the recovery, the report equals a fresh one."""
+    """Within three seconds of the recovery, the report equals a fresh one."""
     fresh = _fresh(one, place)
     late = recovered + SOON_S
     one.until(lambda _report: time.monotonic() > late or _agreement(one, fresh, recovered))
@@ -192,7 +192,7 @@ BY_HISTORY = {"P4", "R5"}  # a long hold, or an ACL that changed, is known only 
 
 
 def counts_all_soon(one: Observer, counts: dict[str, tuple[int, int]]) -> None:
-    """Within two seconds every create and delete was an event, or counted as missed.
+    """Within three seconds every create and delete was an event, or counted as missed.
 
     The missed ones follow from the counters of the next listing, which comes a moment later.
     """

@@ -97,7 +97,7 @@ def after(
 def test_all_servers_are_gone_for_minutes(
     after: Crowd, near: Observer, late: Observer, place: Place, detoured: Place, ensemble: Ensemble
 ) -> None:
-    """Two seconds after the recovery the report equals a fresh one, in either session."""
+    """Three seconds after the recovery the report equals a fresh one, in either session."""
     counts, recovered = after.rest(), time.monotonic()
     for one, where in ((near, place), (late, detoured)):
         agrees_soon(one, where, recovered)
