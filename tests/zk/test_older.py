@@ -5,14 +5,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import UnimplementedError
 from kazoo.protocol.states import KazooState
-from servers import ask
+from servers import ask, kazoo_client
 from waiting import eventually
 from zk.observed import names, observing
 from zk.older_servers import Older, kinds, named, older
@@ -34,23 +34,11 @@ def old(request: pytest.FixtureRequest) -> Iterator[Older]:
         yield server
 
 
-@contextmanager
-def client_of(address: str) -> Iterator[KazooClient]:
-    """A client with a session."""
-    client = KazooClient(address, timeout=10)
-    client.start()
-    try:
-        yield client
-    finally:
-        client.stop()
-        client.close()
-
-
 @pytest.fixture
 def queue(old: Older) -> Iterator[list[KazooClient]]:
     """Alice holds a kazoo lock, and bob waits for it."""
     with ExitStack() as stack:
-        clients = [stack.enter_context(client_of(old.address)) for _ in "ab"]
+        clients = [stack.enter_context(kazoo_client(old.address)) for _ in "ab"]
         alice, bob = (
             one.Lock(LOCK, who) for one, who in zip(clients, ("alice", "bob"), strict=True)
         )
@@ -113,7 +101,7 @@ def test_locks_are_found_in_the_whole_tree(old: Older, queue: list[KazooClient])
 
 def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> None:
     """No unsupported request is sent, which would close the connection."""
-    with client_of(old.address) as client, observing(old.address, "/folder/*") as live:
+    with kazoo_client(old.address) as client, observing(old.address, "/folder/*") as live:
         for number in range(3):
             client.create(f"/folder/l/m-{number:010d}", b"x", makepath=True)
             live.until(lambda world, n=number: len(names(world, "/folder/l")) == n + 1)
@@ -137,7 +125,7 @@ def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> No
 def test_the_server_rejects_unsupported_requests(old: Older) -> None:
     """The tests above rely on this."""
     lost = threading.Event()
-    with client_of(old.address) as client:
+    with kazoo_client(old.address) as client:
         client.add_listener(lambda state: lost.set() if state == KazooState.SUSPENDED else None)
         answer = client.handler.async_result()
         client._call(AddWatch("/"), answer)
