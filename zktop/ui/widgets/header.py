@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 from textual.geometry import Offset, Size
 
-from zktop.model.facts import EPOCH_BITS, Millis, Server
+from zktop.model.facts import EPOCH_BITS, Millis, Server, transactions_between
 from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -25,7 +25,6 @@ from zktop.ui.screens.common.format import large_count, with_spaces
 from zktop.ui.screens.common.server_state import (
     OUTAGES,
     is_same_epoch,
-    lag,
     newest_of,
     out_for,
     outage,
@@ -365,8 +364,9 @@ def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
     """Return the largest lag; a lower bound if some are unknown or in another epoch."""
     known = [server.server_zxid for server in servers if server.server_zxid is not None]
-    largest = max(lag(zxid, newest) or 0 for zxid in known)
-    if len(known) == len(servers) and all(is_same_epoch(zxid, newest) for zxid in known):
+    oldest = min(known)
+    largest = transactions_between(oldest, newest)
+    if len(known) == len(servers) and is_same_epoch(oldest, newest):
         return str(largest), "plain"
     return f"≥{largest}", "unknown"
 
