@@ -100,14 +100,12 @@ def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
 
 def _sharing(locks: Sequence[LockView]) -> Iterator[str]:
     """Count the clients that hold the locks of a scene, and those that wait for them."""
-    queues = [([*view.holders], [*view.waiters]) for view in locks]
-    used = [queue for queue in queues if any(queue)]
+    used = sum(any((*view.holders, *view.waiters)) for view in locks)
     if not used:
         return
-    holding, waiting = (
-        len({one.name for some in column for one in some}) for column in zip(*used, strict=True)
-    )
-    if len(used) > 1:
+    holding = len({one.name for view in locks for one in view.holders})
+    waiting = len({one.name for view in locks for one in view.waiters})
+    if used > 1:
         subject = spell(holding, "client holds a lock", "clients hold locks")
     else:
         subject = spell(holding, "client holds the lock", "clients share the lock")
