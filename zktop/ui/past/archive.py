@@ -172,8 +172,8 @@ class Packer:
         alarms = tuple(name for one in those for name in one.alarms)
         has_change = any(one.has_change for one in those)
         number = self._open.number + len(self._open.steps)
-        is_first = not len(self._open.steps) % FOLLOWED_STEPS
-        memories, memory_bytes = self._keep() if is_first else (None, 0)
+        keeps_memories = len(self._open.steps) % FOLLOWED_STEPS == 0
+        memories, memory_bytes = self._keep() if keeps_memories else (None, 0)
         step = PackedStep(
             number, report.now, has_change, alarms, report.ours, report.cost, memories
         )
@@ -196,7 +196,7 @@ class Packer:
         return self._kept, CHILD_BYTES * sum(len(one.names) for one in new)
 
     def _remember(self, report: Report) -> None:
-        """Keep what is known about changed locks but not in the facts; usually nothing."""
+        """Keep what is known about changed locks but is not in the facts; usually nothing."""
         changed, self._parts = report.parts.changed_since(self._parts), report.parts
         found = ((path, report.parts.get(path)) for path in changed)
         known = {path: part and unseen_memory(part.lock) for path, part in found}
@@ -358,7 +358,8 @@ def _index_at(steps: Sequence[PackedStep], moment: Millis) -> int:
 def _follower_before(number: int, blocks: Sequence[Block], settings: Settings) -> _Follower:
     first = max(blocks[0].number, number - FOLLOWED_STEPS)
     earlier = (one for one in reversed(_steps(blocks)) if one.number <= first)
-    step = next(one for one in earlier if one.memories is not None)  # as in each block's first
+    # The first step of each block has memories.
+    step = next(one for one in earlier if one.memories is not None)
     return _Follower(step.number, settings, step.memories or NO_MEMORIES)
 
 

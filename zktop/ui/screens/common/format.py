@@ -196,7 +196,7 @@ def stacked_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
 
 
 def not_woken(names: Sequence[str]) -> str:
-    """Return a sentence that these clients are next but will not notice it.
+    """Return the clause for clients that are next but that nothing will wake.
 
     >>> not_woken(["bob"])
     'bob is next, but nothing will wake it'

@@ -70,8 +70,6 @@ def state_cell(status: LockStatus) -> Line:
 OK: Final = LockStatus("ok", "good", words="ok")
 FREE: Final = LockStatus("free", "dim", words="free")
 LOCKED: Final = LockStatus("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
-
-
 NO_LOCK: Final = LockStatus("NOL", "unknown", QUIET_RANK - 1, "NOL error no lock")
 
 
@@ -99,7 +97,7 @@ def ink_of(finding: Finding) -> Ink:
 
 
 def no_locks(report: Report) -> str:
-    """Say which of the user's roots are no locks; empty if there are none."""
+    """Return the clause about named roots that are not locks; empty if there are none."""
     paths = [lock.path for lock in report.no_locks]
     what = "is no lock" if len(paths) == 1 else "are no locks"
     return f"{names_and_rest(paths, len(paths))} {what}" if paths else ""
