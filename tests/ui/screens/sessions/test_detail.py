@@ -87,7 +87,7 @@ def watched(*paths: str) -> list[Frame]:
 
 
 def described(report: Report, name: str) -> list[str]:
-    """The lines about a session."""
+    """The lines about a session, with single blanks."""
     writer = details(row_in(report, name), RecentContacts((), 0), 100, is_ascii=False)
     return [" ".join(text_of(drawn).split()) for drawn in writer.lines]
 
@@ -548,16 +548,11 @@ def test_the_session_of_zktop_is_no_session_of_its_host() -> None:
     assert others_on_host(ensemble, session("ann")) == "10.0.0.1 has 1 other session"
 
 
-def detail_text(row: SessionRow) -> str:
-    """The lines about a session."""
-    return "\n".join(map(text_of, details(row, RecentContacts((), 0), 100, is_ascii=False).lines))
-
-
 def test_a_session_without_connection_is_said_to_end() -> None:
     """All servers were asked, and the leader knows when it expires."""
     report = restarted(connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000}))
 
-    says = detail_text(row_in(report, "old"))
+    says = "\n".join(described(report, "old"))
 
     assert "not connected; expires in 9.0s unless it reconnects" in says
 
@@ -567,7 +562,7 @@ def test_a_server_may_list_a_session_without_its_last_contact() -> None:
     tables = connections(ZK1, row("ann", None)), expiry(ZK1, {"ann": 9_000})
     report = frames((NOW, [own(), *lock(BILLING, "ann"), *tables]))[-1].report
 
-    assert "unknown: its server does not say" in detail_text(row_in(report, "ann"))
+    assert "unknown: its server does not say" in "\n".join(described(report, "ann"))
 
 
 def test_an_old_connection_has_its_date() -> None:
@@ -576,4 +571,4 @@ def test_an_old_connection_has_its_date() -> None:
     table = connections(ZK1, row("ann", established=now - 3 * day_ms), at=now)
     report = frames((now, [own(at=now), *lock(BILLING, "ann", at=now), table]))[-1].report
 
-    assert "since 1970-01-21 03:33, timeout 10s" in detail_text(row_in(report, "ann"))
+    assert "since 1970-01-21 03:33, timeout 10s" in "\n".join(described(report, "ann"))
