@@ -97,7 +97,7 @@ def test_a_replay_waits_until_the_ui_has_time() -> None:
 
 
 def test_a_complaint_does_not_wait_for_the_frames_of_a_replay() -> None:
-    """The thread that complains may be any."""
+    """Any thread may complain."""
     inbox = full(waits=True)
     sender = threading.Thread(target=inbox.put, args=(Complaint("command failed"),), daemon=True)
     sender.start()

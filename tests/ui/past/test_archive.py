@@ -193,7 +193,7 @@ def test_what_is_known_of_locks_is_kept_in_few_steps_and_counted() -> None:
 
 @pytest.mark.parametrize("is_deleted", [False, True])
 def test_a_client_that_failed_long_ago_is_still_known_to_have_failed(*, is_deleted: bool) -> None:
-    """Config came after Go had queued: the facts of a later moment do not show who met it."""
+    """Config came after Go had queued; later facts do not show which client listed it."""
     one, two = (At(f"_c_{n:032x}-lock-{n:010d}", f"go-{n}", czxid=100 + n) for n in (1, 2))
     config = At("config", "", czxid=200)
     rest = (two,) if is_deleted else (two, config)

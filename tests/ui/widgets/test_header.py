@@ -80,7 +80,7 @@ def test_it_shows_what_is_unknown() -> None:
 
 
 def test_a_lag_across_an_election_is_a_lower_bound() -> None:
-    """How many transactions of the term before a server lacks is unknown."""
+    """It is unknown how many transactions of the previous term a server lacks."""
     drawn = ensemble("prod", report_of(*three(TERM + 3000, TERM - 5, TERM + 3000)), 120)
 
     assert "lag ≥3000" in text_of(drawn)

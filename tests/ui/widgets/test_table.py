@@ -241,7 +241,7 @@ async def test_a_table_without_rows_says_why() -> None:
 
 
 async def test_rows_keep_their_order_without_the_column_that_sorted_them() -> None:
-    """As in the past, when the ensemble had only one server."""
+    """A column may be missing in the past, if the ensemble had only one server then."""
     table = new_table()
     async with TableApp(table).run_test(size=(40, HEIGHT)):
         table.sort_by("SIZE")
@@ -255,7 +255,7 @@ async def test_rows_keep_their_order_without_the_column_that_sorted_them() -> No
 
 
 async def test_a_column_is_shown_if_all_others_are_hidden() -> None:
-    """As where the others are left out because there is only one server."""
+    """Other columns may be left out, for example if there is only one server."""
     table = new_table()
     async with TableApp(table).run_test(size=(40, HEIGHT)):
         table.hidden = frozenset({"NAME", "EXTRA"})

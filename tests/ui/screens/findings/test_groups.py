@@ -147,7 +147,7 @@ async def test_the_screen_keeps_the_chosen_finding_in_its_list() -> None:
 
 
 def test_a_hundred_blockers_may_be_more() -> None:
-    """No more of them are looked for."""
+    """The search ends at a hundred."""
     facts = [fact for at in range(MAX_LISTED + 5) for fact in lock(f"/l/{at}", f"a{at}", f"b{at}")]
     listed = entries(frames((NOW, facts))[-1].report, Tape(), NO_FILTER)
 

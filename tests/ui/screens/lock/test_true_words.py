@@ -276,7 +276,7 @@ def test_numbers_after_the_wrap_differ_in_their_column() -> None:
 
 
 def test_a_deleted_single_node_that_was_free_may_have_had_waiters() -> None:
-    """Who watched it is not in its record."""
+    """Its record does not include the sessions that watched it."""
     detail = detail_of((NOW, facts(stat=Stat(50, 50, NOW))), settings=ONE_NODE)
 
     assert "It was a free single (single-node). " in was(detail)

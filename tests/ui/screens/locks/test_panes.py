@@ -167,7 +167,7 @@ def test_no_problems_says_how_many_checks_had_no_data(
 
 
 def test_no_problems_in_a_folder_of_locks_is_not_fine() -> None:
-    """What the user named was not looked at."""
+    """The folder that the user named was not checked."""
     folder = Children(
         path=Text("/app"), names=(Text("a"), Text("b")), stat=Stat(9, 9, 0), zxid=9, at=NOW
     )

@@ -107,7 +107,7 @@ def test_locks_watched_without_a_znode_are_counted() -> None:
     assert "... and 4 more locks" in described(report, "bob")
 
 
-def test_who_watches_an_election_stands_by() -> None:
+def test_a_session_that_watches_an_election_stands_by() -> None:
     """As its members do."""
     nodes = At("ActiveStandbyElectorLock", "ann"), At("ActiveBreadCrumb", "")
     pair = "/hadoop-ha/mycluster"
@@ -349,7 +349,7 @@ def test_a_lease_goes_to_the_next_client() -> None:
 
 
 def test_a_client_that_nothing_wakes_does_not_get_the_lock() -> None:
-    """It is the next one, and does not notice it."""
+    """It is next, but will not notice."""
     children = [k("ann", 1), k("bob", 2)]
     watched = {"bob": [k("dan", 0)]}
     first = [*facts(*children), connected("ann", "bob"), watching(watched)]
@@ -513,7 +513,7 @@ def test_a_single_node_that_sessions_watch_comes_first() -> None:
 
 
 def test_locks_whose_waiters_are_unknown_are_not_called_free() -> None:
-    """No watch table tells who waits for a single node."""
+    """Without a watch table, the waiters for a single node are unknown."""
     assert [text for _, text in consequences(single_nodes(connected("ann")))] == [
         "and 4 more locks"
     ]
