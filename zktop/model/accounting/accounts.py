@@ -75,7 +75,7 @@ class Accounts(msgspec.Struct, frozen=True, kw_only=True):
 
     since: Millis
     until: Millis
-    unseen_ms: Millis  # without a connection; nothing is charged for this time
+    unseen: tuple[tuple[Millis, Millis], ...]  # without a connection; nothing is charged then
     blocked_ms: Millis
     seen: int
     missed: int
@@ -84,6 +84,11 @@ class Accounts(msgspec.Struct, frozen=True, kw_only=True):
     actors: tuple[ActorAccount, ...]
     locks: tuple[LockAccount, ...]
     classes: tuple[LockAccount, ...]
+
+    @property
+    def unseen_ms(self) -> Millis:
+        """How long there was no connection."""
+        return sum(end - begin for begin, end in self.unseen)
 
     @property
     def is_lower_bound(self) -> bool:

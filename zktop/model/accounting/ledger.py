@@ -97,7 +97,7 @@ class Ledger:
         self._expired: set[Session] = set()
         self._deadlocks: dict[int, Deadlock] = {}
         self._lost_at: Millis | None = None
-        self._unseen_ms: Millis = 0
+        self._unseen: list[tuple[Millis, Millis]] = []
 
     def look(self, report: Report) -> None:
         """Add the next report."""
@@ -146,7 +146,7 @@ class Ledger:
         return Accounts(
             since=self._since,
             until=until,
-            unseen_ms=self._unseen_ms,
+            unseen=tuple(self._unseen),
             blocked_ms=sum(lock.blocked_ms for lock in locks),
             seen=self._seen.total(),
             missed=self._missed.total(),
@@ -168,7 +168,8 @@ class Ledger:
     def _note_unseen(self, until: Millis) -> None:
         """If the connection is lost, charge nothing until this time."""
         if self._lost_at is not None and until > self._lost_at:
-            self._unseen_ms += self._charges.elapsed(self._lost_at, until)
+            if until > (begin := max(self._since, self._lost_at)):
+                self._unseen.append((begin, until))
             self._charges.unseen(self._lost_at, until)
             self._lost_at = until
 

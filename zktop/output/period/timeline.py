@@ -92,14 +92,11 @@ class Timeline:
         self._totals: dict[int, tuple[int, int]] = {}
         self._states = self._waiting = self._contended = 0
         self._is_begun = False
-        self._unseen: list[tuple[Millis, Millis]] = []
-        self._lost_at: Millis | None = None
 
     def look(self, report: Report, ledger: Ledger) -> None:
         """Add the next report."""
         if not self._is_begun:
             self._since, self._is_begun = max(self._since, report.now), True
-        self._note_connection(report)
         times = {event.lock: event.at for event in report.events}
         for path in self._changed.after(report):
             self._add(path, report, times.get(path, report.now), ledger)
@@ -129,21 +126,8 @@ class Timeline:
             totals=[(at, *total) for at, total in _changes(self._totals)],
             locks=locks,
             left_out=len(contended) - len(locks),
-            unseen=self._unseen_until(accounts.until),
+            unseen=[(a - accounts.since, b - accounts.since) for a, b in accounts.unseen],
         )
-
-    def _note_connection(self, report: Report) -> None:
-        if not report.is_lost:
-            self._unseen, self._lost_at = self._unseen_until(report.now), None
-        elif self._lost_at is None:
-            self._lost_at = report.now
-
-    def _unseen_until(self, end: Millis) -> list[tuple[Millis, Millis]]:
-        """Return the times without a connection, relative to the beginning."""
-        begin = None if self._lost_at is None else max(self._since, self._lost_at)
-        if begin is None or end <= begin:
-            return self._unseen
-        return [*self._unseen, (begin - self._since, end - self._since)]
 
     def _add(self, path: Text, report: Report, at: Millis, ledger: Ledger) -> None:
         """Add the new state of a lock that clients wait for, or have waited for."""
