@@ -309,6 +309,7 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
 DURATION = QuantityParam("time", duration)  # like 30, 500ms or 5m; in milliseconds
 SIZE = QuantityParam("size", size)  # like 500M or 2G; in bytes
 REPLAY_TIME = ReplayTimeParam()
+_time_option = functools.partial(click.option, type=REPLAY_TIME, metavar="TIME")
 _FORMS = "2026-01-31T12:00:00Z, 12:00:30 or, from the beginning, +90s"
 
 
@@ -324,11 +325,9 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
         refuse_reversed(*window)
         return command(window=window, **values)
 
-    for option, what in (("--until", "End"), ("--since", "Begin")):
-        about = f"{what} at this time, like 2026-01-31T12:00:00Z."
-        add = click.option(option, type=REPLAY_TIME, metavar="TIME", help=about)
-        with_window = add(with_window)
-    return with_window
+    since = _time_option("--since", help="Begin at this time, like 2026-01-31T12:00:00Z.")
+    until = _time_option("--until", help="End at this time, like 2026-01-31T12:00:00Z.")
+    return since(until(with_window))
 
 
 def refuse_reversed(since: Millis | None, until: Millis | None) -> None:
@@ -337,24 +336,15 @@ def refuse_reversed(since: Millis | None, until: Millis | None) -> None:
         raise click.UsageError("--until is before --since.")
 
 
-SINCE = click.option(
-    "--since", type=REPLAY_TIME, metavar="TIME", help=f"Begin at this time: {_FORMS}."
-)
-UNTIL = click.option(
-    "--until", type=REPLAY_TIME, metavar="TIME", help="End at this time, given as for --since."
-)
+SINCE = _time_option("--since", help=f"Begin at this time: {_FORMS}.")
+UNTIL = _time_option("--until", help="End at this time, given as for --since.")
+AT = _time_option("--at", help=f"Read it up to this time: {_FORMS}.")
 FROM = click.option(
     "--from",
     "file",
     metavar="FILE",
     type=FILE_PATH,
     help="Read a recording, or the folder of `record --dir`, instead of an ensemble.",
-)
-AT = click.option(
-    "--at",
-    metavar="TIME",
-    type=REPLAY_TIME,
-    help=f"Read it up to this time: {_FORMS}.",
 )
 
 
