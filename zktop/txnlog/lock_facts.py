@@ -88,7 +88,7 @@ class LockFacts:
         self._last_heard: dict[Session, Millis] = {}  # by the clock of one leader
         self._last: Transaction | None = None
         self._has_new_sessions = True
-        self._listed = 0  # nodes of large sessions
+        self._large_nodes = 0  # nodes of large sessions in the last report of sessions
         self._large: dict[Session, int] = {}  # how many times MANY_NODES each has had
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
@@ -141,7 +141,7 @@ class LockFacts:
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
         """Yield the sessions alive, if they changed and were not reported just before."""
-        interval = max(1_000, 2 * len(self._timeouts_ms), self._listed)
+        interval = max(1_000, 2 * len(self._timeouts_ms), self._large_nodes)
         is_due = self._sessions_at is None or at - self._sessions_at >= interval
         if self._has_new_sessions and is_due:
             self._has_new_sessions, self._sessions_at = False, at
@@ -305,7 +305,7 @@ class LockFacts:
             times = len(self._tree.owned.get(session, ())) // MANY_NODES
             if times > self._large.get(session, 0):
                 self._large[session] = times
-                self._has_new_sessions = True  # or more nodes of one
+                self._has_new_sessions = True  # a listing must show its new nodes
 
     def _note_session(self, session: Session) -> None:
         """Record that a session has begun or ended."""
@@ -342,7 +342,7 @@ class LockFacts:
             for session, paths in self._tree.owned.items()
             if len(paths) >= MANY_NODES and session in self._timeouts_ms
         }
-        self._listed = sum(map(len, found.values()))
+        self._large_nodes = sum(map(len, found.values()))
         return found or None
 
     def text(self, path: str) -> Text:

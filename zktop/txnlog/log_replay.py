@@ -219,7 +219,7 @@ class LogReplay:
     def _resume_after(self, hole: Hole) -> None:
         """Continue with the newest good snapshot in the hole, or with the tree from before it."""
         self._notes.add(str(hole), "hole")
-        if hole.missing is None and self._is_alone:
+        if hole.missing is None and self._has_one_member:
             last = f"The last transactions before {hole.before:#x} {UNCERTAIN}"
             self._notes.add(last, "uncertain epoch end")
         self._hole, self._exact_from = hole, 0
@@ -313,7 +313,7 @@ class LogReplay:
     # Notes
 
     @property
-    def _is_alone(self) -> bool:
+    def _has_one_member(self) -> bool:
         return len({log.file.member for log in self._logs}) == 1
 
     def _on_damage(self, damage: Damage) -> None:
@@ -321,20 +321,20 @@ class LogReplay:
 
     def _conclude(self, merged: MergedRecords) -> None:
         self._notes.conclude()
-        if self.last and self.last[0] >> 32 and self._is_alone and merged.is_at_end:
+        if self.last and self.last[0] >> 32 and self._has_one_member and merged.is_at_end:
             self.notes.append(f"The last transactions {UNCERTAIN}")
         for epoch, number in sorted(merged.ghosts.items()):
             what = "transaction was" if number == 1 else "transactions were"
             self.notes.append(f"In epoch {epoch}, {number} {what} never committed: left out.")
         wrong = self._wrong_from
         if wrong is not None:
-            why = WRONG_CHARSET if self._has_foreign_letters(wrong) else ""
+            why = WRONG_CHARSET if self._has_non_ascii_paths(wrong) else ""
             self.notes.append(
                 f"From {wrong.zxid:#x} on, the servers' digests differ from the replay's: "
                 f"{self.proven} of {self.with_digest} transactions are proven.{why}"
             )
 
-    def _has_foreign_letters(self, wrong: Transaction) -> bool:
+    def _has_non_ascii_paths(self, wrong: Transaction) -> bool:
         """Return whether non-ASCII paths can explain why digests differ from here on."""
         paths = [getattr(one, "path", "") for one in wrong.operations]
         if not all(map(str.isascii, paths)):

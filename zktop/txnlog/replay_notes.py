@@ -17,7 +17,7 @@ class ReplayNotes:
         self._unknown: Counter[int] = Counter()  # transactions by their unknown type
 
     def add(self, sentence: str, kind: str) -> None:
-        """Add a sentence. `kind` is what it describes; its last word is the noun."""
+        """Add a sentence. `kind` is what it describes, in the singular, like "damaged place"."""
         self._numbers[kind] += 1
         if self._numbers[kind] <= MAX_NOTES:
             self.sentences.append(sentence)
