@@ -11,7 +11,7 @@ from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
 from zktop.model.report import Report
 from zktop.output import graphs, text
-from zktop.output.check_verdict import what_is_no_lock
+from zktop.output.check_verdict import non_lock_sentences
 from zktop.output.snapshot import snapshot
 
 CONFIRM_S = 1.0  # to wait for a listing that confirms or refutes a deadlock
@@ -59,7 +59,7 @@ def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
     reasons = [
         str(finding.sentence) for finding in report.findings if finding.rule in ("R4", "R8", "R9")
     ]
-    reasons += what_is_no_lock(report)
+    reasons += non_lock_sentences(report)
     if reasons:
         return " ".join(reasons)
     roots = ", ".join(root.path for root in report.settings.roots)

@@ -96,7 +96,7 @@ class VerdictBuilder:
             len(deadlocks),
             report.blind,
             tuple(finding for finding in found if _is_outage(finding) and finding.id not in shown),
-            other=tuple(what_is_no_lock(report)),
+            non_locks=tuple(non_lock_sentences(report)),
             why_lost=report.why_lost,
         )
 
@@ -122,7 +122,7 @@ class CheckVerdict(NamedTuple):
     deadlocks: int
     blind: tuple[BlindSpot, ...]
     outages: tuple[Finding, ...] = ()  # do not count, but explain missing data
-    other: tuple[str, ...] = ()  # sentences about named roots that are not locks
+    non_locks: tuple[str, ...] = ()  # sentences about named roots that are not locks
     notes: tuple[str, ...] = ()  # about data that was read late or incompletely
     is_cut_short: bool = False  # the reading timed out
     why_lost: str | None = None  # why the state at this time is unknown
@@ -156,7 +156,7 @@ class CheckVerdict(NamedTuple):
             yield f"{finding.severity}: {_line(finding)}"
         if self.why_lost:
             yield f"no data: {self.why_lost}"
-        yield from (f"note: {note}" for note in (*self.other, *self.notes))
+        yield from (f"note: {note}" for note in (*self.non_locks, *self.notes))
         yield from blind_lines(self.blind)
 
     def nagios(self) -> Iterator[str]:
@@ -172,7 +172,7 @@ def _is_outage(finding: Finding) -> bool:
     return finding.rule in OUTAGES and not is_detail
 
 
-def what_is_no_lock(report: Report) -> Iterator[str]:
+def non_lock_sentences(report: Report) -> Iterator[str]:
     """Yield a sentence about each named root that is not a lock."""
     return (f"{lock.path}: {lock.error}." for lock in report.no_locks)
 
