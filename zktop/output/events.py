@@ -34,7 +34,7 @@ class EventStream:
         self._link: Link | None = None
         self._deadlocks: dict[str, Deadlock] = {}
         self._findings: dict[str, Finding] = {}
-        self._yielded: dict[str, Weight] = {}  # the highest certainty and severity so far
+        self._yielded: dict[str, Weight] = {}  # the highest severity and confidence so far
         self._held: deque[history.Event] = deque()
 
     def events(self, report: Report) -> Iterator[EventJson]:
@@ -93,16 +93,20 @@ class EventStream:
         """Yield those that are new, or more certain or severe than ever before."""
         for key, one in now.items():
             weight, most = _weight(one), self._yielded.get(key) if key in before else None
-            if most is None or weight.severity > most.severity or weight.sure > most.sure:
+            if (
+                most is None
+                or weight.severity > most.severity
+                or weight.confidence > most.confidence
+            ):
                 yield one
             self._yielded[key] = weight if most is None else Weight(*map(max, weight, most))
 
 
 class Weight(NamedTuple):
-    """The severity and certainty of a deadlock or finding, as numbers."""
+    """The severity and confidence of a deadlock or finding, as numbers."""
 
     severity: int
-    sure: int
+    confidence: int
 
 
 def _weight(one: Deadlock | Finding) -> Weight:
