@@ -43,7 +43,7 @@ def config_file_mistakes(
 def every_mistake(
     overrides: Overrides, environment: Mapping[str, str] = os.environ
 ) -> Iterator[None]:
-    """Add all other mistakes of the file to a ConfigError, but a pipe cannot be read again."""
+    """Add all other mistakes of the file to a ConfigError, unless it is a pipe or missing."""
     try:
         yield
     except ConfigError as error:

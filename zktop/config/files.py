@@ -89,7 +89,7 @@ def home() -> Path:
 
 
 def exists(is_there: Callable[[], bool]) -> bool:
-    """Return whether it exists; False also if its folder may not be searched."""
+    """Call a method like `path.is_file`; return False also if the folder may not be searched."""
     try:
         return is_there()
     except OSError:

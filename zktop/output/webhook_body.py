@@ -73,8 +73,8 @@ class FindingAlerts:
     ) -> None:
         """Alert on findings of this severity or worse.
 
-        `before` are alerts that an earlier run left firing: repeated if they last, else resolved.
-        Those among them that have ended, but were not posted, are `ended`.
+        `before` are the alerts that an earlier run did not post as resolved. Those that were
+        firing are posted again, or resolved if their finding is over; the others are in `ended`.
         """
         self._cluster = cluster
         self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]

@@ -11,7 +11,7 @@ from zktop.model.format import iso, spoken
 from zktop.txnlog.replay_notes import ReplayNotes
 from zktop.txnlog.transactions import Transaction
 
-STEP_MS: Final = 1_000  # a clock that is less behind soon catches up
+STEP_MS: Final = 1_000  # a clock that is behind by less soon catches up
 
 
 class LeaderClock:

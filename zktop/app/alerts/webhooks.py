@@ -122,7 +122,7 @@ class Webhook:
         self._thread.start()
 
     def unresolved(self) -> Mapping[str, WebhookAlert]:
-        """Return what fires, by the id of its finding, and what is not yet posted as resolved."""
+        """Return the firing alerts by finding id, and those not yet posted as resolved."""
         with self._has_news:
             ended = {key: one for key, one in self._waiting.items() if one.status == "resolved"}
         return {**ended, **self._findings.firing}
@@ -255,7 +255,7 @@ def _read_firing(file: Path) -> dict[str, WebhookAlert]:
     try:
         return msgspec.json.decode(file.read_bytes(), type=dict[str, WebhookAlert])
     except (OSError, msgspec.DecodeError):
-        return {}  # there was no earlier run, or the disk was full
+        return {}  # no earlier run, or a damaged file
 
 
 def _write_firing(file: Path, firing: Mapping[str, WebhookAlert]) -> None:
