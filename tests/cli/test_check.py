@@ -252,7 +252,7 @@ def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None
 
 
 def listing(path: str, *names: str) -> Children:
-    """These are all children of a znode."""
+    """All children of a znode."""
     stat = Stat(9, 9, 0, num_children=len(names))
     return Children(path=Text(path), names=(*map(Text, names),), stat=stat, zxid=200, at=LATER)
 
@@ -288,7 +288,7 @@ def test_an_idle_service_is_fine(
     assert out.startswith("OK: 0 locks, 0 deadlocks\n") is (not code)
 
 
-def test_a_folder_of_locks_is_no_free_lock(zktop: Run, tmp_path: Path) -> None:
+def test_a_folder_of_locks_is_not_a_free_lock(zktop: Run, tmp_path: Path) -> None:
     """OK would be wrong above a deadlock: the message has the pattern to use."""
     top = listing("/locks", "x", "y")
     asked_for = (Settings(roots=(Root("/locks"), *more)) for more in ((), (Root("/locks/**"),)))

@@ -79,7 +79,7 @@ def test_several_demo_clients_say_why_they_failed(zktop: Zktop) -> None:
 
 @pytest.fixture
 def ignored_sigint() -> Iterator[None]:
-    """What is started meanwhile ignores SIGINT, as a background job of a shell does."""
+    """Processes started meanwhile ignore SIGINT, like background jobs of a shell."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     yield
     signal.signal(signal.SIGINT, before)

@@ -106,7 +106,7 @@ def test_a_snapshot_at_a_time_in_the_past(zktop: Zktop, version_2: Path) -> None
 def test_the_holder_of_a_single_node_has_held_it_since_its_creation(
     zktop: Zktop, tmp_path: Path
 ) -> None:
-    """Its lock has no listing, whose time could be taken."""
+    """Its lock has no listing that could give another time."""
     log = story().add(ANN, 1, create("/app", 2, ephemeral=False))
     (tmp_path / "log.1").write_bytes(log.add(ANN, 1, create("/app/app-lock", 1, b"ann")).bytes())
 
@@ -124,7 +124,7 @@ def until(ms: int) -> bytes:
 
 
 def test_a_lease_that_ends_by_its_date_is_released_then(zktop: Zktop, tmp_path: Path) -> None:
-    """No transaction comes with its end, so it has the time of no fact."""
+    """No transaction marks its end, so no fact has its time."""
     log = LogWriter().opened(ANN).add(ANN, 1, create("/shedlock", 1, ephemeral=False))
     log.add(ANN, 1, create("/shedlock/job", 1, until(90_000), ephemeral=False)).later(180_000)
     log.add(ANN, 1, create("/other", 2, ephemeral=False))
@@ -428,7 +428,7 @@ def test_progress_is_shown_before_the_window(
 def test_nodes_outside_of_locks_make_the_end_of_a_session_too_large(
     zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The log has all nodes of a session, also those that are no business of a lock."""
+    """The log has all nodes of a session, also those outside of locks."""
     monkeypatch.setattr(lock_facts, "MANY_NODES", 1_000)
     monkeypatch.setattr(sessions, "MAX_RECORD_BYTES", 100_000)
     log = LogWriter(7).add(ANN, 1, create("/app", 2, ephemeral=False))
@@ -445,7 +445,7 @@ def test_nodes_outside_of_locks_make_the_end_of_a_session_too_large(
 
 
 def test_the_end_of_a_silent_session_says_for_how_long(zktop: Zktop, tmp_path: Path) -> None:
-    """At least for its timeout; how long its locks were blocked is at least as long."""
+    """At least for its timeout; its locks were blocked for at least as long."""
     log = LogWriter(7).opened(ANN + 9).later(60_000)
     log.add(ANN, -11, paths(f"{LOCK}/lock-0000000000"), cxid=0)
     log.records[:0] = story().records[:6]

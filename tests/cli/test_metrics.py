@@ -58,7 +58,7 @@ def test_an_ensemble_is_read_once_and_then_into_a_file(zktop: Zktop, tmp_path: P
 
 
 def test_a_single_look_counts_all_empty_lock_folders(zktop: Zktop, tmp_path: Path) -> None:
-    """They are read last; a part of their number would look like all of it."""
+    """They are read last; a partial count would look like the total."""
     (tmp_path / "soon.yaml").write_text("thresholds: { settle: 10ms }", encoding="utf-8")
     with sandbox_server() as server, kazoo_client(server.address) as client:
         client.create("/orders/order-0/lock-", ephemeral=True, sequence=True, makepath=True)

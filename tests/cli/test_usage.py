@@ -210,7 +210,7 @@ def test_mistakes_in_keys_are_listed_with_all_others(
     assert [line.split(":")[1] for line in err.splitlines()] == ["1", "3", "4"]
 
 
-def test_a_config_that_cannot_be_examined_is_said_to_be_unreadable(
+def test_a_config_that_cannot_be_examined_is_reported_as_unreadable(
     zktop: Callable[..., tuple[int, str, str]],
 ) -> None:
     """Why it cannot be read is its only mistake."""

@@ -40,7 +40,7 @@ def test_notes_of_the_run_are_lines_and_a_cut_short_reading_is_unknown() -> None
 
 
 def test_a_critical_finding_counts_although_its_rule_usually_warns() -> None:
-    """As a session that owns too many nodes (P17) is for webhooks, too, by its own severity."""
+    """Like a session that owns too many nodes (P17). Webhooks also go by its own severity."""
     judge, examiner = VerdictBuilder(FailCriteria(), SETTLE), Examiner()
     warning = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
     critical = replace(warning, id="P17-1", rule="P17", severity="critical", confidence="C3")

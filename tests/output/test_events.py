@@ -77,7 +77,7 @@ def test_a_finding_is_an_event_at_its_beginning_and_end() -> None:
 
 
 def test_a_deadlock_is_an_event_again_when_it_is_more_certain() -> None:
-    """With the same id; a script waits for C3. Less certain and as certain again it is not."""
+    """With the same id; a script waits for C3. Not if it is less certain, or as certain again."""
     examiner, teller = Examiner(), EventStream()
     report = examiner.look(World().after(*facts(AB_BA)), LATER)
     (found,) = report.deadlocks
@@ -93,7 +93,7 @@ def test_a_deadlock_is_an_event_again_when_it_is_more_certain() -> None:
 
 
 def test_a_deadlock_that_was_a_hint_for_a_while_is_an_event_again() -> None:
-    """It was told to be resolved: a script that counts open deadlocks must learn of it."""
+    """It was reported as resolved: a script that counts open deadlocks must see it again."""
     examiner, teller = Examiner(), EventStream()
     report = examiner.look(World().after(*facts(AB_BA)), LATER)
     (found,) = (one for one in report.findings if one.rule == "D1")

@@ -173,7 +173,7 @@ def test_missing_paths_and_folders_without_logs_are_refused(tmp_path: Path) -> N
 
 
 def test_a_folder_of_clickhouse_keeper_is_refused_by_name(tmp_path: Path) -> None:
-    """As a single log of it is."""
+    """Like a single log of it."""
     (tmp_path / "log").mkdir()
     (tmp_path / "log" / "changelog_1_100.bin.zstd").write_bytes(b"x")
 

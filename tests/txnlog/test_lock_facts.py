@@ -37,7 +37,7 @@ NODE = "/a/lock-0000000000"
 def test_only_one_clock_proves_that_an_active_session_was_ended(
     end_zxid: int, at: int, how: str
 ) -> None:
-    """Another leader's clock, or one that was set back, says nothing of the time since."""
+    """Another leader's clock, or one that was set back, says nothing about the time since."""
     tree = ZnodeTree()
     facts = LockFacts(tree, LockPlaces(Settings()))
     list(facts.begin(0, T0))
@@ -77,7 +77,7 @@ def test_sessions_are_listed_again_once_one_of_them_owns_many_nodes(
     is_listed: bool,
     is_multi: bool,
 ) -> None:
-    """Not after each release; and a multi does not step over the limit."""
+    """Not after each release; a multi that goes past the limit counts."""
     monkeypatch.setattr(lock_facts, "MANY_NODES", 3)
     tree = ZnodeTree()
     facts = LockFacts(tree, LockPlaces(Settings()))
@@ -95,7 +95,7 @@ def test_sessions_are_listed_again_once_one_of_them_owns_many_nodes(
 
 
 def test_changes_of_data_list_no_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Although their session owns exactly as many nodes as are many."""
+    """Even if their session owns exactly MANY_NODES."""
     monkeypatch.setattr(lock_facts, "MANY_NODES", 3)
     tree = ZnodeTree()
     facts = LockFacts(tree, LockPlaces(Settings()))

@@ -106,7 +106,7 @@ def test_a_snapshot_under_any_name_is_as_new_as_its_content(
     assert [one.hole for one in restarts] == [None]
 
 
-def test_a_window_that_begins_late_is_said(tmp_path: Path) -> None:
+def test_a_window_that_begins_late_is_a_note(tmp_path: Path) -> None:
     """Older snapshots were deleted, and the log does not begin at 1."""
     log = LogWriter(3, T0)
     log.add(ANN, 1, create("/a", 1)).add(ANN, 1, create("/b", 2)).add(ANN, 1, create("/c", 3))
@@ -149,7 +149,7 @@ def test_many_holes_are_counted(tmp_path: Path) -> None:
     assert "There are 29 more holes." in notes
 
 
-def test_a_log_without_a_whole_record_is_said(tmp_path: Path) -> None:
+def test_a_log_without_a_whole_record_is_a_note(tmp_path: Path) -> None:
     """The newest log is the one that is torn."""
     noise = HEADER + random.Random(1).randbytes(3_000)
     torn = LogWriter(10, T0).add(ANN, 2, delete("/a")).bytes(0)[:40]
@@ -194,7 +194,7 @@ def test_the_end_of_a_window_inside_the_files_is_certain(tmp_path: Path) -> None
     assert played([folder], until=T0 + 1_000_020)[2].notes == []
 
 
-def test_a_new_leader_is_said(tmp_path: Path) -> None:
+def test_a_new_leader_is_a_note(tmp_path: Path) -> None:
     """With its first transaction."""
     log = epoch(1, 2)
     log.records += epoch(2, 2).records
@@ -246,7 +246,7 @@ def test_a_clock_that_goes_back_catches_up_with_the_times(tmp_path: Path) -> Non
 
 
 def alternating_leaders() -> LogWriter:
-    """Of 48 leaders after the first one, each second is 5 minutes behind, and the others 3."""
+    """48 more leaders after the first: every second one is 5 minutes behind, the others 3."""
     log = LogWriter(E1 + 1).opened(ANN)
     for number in range(2, 50):
         behind_ms = 180_000 if number % 2 else 300_000
@@ -255,13 +255,13 @@ def alternating_leaders() -> LogWriter:
 
 
 def test_times_do_not_run_ahead_if_two_leaders_behind_alternate(tmp_path: Path) -> None:
-    """What one clock is behind the other is no time that passed."""
+    """The difference between two clocks is not time that passed."""
     replay = played([written(tmp_path, log_100000001=alternating_leaders().bytes())])[2]
 
     assert replay.last == ((49 << 32) + 1, T0)
 
 
-def test_notes_left_out_are_counted_with_a_right_plural(tmp_path: Path) -> None:
+def test_notes_left_out_are_counted_with_the_right_plural(tmp_path: Path) -> None:
     """The last word of a kind is its noun."""
     notes = played([written(tmp_path, log_100000001=alternating_leaders().bytes())])[2].notes
 

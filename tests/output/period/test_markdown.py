@@ -43,8 +43,8 @@ def test_names_of_znodes_and_clients_stay_text() -> None:
 @pytest.mark.parametrize(
     "name", ["https://evil.example/x", "WWW.evil.example", "ops@evil.example"]
 )
-def test_an_address_in_a_name_becomes_no_link(name: str) -> None:
-    """GitHub and others link addresses that nothing marks as links."""
+def test_an_address_in_a_name_does_not_become_a_link(name: str) -> None:
+    """GitHub and others turn bare addresses into links."""
     html = MarkdownIt("gfm-like").render(markdown.plain(name))
 
     assert html == f"<p>{name}</p>\n"

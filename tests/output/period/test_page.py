@@ -150,7 +150,7 @@ def queues(report: Report) -> list[list[object]]:
 
 @pytest.mark.chromium
 def test_nothing_is_shown_of_a_time_that_was_not_seen(tab: Browser, tmp_path: Path) -> None:
-    """It is shaded, and the queue from before it is not drawn on."""
+    """It is shaded, and the queue from before it is not shown there."""
     found = incident_period()
     timeline = found.timeline
     unseen = msgspec.structs.replace(timeline, unseen=[(0, timeline.until - timeline.since - 1)])
