@@ -166,7 +166,7 @@ def test_sights_agree_with_the_order_of_the_own_names(layout: Layout) -> None:
 
     for view in layout.sights:
         if not view.pool and not view.modes and not sorts_by_id(layout, view):
-            ranked = [child.node for child in ClientOrder(layout, view, members).children]
+            ranked = [child.node for child in ClientOrder(layout, view, members).first()]
             assert [node for node in expected if node in set(ranked)] == ranked
 
 

@@ -47,10 +47,6 @@ class ClientOrder:
         self.ranks: list[Rank] = [rank for rank, _ in readable]
         self._place = {child.node: place for place, child in enumerate(self.readable)}
 
-    @property
-    def children(self) -> tuple[Member, ...]:
-        return tuple(self.first())
-
     def first(self, end: int | None = None) -> Iterator[Member]:
         """Yield the children up to a position; None: all of them."""
         return islice(self.readable, end)
