@@ -17,6 +17,9 @@ def _after(name: str) -> ClientView:
     return ClientView(counts="all", key=f"^(?:.*{name})?(.*)$")
 
 
+AFTER_NAME: Final = _after("{NAME}")
+
+
 CURATOR_MUTEX: Final = Layout(
     name="curator-mutex",
     pattern=_PREFIX + "lock-{SEQ}$",
@@ -61,7 +64,7 @@ CURATOR_CUSTOM: Final = Layout(
     name="curator-custom",
     pattern=_PREFIX + "(?P<name>.*?[-_]?){SEQ}$",  # the dash is the name's if it can be
     order="text",
-    sights=(_after("{NAME}"),),
+    sights=(AFTER_NAME,),
     id_is="token",
     guessed=True,
     grouped=True,

@@ -15,8 +15,6 @@ from zktop.model.layouts.client_view import FAILS, INTEROP, Rank, bars_of, ranke
 from zktop.model.layouts.layout import ClientView, Layout, parse_name, sequence_text
 from zktop.model.locks.lock import FOREIGN, Member
 
-AFTER_NAME: Final = "^(?:.*{NAME})?(.*)$"  # the key of views of a `NamedOrder`
-
 
 class ClientOrder:
     """The children that a client counts, in its order; those it cannot read are kept separate."""

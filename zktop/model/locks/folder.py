@@ -18,13 +18,8 @@ from msgspec.structs import replace
 from zktop.model.facts import Session
 from zktop.model.layouts.client_view import depends_on_group, views_of
 from zktop.model.layouts.layout import ClientView, Layout, parse_name
-from zktop.model.locks.client_order import (
-    AFTER_NAME,
-    ClientOrder,
-    NamedOrder,
-    has_two_orders,
-    rank_in,
-)
+from zktop.model.layouts.libraries import AFTER_NAME
+from zktop.model.locks.client_order import ClientOrder, NamedOrder, has_two_orders, rank_in
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
@@ -184,13 +179,13 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             group = ""
         key = layout.name, view, group, for_readers
         if key not in self._orders:
-            if group and view.key == AFTER_NAME and view.counts == "all" and not for_readers:
-                self._orders[key] = self._named_order(layout, view, group)
-                return self._orders[key]
-            seen = self.seen(layout, view, group)
-            self._orders[key] = ClientOrder(
-                layout, view, seen, group=group, for_readers=for_readers
-            )
+            is_after_name = (view.counts, view.key) == (AFTER_NAME.counts, AFTER_NAME.key)
+            if group and is_after_name and not for_readers:
+                order = self._named_order(layout, view, group)
+            else:
+                seen = self.seen(layout, view, group)
+                order = ClientOrder(layout, view, seen, group=group, for_readers=for_readers)
+            self._orders[key] = order
         return self._orders[key]
 
     def _named_order(self, layout: Layout, view: ClientView, group: str) -> ClientOrder:
