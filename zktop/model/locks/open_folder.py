@@ -120,9 +120,9 @@ def only_mixed(queues: Iterable[LockQueue]) -> Iterator[MixedQueue]:
             yield inner
 
 
-def memory_of(before: Lock | None) -> FolderMemory:
+def memory_of(before: Lock) -> FolderMemory:
     """Return the state that the next version of a lock needs."""
-    queues = list(only_mixed(before.queues)) if before is not None else []
+    queues = list(only_mixed(before.queues))
     if not queues:
         return NO_MEMORY
     waiting = [(queue, member) for queue in queues for member in queue.waiters]
