@@ -30,7 +30,7 @@ from zktop.model.text import Text
 
 MemberOutcome = Literal["holds", "waits", "stranded"]
 
-MAX_WATCHED = 8  # watched children to try per session; caches watch all of them
+_MAX_TRIED = 8  # watched children per session; caches watch all of them
 
 
 class LayoutMembers(Struct, frozen=True):
@@ -267,7 +267,7 @@ class MixedQueue(QueueDefaults):
         if not here:
             return []
         watched = (child for child in decision.order.back(decision.before) if child.node in here)
-        for last in islice(watched, MAX_WATCHED):
+        for last in islice(watched, _MAX_TRIED):
             existed = partial(_existed_at, at=max(last.czxid, member.czxid))
             found = [
                 next((same for same in decision.order.equals(child) if same.node in here), child)
