@@ -220,7 +220,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     def changed_at(self) -> Millis:
         """When the newest fact about its children, or those of its parts, arrived."""
         parts = (answer for _, _, answer in self.dependencies if isinstance(answer, Family))
-        return max(self.at, *[part.arrived_at for part in parts], 0)
+        return max([self.at, *(part.arrived_at for part in parts)])
 
     @property
     def is_only_watched(self) -> bool:
