@@ -40,7 +40,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
 
 def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[Text]:
     """Return the names without a sequence number; numbered children are not locks themselves."""
-    return [name for name in names if not parent.numbers(name)]
+    return [name for name in names if not parent.may_have_numbered(name)]
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:
@@ -56,7 +56,7 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
         return not part_of(site)
     parent, name = split(path)
     znode, above = world.node(path), LockSite(parent, world, settings)
-    if znode is None or above.family.numbers(name):
+    if znode is None or above.family.may_have_numbered(name):
         return False
     owner, data = znode.stat.owner if znode.stat else 0, znode.data
     if owner and is_named_by_user(site) and above.configured is None:

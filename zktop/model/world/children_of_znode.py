@@ -96,7 +96,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
         """Whether the newest attempt to list the children was refused."""
         return self.denied_at > self.listed_at
 
-    def numbers(self, name: str) -> bool:
+    def may_have_numbered(self, name: str) -> bool:
         """Return whether the digits at the end of a name may come from the parent's counter.
 
         Nodes with a number are never locks themselves; an order id is not such a number. If the
@@ -119,7 +119,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
         Each of 100,000 named children asks for this, so the first of them decide.
         """
         first = list(islice(self.members, _COUNTED))
-        return sum(map(self.numbers, first)) * _NAMED_PER_NUMBERED > len(first)
+        return sum(map(self.may_have_numbered, first)) * _NAMED_PER_NUMBERED > len(first)
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
         """Return the family of `path` with these facts added."""

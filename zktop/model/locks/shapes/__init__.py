@@ -69,7 +69,10 @@ def _may_have_shape(site: LockSite) -> bool:
     is_lasting = first.stat is None or first.stat.owner == 0
     if is_lasting or any(len(name) == _HEX_LENGTH for name in members):
         return True
-    return not site.family.numbers(first.name) and site.beside(QUEUE_OF_SEMAPHORE) is not None
+    return (
+        not site.family.may_have_numbered(first.name)
+        and site.beside(QUEUE_OF_SEMAPHORE) is not None
+    )
 
 
 def with_part(name: str) -> tuple[LockShape, ...]:

@@ -163,7 +163,7 @@ def is_lock_by_name(site: LockSite) -> bool:
     """
     above, name = split(site.path)
     family = site.world.family(above)
-    if family.numbers(name):
+    if family.may_have_numbered(name):
         return False
     return is_lockish(name) or (is_folder_of_locks(above) and not family.has_numbered)
 
@@ -190,7 +190,7 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
     if len(family.members) > 1 and not is_lockish(path.rpartition("/")[2]):
         return ()
     owned = tuple(znode for znode in family if znode.stat and znode.stat.owner)
-    if len(owned) != 1 or family.numbers(owned[0].name):
+    if len(owned) != 1 or family.may_have_numbered(owned[0].name):
         return ()
     return owned if is_lockish(owned[0].name) or _is_lock_folder(path) else ()
 
