@@ -14,14 +14,13 @@ def found_at(
     root: str,
     children: Sequence[str],
     *,
-    owned: Sequence[str] = (),
     below: Mapping[str, Sequence[str]] | None = None,
 ) -> Lock | NotALock:
-    """What is at this root; sessions own the `owned` children and all nodes below others."""
+    """What is at this root; sessions own only the nodes below its children."""
     return lock_of(
         {
             "root": root,
-            "children": [_node(name, is_owned=name in owned) for name in children],
+            "children": [_node(name, is_owned=False) for name in children],
             "subnodes": {
                 name: [_node(one, is_owned=True) for one in names]
                 for name, names in (below or {}).items()
@@ -72,7 +71,7 @@ def test_a_fixed_node_of_no_session_holds_nothing() -> None:
 
 
 def test_masters_that_stand_by_without_an_active_one_are_an_election() -> None:
-    """That is the moment in which somebody looks."""
+    """During a failover; an operator looks exactly then."""
     lock = found_at("/hbase", ["backup-masters"], below={"backup-masters": ["m2,16000,1"]})
 
     assert isinstance(lock, Lock)
