@@ -11,11 +11,6 @@ from zktop.model.text import Text
 UUIDS = [f"{digit}8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01" for digit in "d15"]
 
 
-def sessions(number: int) -> list[str]:
-    """The session of each child."""
-    return [f"{0x1000 + place:#x}" for place in range(number)]
-
-
 def lock_with(
     root: str, names: Sequence[str], watched: Mapping[str, int] | None = None, **options: object
 ) -> Lock:
@@ -23,7 +18,7 @@ def lock_with(
 
     `00-config` belongs to no session.
     """
-    owners = sessions(len(names))
+    owners = [f"{0x1000 + place:#x}" for place in range(len(names))]
     children = [
         {"name": name, "owner": "0x0" if name == "00-config" else owner, "czxid": 100 + place}
         for place, (name, owner) in enumerate(zip(names, owners, strict=True))
