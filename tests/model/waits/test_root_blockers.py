@@ -83,7 +83,7 @@ def test_a_pool_that_will_open_is_not_followed_in_circles():
     assert sum(root.blocked for root in found) == 2
 
 
-def test_who_waits_for_a_blocked_one_counts_under_what_blocks_that_one():
+def test_a_waiter_counts_under_the_blocker_of_the_holder_before_it():
     """A holds rows that C does not want: E, who waits for C, waits for B."""
     rows = WaitQueue(
         "/rows",
