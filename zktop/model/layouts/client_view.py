@@ -20,8 +20,8 @@ FAILS: Final[Rank] = (9,)  # the client cannot read the name and gives up
 # only at the start, behind a separator, or if the number is too large without it.
 BY_NUMBER: Final = r"(-\d{9}|(?<![^_-])-[12]\d{9}|-2147483648|\d{10})$"
 
-# For `interop` in the config: all clients count each other, by the number at the end. How a layout
-# sees other children is in its second view.
+# For `interop` in the config: all clients count each other, by the number at the end. The layout
+# then has a second view, its usual one, which says how its clients see foreign children.
 INTEROP: Final = ClientView(counts="all", key=BY_NUMBER, compare="number", about="interop")
 
 _UNREAD: Final[dict[str, Rank | None]] = {

@@ -26,8 +26,8 @@ _LOCKISH_PARTS: Final = (
     "sem",
     "lease",
 )
-# Not a block, clock, leaderboard, selection, electronics, release or assembly; the second half
-# are whole words, also in camel case; the last may be the end of one, such as jobmaster.
+# Not a block, clock, leaderboard, selection, electronics, release or assembly. The words of the
+# fourth line stand alone, also in camel case; those of the last may end a word, as in jobmaster.
 _LOCKISH: Final = re.compile(
     r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|dblock|mutex|latch|semaphore|leader(?!board))"
     r"|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
@@ -100,7 +100,7 @@ class LockSite:
     def is_empty(self, name: str) -> bool:
         """Return whether a child has no children or is missing.
 
-        Its Stat may be older than they are, so it decides only before they are listed.
+        The child's Stat may be older than its children, so it decides only until they are listed.
         """
         below = self.below(name)
         if below.listed or below.denied or below.members:

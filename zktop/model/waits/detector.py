@@ -152,7 +152,7 @@ class DeadlockDetector:
         return self._ranking is not None or self._cores.is_behind
 
     def is_concurrent(self, actor: str) -> bool:
-        """Whether the actor was seen to be more than one thread."""
+        """Whether the actor was seen to have more than one thread."""
         return self._concurrency.is_concurrent(actor)
 
     def change(self, change: LockChange) -> None:
@@ -397,7 +397,7 @@ def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
 
 
 def _follows(ensemble: Ensemble, actor: str, earlier: str, asked_ms: Millis) -> bool:
-    """Whether an actor's session is over, and another's connection is newer than its requests."""
+    """Whether the session of `earlier` is over, and `actor` connected after its last request."""
     before, session = session_of(earlier), session_of(actor)
     if before is None or session is None or ensemble.alive(before) is not False:
         return False

@@ -28,7 +28,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
 MAX_SAMPLES = 4
-MAX_LABELS: Final = 4_096
+MAX_LABELS: Final = 4_096  # and as many actors
 
 
 class OrderActor(Struct, frozen=True, gc=False):
@@ -43,22 +43,20 @@ class Restarts:
     """The identities of clients whose sessions follow one another under one label.
 
     A restarted client counts as one actor: its old and its new order cannot collide. Clients that
-    run side by side may share one label, too: that of their host.
+    run side by side may also share a label: that of their host.
     """
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}  # actor -> identity, which never changes
-        self._newest: dict[
-            str, tuple[str, Millis]
-        ] = {}  # label -> its newest actor; when it asked
+        self._newest: dict[str, tuple[str, Millis]] = {}  # label -> newest actor; when it asked
 
     def identity(
         self, actor: str, label: str, asked_ms: Millis, follows: Callable[[str, Millis], bool]
     ) -> str:
         """The identity of an actor that last asked for a lock at that time.
 
-        `follows` says whether its connection began after an earlier actor's last request, and the
-        earlier one is over now.
+        `follows` says whether an earlier actor's session is over, and this one connected after the
+        earlier one's last request.
         """
         identity = self._known.pop(actor, None)
         if identity is None:

@@ -35,8 +35,8 @@ class WaitRequest(Struct, frozen=True, gc=False):
     only watch a znode have no request. An `exempt` one is granted at once, wherever it is, and
     still blocks those behind it (a re-entrant read, a lease known to be taken); no writer among
     readers may be exempt. `releases=False`: no client will ever remove it; each such request has a
-    pseudo actor. `session` is the owner, if the configuration merges or splits sessions into
-    others.
+    pseudo actor. `session` is the owner, if the configuration merges sessions into one actor or
+    splits them.
     """
 
     node: str

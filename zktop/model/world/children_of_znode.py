@@ -34,7 +34,7 @@ ENDLESS: Final = 1 << 64
 _MIN_DIGITS: Final = 9  # of a sequence number
 _MAX_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
-_COUNTED: Final = 1_000  # names; among them is a fair part of each kind
+_COUNTED: Final = 1_000  # names: a fair sample of each kind
 _NAMED_PER_NUMBERED: Final = 50
 
 FamilyFact = ZnodeFact | NodeBatch
@@ -59,7 +59,7 @@ class Znode(msgspec.Struct, frozen=True, gc=False):
     def is_leaf(self) -> bool:
         """Whether it had no children when it was read; one that cannot be read counts as a leaf.
 
-        Children are listed later, so nothing below the node may affect the answer earlier.
+        False until it is read, because it may have children.
         """
         return self.hidden if self.stat is None else not self.stat.num_children
 
@@ -114,9 +114,9 @@ class Family(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def has_numbered(self) -> bool:
-        """Whether children may be numbered; a few among many named ones are visitors.
+        """Whether some children may be numbered; a few among many named ones do not count.
 
-        Each of 100,000 named children asks for this, so the first of them decide.
+        This is asked for each of 100,000 named children, so only the first ones are examined.
         """
         first = list(islice(self.members, _COUNTED))
         return sum(map(self.may_have_numbered, first)) * _NAMED_PER_NUMBERED > len(first)

@@ -237,7 +237,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return next((server.owners[Text(path)] for server in dumps if path in server.owners), None)
 
     def changed_since(self, before: "Ensemble") -> frozenset[Session]:
-        """Return the sessions whose watches, server or many nodes changed."""
+        """Return the sessions whose server, watches or nodes (if many) changed."""
         earlier = {server.server: server for server in before.tables}
         later = {server.server: server for server in self.tables}
         changed: set[Session] = set()

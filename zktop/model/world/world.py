@@ -1,9 +1,9 @@
 """The world: the newest fact about every znode and every server.
 
 Facts commute: in any order, and even repeated, they make the same world, because each fact has the
-zxid or the time at which it was true. So a source may read data twice, late or
-in parallel, and read everything again after a reconnect. A world can be turned back into facts:
-all of them, or those that lead from an earlier world to a later one. Recordings consist of these.
+zxid or the time at which it was true. So a source may read data twice, late or in parallel, and
+read everything again after a reconnect. A world can be turned back into facts: all of them, or
+those that lead from an earlier world to a later one. Recordings consist of these.
 """
 
 from collections import defaultdict
