@@ -137,6 +137,14 @@ def test_b10_is_less_sure_if_the_first_waiter_does_not_watch_the_child() -> None
     )
 
 
+def test_b10_is_not_refuted_by_a_child_watch_that_no_table_lists() -> None:
+    """Clients of this layout watch the children of the lock."""
+    alice, bob = At("lock_a_0000000001", "alice"), At("lock_b_0000000002", "bob")
+    finding = only("B10", ctx(FIRST, alice, bob, tables=[watching({"alice": ["/elsewhere"]})]))
+
+    assert all(one.supports is not False for one in finding.evidence)
+
+
 def test_b10_is_not_refuted_by_a_table_from_before_the_last_release() -> None:
     """There alice watched the former holder, as she had to."""
     before = watching({"alice": [curator("hal", 0)]})

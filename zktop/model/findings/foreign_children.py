@@ -17,6 +17,7 @@ from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.locks.shapes import layout_named
+from zktop.model.locks.watch_check import UNSEEN
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 
@@ -107,11 +108,12 @@ def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
         table = ctx.ensemble.watch_fact(first.owner) if first else None
         if first is None or table is None or table.zxid < max(first.czxid, queue.folder.changed):
             continue
-        target = queue.expected(first)[0].path
-        if ctx.path_of(target) not in (ctx.ensemble.watched(first.owner) or ()):
+        target = queue.expected(first)[0]
+        watched = ctx.ensemble.watched(first.owner) or ()
+        if target.how != UNSEEN and ctx.path_of(target.path) not in watched:
             first_name = ctx.name_of(first)
             library = "its library may ignore it, as zookeeper-client for Rust does"
-            yield False, f"{first_name} does not watch {short(target)}: {library}"
+            yield False, f"{first_name} does not watch {short(target.path)}: {library}"
 
 
 def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
