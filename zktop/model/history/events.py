@@ -20,10 +20,11 @@ EventKind = Literal[
 ]
 # released: a holder's node was deleted. abandoned: so was a waiter's, which never held the lock.
 # expired: the node vanished with its session. `endings` has the evidence.
-ENDED: Final = Text("an administrator ended its session, which was active")
 Ending = Literal["released", "abandoned", "expired"]
 SinceBound = Literal["seen", "at-least", "unknown"]
 ElapsedBound = Literal["exact", "at-least"]
+
+ENDED: Final = Text("an administrator ended its session, which was active")
 
 
 class Since(msgspec.Struct, frozen=True, gc=False):
@@ -65,7 +66,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
 
     @property
     def is_expiry(self) -> bool:
-        """Whether a node vanished with a session that expired, not one that was ended."""
+        """Whether a node vanished with a session that expired; not if it was ended."""
         return self.event == "expired" and bool(self.session) and self.why != ENDED
 
 
