@@ -82,7 +82,7 @@ def test_a_kazoo_waiter_watches_the_one_before() -> None:
 
 
 def test_no_transaction_is_missing_of_a_folder_that_was_deleted_with_its_lock() -> None:
-    """An import knows how both ended, but the folder took that with it."""
+    """The records of deleted nodes are forgotten with their folder."""
     listed, *nodes = lock(ORDERS, "alice")
     first = world(listed, *nodes, Complete(zxid=200, at=NOW))
     gone = [

@@ -27,11 +27,12 @@ from zktop.model.history.change import (
 )
 from zktop.model.history.duration_samples import DurationSamples
 from zktop.model.history.endings import (
+    MISSING,
     SEVERAL,
+    ExpiryVerdict,
     deleted_by_another,
     judge_expiry,
     recorded_ending,
-    unrecorded_ending,
 )
 from zktop.model.history.events import (
     Elapsed,
@@ -173,9 +174,9 @@ class LockLog:
         if removal is not None:
             timeouts = (one.timeout_ms(member.owner) for one in (ctx.ensemble, ctx.earlier))
             verdict = recorded_ending(member, removal, next(filter(None, timeouts), None))
-        elif ctx.ensemble.complete_to:  # the end of a deleted folder is forgotten with it
-            is_in_hole = ctx.blind_since is not None or change.after is not None
-            verdict = unrecorded_ending(is_in_hole=is_in_hole)
+        elif ctx.ensemble.complete_to:  # a deleted lock takes the records of its nodes with it
+            is_missing = ctx.blind_since is not None or change.after is not None
+            verdict = ExpiryVerdict(expired=False, why=MISSING if is_missing else None)
         else:
             together = ctx.joint_deletions.get(member.owner, 0)
             verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)

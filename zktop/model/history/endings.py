@@ -37,11 +37,6 @@ class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
     why: Text | None = None
 
 
-def unrecorded_ending(*, is_in_hole: bool) -> ExpiryVerdict:
-    """Return how a node left a lock if a log is read that does not tell."""
-    return ExpiryVerdict(expired=False, why=MISSING if is_in_hole else None)
-
-
 def judge_expiry(
     member: Member, ensemble: Ensemble, now_ms: Millis, locks: int, earlier: Ensemble = NO_ENSEMBLE
 ) -> ExpiryVerdict:
