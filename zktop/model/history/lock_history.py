@@ -15,6 +15,7 @@ from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
 from zktop.model.history.lock_load import WINDOW_S
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
@@ -138,7 +139,7 @@ def first_look_of(
     """
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
-    is_itself = newest is not None and newest.owner and members[0].node == "."
+    is_itself = newest is not None and newest.owner and members[0].node == HERE
     is_proof = is_itself or (latest == root.pzxid and all(map(is_direct_child, members)))
     if newest is None or not is_proof or newest.ctime > now_ms:
         return FirstLook(now_ms, now_ms)
