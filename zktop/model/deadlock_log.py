@@ -8,6 +8,7 @@ from one that left all its locks.
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -28,8 +29,8 @@ RULES_CHANGED: Final = (
 LEFT_TOGETHER: Final = "its nodes left with many others, or with their locks"
 
 Reported = TypeVar("Reported", Deadlock, Inversion)
-Departed = Callable[[DeadlockPlace], FormerMember | None]
-IsThere = Callable[[DeadlockPlace], bool]
+Departed = Callable[[DeadlockPlace], FormerMember | None]  # how a request left its lock, if known
+IsThere = Callable[[DeadlockPlace], bool]  # whether the request is still in its lock
 HasThreads = Callable[[str], bool]  # whether the actor took or released a lock while it waited
 
 
@@ -46,7 +47,6 @@ class DeadlockLog:
     """The present deadlocks, and the last MAX_ENDED that are over."""
 
     def __init__(self, departed: Departed, is_there: IsThere, has_threads: HasThreads) -> None:
-        """`departed` finds how a request left its lock; `is_there` whether it is still there."""
         self._departed, self._is_there, self._has_threads = departed, is_there, has_threads
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
@@ -132,12 +132,9 @@ class DeadlockLog:
 
     def _happened_at(self, inversion: Inversion) -> Millis | None:
         locks = {turn.lock for turn in inversion.turns}
-        alive = (one for one in self._alive.values() if locks <= set(one.locks))
+        alive = (one for one in self._alive.values() if not self._busy(one))
         over = (ended.deadlock for ended in reversed(self.over) if not ended.is_refuted)
-        known = (
-            *(one for one in alive if not self._busy(one)),
-            *(one for one in over if locks <= set(one.locks)),
-        )
+        known = (one for one in chain(alive, over) if locks <= set(one.locks))
         return next((one.since_ms for one in known), None)
 
 
