@@ -74,7 +74,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
     owner_name: OwnerName
     client_names: ClientNames
     ours: Collection[Session]
-    label_of: Callable[[Session], Text | None] = lambda _: None  # in its nodes of other locks
+    label_of: Callable[[Session], Text | None]  # in its nodes of other locks
 
     @property
     def holders(self) -> Iterator[Contender]:
