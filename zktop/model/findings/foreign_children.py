@@ -1,6 +1,6 @@
 """B10, B11, R1 and S7: children that are not contenders, and contenders of another library."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 
 from msgspec.structs import replace
@@ -116,15 +116,10 @@ def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
             yield False, f"{first_name} does not watch {short(target.path)}: {library}"
 
 
-def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
+def _behind(ctx: LockContext, obstacles: tuple[Member, ...]) -> int:
     """The number of waiters behind any of these children."""
-    found = {
-        member.node
-        for queue in only_mixed(ctx.lock.queues)
-        for member in queue.waiters
-        if not queue.is_stranded(member) and any(queue.counts(member, one) for one in obstacles)
-    }
-    return len(found)
+    queues = only_mixed(ctx.lock.queues)
+    return len({one.node for queue in queues for one in queue.waiters_behind(obstacles)})
 
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:

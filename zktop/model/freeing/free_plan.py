@@ -125,15 +125,14 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
 
 def _waiters_behind(lock: Lock, member: Member) -> list[Member]:
     """The waiters after a node in its queue, and those of other queues that count it."""
-    mixed = [queue for queue in lock.queues if isinstance(queue, MixedQueue)]
-    found = []
+    is_mixed = any(isinstance(queue, MixedQueue) for queue in lock.queues)
+    found: list[Member] = []
     for queue in lock.queues:
         if isinstance(queue, MixedQueue):
-            waiters = (one for one in queue.waiters if not queue.is_stranded(one))
-            found += [one for one in waiters if queue.counts(one, member)]
+            found += queue.waiters_behind([member])
         elif queue.find(member.node) is not None:
             found += _after(queue, member)
-        elif not mixed and member.layout == FOREIGN:
+        elif not is_mixed and member.layout == FOREIGN:
             found += queue.waiters
     if member.mode == "read":  # it stops writers, and the clients behind them
         return list(dropwhile(lambda waiter: waiter.mode == "read", found))

@@ -5,7 +5,7 @@ It decides only when it creates its node or its watch fires. So a later child th
 before a holder does not take the lock from it, and a waiter notices it at its next listing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Literal
@@ -139,6 +139,14 @@ class MixedQueue(QueueDefaults):
     def counts(self, member: Member, child: Member) -> bool:
         """Return whether a child goes before a member, as the member's client sees it."""
         return self._decisions[member.node].order.is_before(child, member)
+
+    def waiters_behind(self, children: Collection[Member]) -> list[Member]:
+        """Return the waiters whose clients count any of these children, without stranded ones."""
+        return [
+            one
+            for one in self.waiters
+            if not self.is_stranded(one) and any(self.counts(one, child) for child in children)
+        ]
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         decision = self._decisions[member.node]
