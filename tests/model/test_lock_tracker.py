@@ -176,14 +176,8 @@ def test_one_numbered_node_is_a_visitor_beside_many_named_ones() -> None:
 @pytest.mark.parametrize("names", [["leader", "members"], ["master", "backup-masters"]])
 def test_a_folder_that_was_read_while_it_was_empty_is_a_folder(names: list[str]) -> None:
     """Its Stat is older than the listing below it."""
-
-    def listed(path: str, *children: str, zxid: int) -> Children:
-        stat = Stat(5, 5, 0, cversion=2, num_children=len(children), pzxid=zxid)
-        names = tuple(map(Text, children))
-        return Children(path=Text(path), names=names, stat=stat, zxid=zxid, at=NOW)
-
-    first = join(Text("/app"), names[0])
-    read = Node(path=first, stat=Stat(6, 6, 0), data=b"", zxid=10, at=NOW)
-    known = [listed("/app", *names, zxid=10), read, listed(first, "a", "b", zxid=12)]
+    first = names[0]
+    below = listing(f"/app/{first}", "a", "b", zxid=12)
+    known = [listing("/app", *names), node("/app", first), below]
 
     assert tracked(known).paths == ()
