@@ -149,7 +149,7 @@ def owner_facts(ctx: LockContext, child: Member) -> Reason:
     """What is known about the owner of a foreign child."""
     name, owner = short(child.znode.name), _owner(ctx, child)
     if owner is None:
-        return None, f"a session owns {name} or not: its ACL hides that, and no dump lists it"
+        return None, f"the owner of {name} is unknown: its ACL hides that, and no dump lists it"
     if owner:
         named = ctx.shared.name_of(owner, child.label)
         return (
