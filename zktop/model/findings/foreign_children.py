@@ -98,9 +98,9 @@ def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
 
 
 def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
-    """Yield what refutes that the first waiter counts an obstacle: it does not watch it.
+    """Yield evidence that the first waiter does not count an obstacle: it does not watch it.
 
-    In a table from before the last change of the children, it may watch one that is gone.
+    A table from before the last change of the children may show a watch on one that is gone.
     """
     queues = [queue for queue in ctx.lock.queues if isinstance(queue, MixedQueue)]
     for queue in queues if is_free else ():
@@ -202,12 +202,11 @@ def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
 def _left_behind(ctx: LockContext, queue: MixedQueue) -> RuleMatch:
     """Clients failed at a child that is gone: only the end of their sessions removes the nodes."""
     left = queue.left_behind
-    stay = "stays" if len(left) == 1 else "stay"
-    session = "its session ends" if len(left) == 1 else "their sessions end"
+    stays = "stays until its session ends" if len(left) == 1 else "stay until their sessions end"
     return RuleMatch(
         about=ctx.about(*left, key=("broken-by-foreign", "", queue.layout.name)),
         sentence=f"{ctx.name}: {count(len(left), 'client')} failed at a child that is gone: "
-        f"{_nodes(left)} {stay} until {session}; {waits(_behind(ctx, left))} for "
+        f"{_nodes(left)} {stays}; {waits(_behind(ctx, left))} for "
         f"{'it' if len(left) == 1 else 'them'}.",
         confidence="C3",
         evidence=(
