@@ -107,7 +107,7 @@ def test_unrelated_findings_stay_apart(effect: str, cause: str, about: dict[str,
     assert causes(one(cause), one(effect, **about))[effect] is None
 
 
-def test_a_hint_explains_no_alarm_away() -> None:
+def test_a_hint_is_not_a_cause() -> None:
     """It is a note that a deadlock is possible; a long hold is a warning."""
     hint = one("D7", confidence="C1", severity="info")
 

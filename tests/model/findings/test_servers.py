@@ -48,7 +48,7 @@ def test_p13_fires_for_a_server_that_refuses_connections() -> None:
 
 
 def test_p13_of_the_last_server_means_that_no_client_is_served() -> None:
-    """Only with others that are up, the ensemble survives."""
+    """The ensemble survives only if other servers are up."""
     last = only("P13", ensemble_context(out(ZK1, "down"))).advice
     other = only("P13", with_third(out(ZK3, "down"))).advice
 

@@ -238,7 +238,7 @@ class _Index:
         self._is_sorted: set[tuple[By, object]] = set()
 
     def file(self, finding: Finding) -> None:
-        """Index a finding if it may be a cause; a mere hint explains no alarm away."""
+        """Index a finding if it may be a cause; a C1 note is not one."""
         is_hint = finding.confidence == "C1" and finding.severity == "info"
         if finding.rule in self._blamed and not is_hint:
             for by in get_args(By):

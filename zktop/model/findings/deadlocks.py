@@ -229,12 +229,12 @@ class _Watching(NamedTuple):
 def _watching_holders(ctx: LockContext) -> Iterator[RuleResult]:
     """Hint at holders of single znodes that watch each other's: each may wait for the next.
 
-    No znode shows whether they wait, so it raises no alarm. Its lock is the first of the ring.
+    No znode shows whether they wait, so this is only a note, at the first lock of the ring.
     """
     for holder in ctx.holders:
         if not any(_watched_locks(ctx, holder.owner)):
             continue
-        yield LookAgainAt(ctx.now_ms + WATCHED_AGAIN_MS)  # others may come to watch
+        yield LookAgainAt(ctx.now_ms + WATCHED_AGAIN_MS)  # others may start to watch
         ring = _ring_to(ctx, holder)
         if ring and min(one.lock.path for one in ring) == ctx.path:
             yield _possible_deadlock(ctx, ring)

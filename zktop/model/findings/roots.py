@@ -24,7 +24,7 @@ from zktop.model.waits.confidence import Confidence
 from zktop.model.world.missing_roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_one_server import ServerTables
 
-MAX_OWNERS = 5  # named of hidden members
+MAX_OWNERS = 5  # of hidden members, named in a finding
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule
 

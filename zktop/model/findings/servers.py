@@ -75,7 +75,7 @@ def _answering(servers: Sequence[Server]) -> str:
 
 
 def _until_then(servers: Sequence[Server]) -> str:
-    """What a server that is down costs: without any other, everything."""
+    """The effect of a server that is down; without any other, no client is served."""
     if any(server.is_up for server in servers):
         return "the ensemble survives one fewer failure"
     return "no client is served"

@@ -279,7 +279,7 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
 
 
 def _watch_between(ctx: LockContext, heads: list[Member]) -> Reason | None:
-    """A watch of one owner on the node of another, as a client that waits for it sets."""
+    """Evidence that one owner watches the node of another, so it may wait for it; else None."""
     for one, other in permutations(heads, 2):
         if ctx.path_of(other.node) in (ctx.ensemble.watched(one.owner) or ()):
             node = short(other.znode.name)
