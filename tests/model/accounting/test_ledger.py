@@ -54,7 +54,7 @@ def test_the_next_holder_pays_from_the_change_on() -> None:
     assert (lock.figures.waiting, lock.figures.holding) == (1, 1)
 
 
-def test_a_client_that_may_have_held_at_last_has_waited_until_the_look_before() -> None:
+def test_a_client_that_may_have_held_the_lock_has_waited_until_the_previous_look() -> None:
     """A and B leave in one look: B may have held the lock, or given up."""
     left = [*leaves("X x: A B", "x", 0, 10), *leaves("X x: A B", "x", 1, 10)]
     found = accounts("X x: A B", (6, []), (10, left))

@@ -89,9 +89,9 @@ class Charges:
         one.waiting = waiting
 
     def add_earlier_wait(self, path: Text, node: Text, since: Millis) -> None:
-        """Charge the wait of a member that came before the last change of its lock was recorded.
+        """Charge the wait of a member from its arrival to the recorded change of its lock.
 
-        This happens if several came one behind the other, and nothing else changed.
+        It arrived earlier if several members arrived in one look, and nothing else changed.
         """
         one = self.locks.get(path)
         if one is None or node not in one.members or node in one.holders or not one.blocks:

@@ -71,7 +71,7 @@ class FigureTally:
 
 
 def _least_wait(event: Event, before: Report) -> Elapsed | None:
-    """The wait up to the look before of a client that left, and may have held at last."""
+    """The wait until the previous look of a client that left, and may have held since then."""
     view = before.view(event.lock) if event.event in _LEAVING else None
     member = view.lock.member(event.node) if view and event.node else None
     if view is None or member is None or view.lock.state(member) != "waits":

@@ -115,8 +115,8 @@ class LockHistories:
     def _time_of(self, change: LockChange, ensemble: Ensemble) -> Millis:
         """When a lock changed: the time of its newest fact if no change is missing.
 
-        A fact of its children from before the last look did not change it: the data of its znode
-        did, or the end of a lease.
+        If all facts about its children are older than the last look, something else changed it:
+        the data of its znode, or the end of a lease.
         """
         if change.after is None or not ensemble.complete_to:
             return self._now

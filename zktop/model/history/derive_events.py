@@ -234,7 +234,7 @@ class LockLog:
         zxid: int | None,
         arrivals: Mapping[Text, Millis],
     ) -> Iterator[Event]:
-        """Clients that wait by a watch create their znode when they win: no wait is seen."""
+        """Yield `acquired`; without a wait if clients create their znode only when they win."""
         stays: dict[Text, Stay | None] = {}
         fresh = {member.node for member in change.created}
         shows_waits = change.after is not None and not change.after.is_only_watched
@@ -315,7 +315,7 @@ def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:
 def _arrival_times(change: LockChange, ctx: ChangeContext, since: Millis) -> Mapping[Text, Millis]:
     """When new members arrived, if a look has several of them and nothing else.
 
-    Only an import says that no transaction is missing, and has the times of its znodes' clock.
+    Only an import shows that no transaction is missing, and uses the same clock as its znodes.
     """
     is_certain = ctx.ensemble.complete_to > 0 and ctx.blind_since is None
     if not is_certain or len(change.created) < SEVERAL or change.deleted or change.lost:
