@@ -33,7 +33,7 @@ Digits = Literal["end", "whole"]
 
 
 class SharedLabel(msgspec.Struct, frozen=True):
-    """The sessions that share a label, none if they are more than MAX_COMPARED."""
+    """How to distinguish sessions with one label; more than MAX_COMPARED are not listed."""
 
     digits: Digits
     sessions: tuple[Session, ...]
@@ -206,7 +206,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         return name
 
     def _with_port(self, label: Text, client: Text) -> Text:
-        """The label with the port of the client; its address if that tells no two apart.
+        """The label with the port of the client; its address if that is not unique.
 
         A label that is only an address or an id, as Curator's is, says no more than the address.
         """

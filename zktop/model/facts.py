@@ -24,7 +24,7 @@ SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
-MAX_DATA_BYTES: Final = 4096  # of a znode's data that is kept: for labels and lease counts
+MAX_DATA_BYTES: Final = 4096  # kept of a znode's data, for labels and lease counts
 EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
 
 

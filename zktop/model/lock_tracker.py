@@ -28,7 +28,7 @@ class LockTracker:
     """A fold over worlds: the locks of the newest one."""
 
     def __init__(self, settings: Settings, memories: FolderMemories = NO_MEMORIES) -> None:
-        """Begin with what was known of these locks, by path."""
+        """Begin with what was known about some locks, by path."""
         self._memories = dict(memories)
         self.locks: dict[Text, Lock] = {}
         self.paths: tuple[Text, ...] = ()  # of all locks, sorted
@@ -64,7 +64,7 @@ class LockTracker:
             before, after = family_before.members, family.members
             names = children_diff(before, after).names if before else after
             unnumbered = unnumbered_names(names, family)
-            if len(unnumbered) < len(names) and _turns(path, family_before, family):
+            if len(unnumbered) < len(names) and _changes_kind(path, family_before, family):
                 unnumbered = unnumbered_names({**before, **after}, family)
             paths.update(affected_locks(path, _examined(unnumbered, before, after)))
         return paths
@@ -123,7 +123,7 @@ def _watches_differ(before: World, after: World, server: Text) -> bool:
     )
 
 
-def _turns(path: Text, before: Family, after: Family) -> bool:
+def _changes_kind(path: Text, before: Family, after: Family) -> bool:
     """Whether a folder of locks becomes the queue of one lock, or the other way round."""
     return is_folder_of_locks(path) and before.has_numbered != after.has_numbered
 
@@ -169,14 +169,14 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
 
 
 def _is_free(path: Text, family: Family) -> bool:
-    """Whether these children may lie beside a free lock: they hold nothing, and are no folders."""
+    """Whether the path names a lock, and no child is owned by a session or has children."""
     stats = [znode.stat for znode in family]
     are_plain = all(stat and not stat.owner and not stat.num_children for stat in stats)
     return are_plain and names_one_lock(path)
 
 
 def _why_no_lock(found: NotALock, root: str) -> str:
-    """Say what is at a named path that has children but is no lock; an empty one may become one.
+    """Say why a path that the user named, and that has children, is not a lock.
 
     >>> _why_no_lock(NotALock(Text("/q"), "not-a-lock:queue"), "/q")
     'it is not a lock: its children look like those of a queue'

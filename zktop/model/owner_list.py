@@ -14,7 +14,7 @@ import msgspec
 from zktop.model.text import Text, clean
 
 NAME = "name"  # the key of the name, in an entry with other fields
-ADDRESS = "address"  # as audit logs have it
+ADDRESS = "address"  # the key of the address, in an entry from an audit log
 
 OwnerEntry = str | dict[str, str]
 

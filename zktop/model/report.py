@@ -229,7 +229,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @property
     def why_lost(self) -> str | None:
-        """Why nothing is known of this moment; None if the connection was up."""
+        """Why nothing is known about this moment; None if the connection was up."""
         if not self.is_lost:
             return None
         link = self.world.link
@@ -245,7 +245,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @cached_property
     def no_locks(self) -> list[Lock]:
-        """Named roots that have children but are no locks."""
+        """Named roots that have children but are not locks."""
         exact = dict.fromkeys(root.path for root in self.settings.roots if "*" not in root.path)
         parts = filter(None, (self.parts.get(Text(path)) for path in exact))
         return [part.lock for part in parts if part.lock.is_no_lock]
@@ -286,7 +286,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         )
 
     def nodes_in(self, path: str, rules: Collection[str]) -> frozenset[Text]:
-        """Return the nodes of a lock that have a finding of one of these rules, notes aside."""
+        """Return the nodes of a lock that have an alarm of one of these rules, not just a note."""
         return frozenset(
             node
             for one in self.findings
@@ -297,7 +297,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     def address(self, session: Session | None, name: str = "") -> str:
         """Return the client address of a session; empty if it is unknown, or equal to its name.
 
-        Without a connection it is in the list of owners if an audit log was imported.
+        Without a connection, use the list of owners: an import of an audit log fills it.
         """
         if session is None:
             return ""

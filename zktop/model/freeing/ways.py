@@ -133,7 +133,7 @@ def delete_node(place: NodePlace, cli: ZkCli, freed: str, refusal: str | None) -
 
 
 def freed_watchers(names: Sequence[str]) -> str:
-    """Say which clients wait for a node without one of their own.
+    """Say which clients wait for a node only by watching it.
 
     >>> freed_watchers(["bob"]), freed_watchers(["bob", "carol"])
     ('1 client waits for it: bob.', '2 clients wait for it: bob and carol. Any may be next.')
