@@ -20,7 +20,6 @@ from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.world.children_of_znode import Family, Znode
 
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
-_ANY_DEPTH: Final = "**"
 
 
 class SingleNodeQueue(QueueDefaults):
@@ -151,9 +150,7 @@ def is_named_by_user(site: LockSite) -> bool:
     A pattern with `**` says only where to search.
     """
     root = site.configured
-    return root is not None and (
-        root.layout == SINGLE_NODE.layout.name or _ANY_DEPTH not in root.path
-    )
+    return root is not None and (root.layout == SINGLE_NODE.layout.name or "**" not in root.path)
 
 
 def is_lock_by_name(site: LockSite) -> bool:
