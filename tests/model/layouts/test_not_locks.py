@@ -249,7 +249,7 @@ def test_a_registry_that_the_user_named_becomes_a_lock_with_the_first_watch() ->
 def test_a_named_path_that_is_no_lock_is_not_shown_as_free(
     path: str, names: list[str], owner: int, says: str
 ) -> None:
-    """What it is stands in its `error`; no ACL is blamed for it."""
+    """Its `error` says what it is, and no finding blames an ACL."""
     settings = Settings(roots=(Root(path=path),))
     report = report_of(listed(path, names, [owner] * len(names)), settings=settings)
 

@@ -74,7 +74,7 @@ def now_of(vector: Vector) -> int:
 def _family(
     path: str, children: Sequence[Child], owner: int = 0, sizes: Mapping[str, int] | None = None
 ) -> Iterator[AnyFact]:
-    """Yield a listing and its children; `sizes` are the numbers of their own children."""
+    """Yield a listing and its children; `sizes` says how many children each of these has."""
     yield _listing(path, children, owner)
     for child in children:
         data, czxid = _bytes(child.get("data", "")), int(child["czxid"])

@@ -1,4 +1,4 @@
-"""What watch tables say of the number of leases, and what older ones do not."""
+"""What watch tables show about the number of leases, and what outdated ones do not."""
 
 from collections.abc import Mapping, Sequence
 

@@ -61,7 +61,7 @@ def test_a_merged_order_is_that_of_all_children(
 
 
 def test_each_lock_ranks_only_its_own_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a thousand locks in one folder, ranking all for each took seconds for each look."""
+    """With a thousand locks in one folder, ranking all children for each took seconds a look."""
     ranked = 0
 
     def counting(view: ClientView, group: str = "") -> NameRanker:

@@ -128,7 +128,7 @@ def test_a_second_thread_waits_at_the_gate_of_curator() -> None:
 
 
 def test_a_lease_stays_pending_when_a_client_behind_its_own_gives_up() -> None:
-    """Ann waits for a lease for long, and her node stays at the gate meanwhile."""
+    """Ann waits long for a lease, and her node stays at the gate meanwhile."""
     gate = [created(ANN_AT_CURATOR_GATE, "ann", 101), created(NEXT_AT_CURATOR_GATE, "cid", 102)]
     left = [created(ANN_CURATOR_LEASE, "ann", 110), gone(NEXT_AT_CURATOR_GATE, 120)]
 
@@ -253,7 +253,7 @@ def test_a_second_thread_waits_at_the_first_look() -> None:
 
 @pytest.mark.parametrize(("leases", "held"), [(2, 1), (3, 2)])
 def test_a_left_over_node_takes_a_permit_of_a_net_semaphore(leases: int, held: int) -> None:
-    """Its clients count every node of their own form, also one that no session owns."""
+    """Its clients count every node with a name like theirs, even one that no session owns."""
     name, settings = "semaphore-{:010d}", Settings(roots=(Root(PATH, leases=leases),))
     children = [At(name.format(0), "", 101), At(name.format(1), "ann", 102, label="ACQUIRED")]
     children.append(At(name.format(2), "bob", 103, label=""))

@@ -160,7 +160,7 @@ def test_the_evidence_says_when_its_requests_were_seen(known: dict[str, object],
 
 
 def test_the_evidence_about_time_is_in_plain_words():
-    """Which moment all nodes share, and how young a deadlock is."""
+    """When all nodes existed, and how recently the deadlock formed."""
     texts = [clue.text for clue in only(RING, now_ms=9_000).evidence]
 
     assert any(text.startswith("all lock nodes existed at the same time (zxid") for text in texts)

@@ -163,7 +163,7 @@ def test_roots_that_were_made_anew_are_no_other_deadlock_to_come() -> None:
 
 
 def test_a_deadlock_to_come_has_the_times_of_the_newest_life_of_the_roots() -> None:
-    """What was before is over."""
+    """Those of the earlier one are outdated."""
     looks: list[Look] = []
     for born in (50_000, 100_000):
         looks += nested("ann", 0, born + 100, born=born)
@@ -305,7 +305,7 @@ def _one_after_another(sessions: list[str], connected: int) -> Report:
 
 
 def test_an_actor_keeps_its_identity() -> None:
-    """Also if another one with its label comes and goes; else it would be two actors."""
+    """Even if another one with its label comes and goes; otherwise it would be two actors."""
     restarts = Restarts()
     found = [
         restarts.identity(actor, "worker", at, lambda earlier, _: earlier != "b")
