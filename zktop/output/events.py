@@ -93,13 +93,10 @@ class EventStream:
         """Yield those that are new, or more certain or severe than ever before."""
         for key, one in now.items():
             weight, most = _weight(one), self._yielded.get(key) if key in before else None
-            if (
-                most is None
-                or weight.severity > most.severity
-                or weight.confidence > most.confidence
-            ):
+            highest = weight if most is None else Weight(*map(max, weight, most))
+            if highest != most:
                 yield one
-            self._yielded[key] = weight if most is None else Weight(*map(max, weight, most))
+            self._yielded[key] = highest
 
 
 class Weight(NamedTuple):
