@@ -202,9 +202,7 @@ class _ImportWriter:
             if not self._touched:
                 self._look_due = at + self._look_delay(at)
             self._touched |= touched
-            self._lines += facts
-            if len(self._lines) > BLOCK_LINES:
-                self._flush()
+            self._add(facts)
         self._zxid, self._at = transaction.zxid, at
         if self._audit.moves(transaction):
             self._has_new_owners = True
