@@ -32,7 +32,6 @@ from zktop.app.replay import Replay
 from zktop.model.findings import sessions
 from zktop.model.settings import Settings
 from zktop.recording import Recording
-from zktop.txnlog import lock_facts
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.log_records import LogRecords
 from zktop.txnlog.transactions import decode
@@ -429,7 +428,6 @@ def test_nodes_outside_of_locks_make_the_end_of_a_session_too_large(
     zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log has all nodes of a session, also those outside of locks."""
-    monkeypatch.setattr(lock_facts, "MANY_NODES", 1_000)
     monkeypatch.setattr(sessions, "MAX_RECORD_BYTES", 100_000)
     log = LogWriter(7).add(ANN, 1, create("/app", 2, ephemeral=False))
     for number in range(1_010):

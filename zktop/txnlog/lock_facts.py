@@ -24,6 +24,7 @@ from zktop.model.facts import (
 )
 from zktop.model.locks.shapes import is_part_by_name
 from zktop.model.text import Text
+from zktop.model.world.tables_of_all_servers import MANY_NODES
 from zktop.txnlog.transactions import CLOSE_SESSION, OPEN_SESSION, Transaction
 from zktop.txnlog.znode_tree import Effect, StoredZnode, ZnodeTree
 
@@ -32,7 +33,6 @@ WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
 WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
 SEQUENCE_DIGITS: Final = 10  # of a number that has not overflowed
-MANY_NODES: Final = 2_000  # of a session: the record of its end may be too long for servers
 MIN_DELETIONS: Final = 256  # list a folder again after more, if also twice its children
 _LISTED, _REPORTED = 1, 2
 
