@@ -98,7 +98,6 @@ def _stuck(deadlocks: Iterable[Deadlock]) -> frozenset[Session]:
 
 def name_in(report: Report, session: Session) -> Text | None:
     """Return the unique name of a session; None if it has no node in a lock."""
-    paths = report.locks_of.get(session, ())
-    members = (member for path in paths for member in report.parts[path].lock.members)
-    labels = (member.label for member in members if member.owner == session)
-    return report.client_names(session, next(filter(None, labels), None)) if paths else None
+    if not report.locks_of.get(session):
+        return None
+    return report.client_names(session, report.label_of(session))
