@@ -166,7 +166,7 @@ def test_a_folder_with_a_fixed_name_is_no_lock_before_it_is_listed(
 
 
 def test_one_numbered_node_is_a_visitor_beside_many_named_ones() -> None:
-    """Whoever takes a lock on the folder itself ends none of the locks in it."""
+    """A client that takes a lock on the folder itself ends none of the locks in it."""
     named = [f"orders-{number}" for number in range(200)]
     visited = tracked(in_folder(*named, zxid=10), in_folder(*named, NUMBERED, zxid=20))
 
