@@ -145,6 +145,14 @@ def test_b10_is_not_refuted_by_a_child_watch_that_no_table_lists() -> None:
     assert all(one.supports is not False for one in finding.evidence)
 
 
+def test_b10_is_not_refuted_if_the_first_waiter_may_poll_or_watch_the_children() -> None:
+    """Many recipes use the names of this layout."""
+    alice, bob = At("W-0000000001", "alice"), At("W-0000000002", "bob")
+    finding = only("B10", ctx(FIRST, alice, bob, tables=[watching({"alice": ["/elsewhere"]})]))
+
+    assert all(one.supports is not False for one in finding.evidence)
+
+
 def test_b10_is_not_refuted_by_a_table_from_before_the_last_release() -> None:
     """There alice watched the former holder, as she had to."""
     before = watching({"alice": [curator("hal", 0)]})

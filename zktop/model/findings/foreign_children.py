@@ -110,7 +110,8 @@ def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
             continue
         target = queue.expected(first)[0]
         watched = ctx.ensemble.watched(first.owner) or ()
-        if target.how != UNSEEN and ctx.path_of(target.path) not in watched:
+        is_unseen = target.how == UNSEEN or ctx.watch_check.may_be_unlisted(first)
+        if not is_unseen and ctx.path_of(target.path) not in watched:
             first_name = ctx.name_of(first)
             library = "its library may ignore it, as zookeeper-client for Rust does"
             yield False, f"{first_name} does not watch {short(target.path)}: {library}"
