@@ -4,12 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from servers import kazoo_client, sandbox_server
+from txnlog.log_writer import story
 
 from zktop.cli.main import COMMANDS, module_of
+from zktop.errors import ExitCode
 
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -51,9 +54,10 @@ def test_no_headless_command_imports_textual(process: Process, name: str) -> Non
 INCIDENT = Path(__file__).parents[2] / "docs" / "incident.zktop"
 FROM_FILE = ("--from", str(INCIDENT))
 HEADLESS = [
-    ("check", *FROM_FILE),
-    ("snapshot", *FROM_FILE),
+    ("check", *FROM_FILE, "--at", "+30s"),
+    ("snapshot", *FROM_FILE, "--at", "+30s"),
     ("events", *FROM_FILE),
+    ("metrics", *FROM_FILE),
     ("report", *FROM_FILE, "-o", "{tmp}/r.html"),
     ("import", "{tmp}", "-o", "{tmp}/r.zktop"),
     ("layouts", "lock-0000000007"),
@@ -62,6 +66,14 @@ HEADLESS = [
     ("contend", "--list"),
     ("record", "--hosts", "127.0.0.1:1", "-o", "{tmp}/r.zktop", "--connect-timeout", "1s"),
 ]
+ENDS = {"check": ExitCode.FINDINGS, "record": ExitCode.NO_CONNECTION}
+
+
+def loaded_by_command(process: Process, words: Sequence[str], ends: int) -> set[str]:
+    """What a command loads that ends with this code: with another one, it did nothing."""
+    code = "from zktop.cli.main import main\n"
+    code += f"try: main({[*words]})\nexcept SystemExit as end: assert end.code == {ends}, end.code"
+    return loaded_by(process, code)
 
 
 @pytest.mark.parametrize("words", HEADLESS, ids=lambda words: words[0])
@@ -69,10 +81,35 @@ def test_no_headless_command_loads_textual(
     process: Process, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     """Nor when it runs; `info`, `config validate` and `--show-config` check the UI's settings."""
+    (tmp_path / "log.1").write_bytes(story().bytes())
     line = [word.replace("{tmp}", str(tmp_path)) for word in words]
-    code = f"from zktop.cli.main import main\ntry: main({line})\nexcept SystemExit: pass"
+    ends = ENDS.get(words[0], ExitCode.FINE)
 
-    assert not loaded_by(process, code) & {"textual", "rich"}
+    assert not loaded_by_command(process, line, ends) & {"textual", "rich"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("record", "-o", "{tmp}/r.zktop", "--duration", "1s"),
+        ("snapshot",),
+        ("free", "/locks/a"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_no_headless_command_loads_textual_while_it_reads_a_server(
+    process: Process, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """There is a lock that is held, so that there is something to say."""
+    with sandbox_server() as server, kazoo_client(server.address) as client:
+        client.create("/locks/a/lock-", ephemeral=True, sequence=True, makepath=True)
+        line = [
+            word.replace("{tmp}", str(tmp_path)) for word in (*words, "--hosts", server.address)
+        ]
+        loaded = loaded_by_command(process, line, ExitCode.FINE)
+
+    assert "kazoo" in loaded
+    assert not loaded & {"textual", "rich"}
 
 
 def test_the_model_imports_no_io(process: Process) -> None:

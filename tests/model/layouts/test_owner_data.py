@@ -73,12 +73,27 @@ HELIX = {
         json.dumps(HELIX).encode(),
         json.dumps([{"uuid": "x"}, {"owner": "ann", "token": "secret" * 50}]).encode(),
         b'bookieId: "b-1"\n'.rjust(400),
+        b"epoch: 7 " + b"x" * 100 + b'\nbookieId: "b-1"\n',
+        json.dumps({"owner": "ann" * 200, "note": "x" * 300}).encode(),
+        b"[worker-3] of team a\n" + b"secret" * 50,
         b"x=" + b"y" * 300 + b",application_id=app-7,b=c",
         b"b'worker-3" + b"!" * 300 + b"'",
         b"\xffPBUF\n\x05rs1.x\x10\x80}\x18" + b"\x01secret" * 60,
         b"\x01\x02worker-17 of team a\x03" + bytes(range(1, 9)) * 50,
     ],
-    ids=["accumulo", "helix", "list", "bookie", "hudi", "repr", "hbase", "phrase"],
+    ids=[
+        "accumulo",
+        "helix",
+        "list",
+        "bookie",
+        "bookie below",
+        "long owner",
+        "no JSON",
+        "hudi",
+        "repr",
+        "hbase",
+        "phrase",
+    ],
 )
 def test_labels_of_large_data_are_the_same(data: bytes) -> None:
     """Also the end of a lease; other values are gone."""
@@ -88,6 +103,7 @@ def test_labels_of_large_data_are_the_same(data: bytes) -> None:
     assert [label_of(kept, one) for one in layouts] == [label_of(data, one) for one in layouts]
     assert lease_end(kept) == lease_end(data)
     assert len(kept) < len(data)
+    assert len(kept) < 300
     assert b"secret" not in kept
 
 
@@ -104,6 +120,7 @@ def test_the_label_of_any_data_is_the_same(data: bytes) -> None:
         b"hive_7:1700000000000:EXPLICIT:select 'hunter2'",
         b"orders-api\ndb.user=orders\ndb.password=hunter2\n",
         b'{"password": "hunter2", "text": "' + b"x" * 4096,
+        b'[{"owner": "a"}, {"owner": "hunter2"}]',
     ],
 )
 def test_other_short_values_are_left_out(data: bytes) -> None:
