@@ -41,7 +41,14 @@ def test_names_of_znodes_and_clients_stay_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["https://evil.example/x", "WWW.evil.example", "ops@evil.example"]
+    "name",
+    [
+        "https://evil.example/x",
+        "WWW.evil.example",
+        "ops@evil.example",
+        "WWW.example.org",
+        "ops@example.org",
+    ],
 )
 def test_an_address_in_a_name_does_not_become_a_link(name: str) -> None:
     """GitHub and others turn bare addresses into links."""
