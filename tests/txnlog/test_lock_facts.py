@@ -94,6 +94,28 @@ def test_sessions_are_listed_again_once_one_of_them_owns_many_nodes(
     assert bool(list(facts.sessions(9, T0 + 60_000))) == is_listed
 
 
+def test_sessions_are_listed_again_once_one_of_them_no_longer_owns_many_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The finding about a session with many nodes ends, also if they are deleted one by one."""
+    monkeypatch.setattr(lock_facts, "MANY_NODES", 3)
+    tree = ZnodeTree()
+    facts = LockFacts(tree, LockPlaces(Settings()))
+    tree.apply(Transaction(1, T0, ANN, 0, OPEN_SESSION, (OpenSession(4_000),)))
+    changes: list[Operation] = [Create("/a", b"", is_ephemeral=False, cversion=1)]
+    changes += [*map(create, range(3)), Delete("/a/lock-0000000001")]
+    list(facts.begin(1, T0))
+    large: list[object] = []
+    for zxid, change in enumerate(changes, 2):
+        one = Transaction(zxid, T0, ANN, zxid, 14, (change,))
+        facts.after(one, tree.apply(one), T0)
+        large += [expiry.ephemerals for expiry in facts.sessions(zxid, T0 + zxid * 60_000)]
+
+    assert large[0] is None
+    assert large[1] is not None
+    assert large[2:] == [None]
+
+
 def test_changes_of_data_list_no_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if their session owns exactly MANY_NODES."""
     monkeypatch.setattr(lock_facts, "MANY_NODES", 3)

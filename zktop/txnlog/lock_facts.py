@@ -89,7 +89,7 @@ class LockFacts:
         self._last: Transaction | None = None
         self._has_new_sessions = True
         self._large_nodes = 0  # nodes of large sessions in the last report of sessions
-        self._large: dict[Session, int] = {}  # how many times MANY_NODES each has had
+        self._large: dict[Session, int] = {}  # how many times MANY_NODES each has
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
 
@@ -303,9 +303,9 @@ class LockFacts:
             session = transaction.session
             self._last_heard[session] = transaction.at
             times = len(self._tree.owned.get(session, ())) // MANY_NODES
-            if times > self._large.get(session, 0):
+            if times != self._large.get(session, 0):
                 self._large[session] = times
-                self._has_new_sessions = True  # a listing must show its new nodes
+                self._has_new_sessions = True  # a listing must show how many it has
 
     def _note_session(self, session: Session) -> None:
         """Record that a session has begun or ended."""
