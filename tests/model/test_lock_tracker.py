@@ -181,3 +181,24 @@ def test_a_folder_that_was_read_while_it_was_empty_is_a_folder(names: list[str])
     known = [listing("/app", *names), node("/app", first), below]
 
     assert tracked(known).paths == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "folder"),
+    [
+        pytest.param(["leader", "members"], "leader", id="as those of Patroni"),
+        pytest.param(["master", "backup-masters"], "master", id="as those of HBase"),
+        pytest.param(["leases", "locks"], "locks", id="as those of a semaphore of Curator"),
+    ],
+)
+def test_a_folder_that_was_empty_at_first_is_a_folder_once_it_has_children(
+    names: list[str], folder: str
+) -> None:
+    """A live run finds what a run finds which begins now."""
+    below = [listing(f"/app/{name}") for name in names]
+    first = [listing("/app", *names), *(node("/app", name) for name in names), *below]
+    later = [listing(f"/app/{folder}", "a", "b", zxid=20)]
+
+    assert tracked(first).paths == ("/app",)
+    assert tracked(first, later).paths == tracked([*first, *later]).paths == ()
+    assert tracked(first, later, [listing(f"/app/{folder}", zxid=30)]).paths == ("/app",)

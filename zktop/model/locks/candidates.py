@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from zktop.model.facts import join, split
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.timed_leases import lease_end
-from zktop.model.locks.shapes import part_of, with_part
+from zktop.model.locks.shapes import decides_above, part_of
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.single_node import (
     is_lock_by_name,
@@ -28,7 +28,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     name = path[path.rfind("/") + 1 :]
     if name.endswith(QUEUE_OF_SEMAPHORE):
         found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
-    if with_part(name):
+    if decides_above(name):
         found.append(split(path)[0])
     for child in dict.fromkeys(children):  # its data or owner may matter
         below = join(path, child)

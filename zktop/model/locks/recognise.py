@@ -26,7 +26,7 @@ from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.layouts.not_locks import REGISTRY, check_registry
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import LockQueue, Member
-from zktop.model.locks.shapes import layout_named, part_of, shape_of
+from zktop.model.locks.shapes import SHAPE_OF_LAYOUT, layout_named, part_of, shape_of
 from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
 from zktop.model.world.children_of_znode import Family, Znode
 
@@ -244,7 +244,8 @@ def _drop_guesses(by_layout: SortedChildren) -> None:
 def _without_contenders(site: LockSite, previous: str | None, found: Recognised) -> Recognised:
     """Decide what a root without contenders is."""
     family = site.family
-    if previous is not None and not any(one.stat and one.stat.owner for one in found.rest):
+    is_free = not any(one.stat and one.stat.owner for one in found.rest)
+    if previous is not None and is_free and not _is_refuted(site, previous):
         return _as_before(site, previous)
     kind = entering_barrier(family) or other_kind(found.rest)
     if kind is not None:
@@ -254,6 +255,17 @@ def _without_contenders(site: LockSite, previous: str | None, found: Recognised)
     if _contains_roots(site):
         return _no_lock(site, CONTAINER)
     return _no_lock(site, UNKNOWN)
+
+
+def _is_refuted(site: LockSite, previous: str) -> bool:
+    """Return whether the nodes of a shape that was recognised before are folders now.
+
+    A lock whose nodes are only gone, or all empty, is free.
+    """
+    shape, names = SHAPE_OF_LAYOUT.get(previous), site.family.members
+    if shape is None or names.keys().isdisjoint(shape.hint_names):
+        return False
+    return not all(map(site.is_empty, names))
 
 
 def _as_before(site: LockSite, previous: str) -> Recognised:

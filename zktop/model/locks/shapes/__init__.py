@@ -44,6 +44,7 @@ _WITH_PART: Final = {
     name: tuple(shape for shape in SHAPES if name in shape.parts)
     for name in {name for shape in SHAPES for name in shape.parts}
 }
+_LEAVES: Final = frozenset(shape.leaf for shape in SHAPES if shape.leaf)
 _WITH_NUMBERED_PARTS: Final = tuple(shape for shape in SHAPES if shape.has_numbered_parts)
 
 
@@ -78,6 +79,11 @@ def _may_have_shape(site: LockSite) -> bool:
 def with_part(name: str) -> tuple[LockShape, ...]:
     """Return the shapes that have a part of this name."""
     return _WITH_NUMBERED_PARTS if name.isdecimal() else _WITH_PART.get(name, ())
+
+
+def decides_above(name: str) -> bool:
+    """Return whether the children of a node of this name may decide what its parent is."""
+    return bool(with_part(name)) or name in _LEAVES
 
 
 def is_part_by_name(name: str, siblings: Container[str]) -> bool:

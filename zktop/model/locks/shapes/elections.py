@@ -87,6 +87,7 @@ HBASE: Final = LockShape(
     fits=_is_hbase,
     make=lambda context: _queue_of_node(context, "master", standbys="backup-masters"),
     hint_names=("backup-masters",),
+    leaf="master",
     parts=("backup-masters",),
 )
 
@@ -115,4 +116,5 @@ PATRONI: Final = LockShape(
     fits=_is_patroni,
     make=lambda context: _queue_of_node(context, "leader"),
     hint_names=("members",),
+    leaf="leader",
 )

@@ -66,6 +66,7 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     fits: Callable[[LockSite], bool]
     make: Callable[[ShapeContext], Queues]
     hint_names: tuple[str, ...] = ()
+    leaf: str = ""  # the child that is a node of the lock only while it has no children
     parts: tuple[str, ...] = ()  # children that may look like locks but belong to this one
     has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts, too
 
