@@ -11,8 +11,10 @@ from zktop.model.facts import HOUR_MS, AnyFact, Children, Denied, Gone, Millis, 
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
+from zktop.ui.filters import parsed_filter
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
+from zktop.ui.screens.lock.filter import matching_positions
 from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.histograms import histograms
 from zktop.ui.screens.lock.lock_detail import LockDetail
@@ -128,6 +130,17 @@ def test_notes_and_the_selected_row_have_no_codes() -> None:
     assert "finding " in selected
     assert "B1" not in selected
     assert "  a node here outlives its session" in text(lock_notes(detail, 120))
+
+
+@pytest.mark.parametrize("typed", ["watch-on-deleted-node", "deleted state:node"])
+def test_a_filter_finds_the_finding_of_a_client(typed: str) -> None:
+    """As scripts write its name, and word by word as the screen does."""
+    children = [k("ann", 1), k("bob", 2), k("cid", 3)]
+    watched = {"bob": [k("dan", 0)], "cid": [children[1]]}
+    first = [*facts(*children), connected("ann", "bob", "cid"), watching(watched)]
+    detail = detail_of((NOW, first), (NOW + 5_000, [watching(watched, NOW + 5_000)]))
+
+    assert matching_positions(detail, parsed_filter(f"state:{typed}")) == [1]
 
 
 def test_readers_that_released_are_no_abandoned_requests() -> None:

@@ -80,7 +80,7 @@ def status_of(finding: Finding) -> LockStatus:
         code if is_sure else f"{code}?",
         ink_of(finding),
         1_000 * SEVERITIES.index(finding.severity) + RANK[finding.rule],
-        f"{code} {finding.rule} {finding.name} {finding.words} {finding.severity}",
+        f"{code} {finding.rule} {finding.name} {finding.severity}",
         finding.id,
         finding.sentence,
     )

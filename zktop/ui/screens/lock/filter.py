@@ -49,7 +49,7 @@ class _Candidate(NamedTuple):
         state = "holds" if self.position < detail.queue.holder_count else "waits"
         finding = detail.marks.get(self.member.node) if detail.marks else None
         words = STATE_WORDS[state]
-        return f"{words} {finding.name} {finding.words} {finding.rule}" if finding else words
+        return f"{words} {finding.name} {finding.rule}" if finding else words
 
 
 MEMBER_FIELDS: Final[dict[str, Callable[[_Candidate], str]]] = {
