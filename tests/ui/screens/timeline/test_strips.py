@@ -1,7 +1,7 @@
 """Strips: each column is the same time span for all locks and sessions."""
 
 import pytest
-from model.builders import ZK1, connections, own, row
+from model.builders import ZK1, ZK2, connections, own, row, session
 from msgspec.structs import replace
 from ui.example_past import BEGIN, A, B, past
 from ui.fake_feed import frames
@@ -100,3 +100,18 @@ def test_contacts_are_marked_where_they_were() -> None:
     assert heard[A] == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
     assert drawn == "p...p......"
     assert heard[B] == []
+
+
+def test_each_session_has_its_own_contacts() -> None:
+    """Also those in another server's table; contacts outside of the window do not count."""
+    known = Tape()
+    tables = (
+        connections(ZK1, row("A", 500), at=BEGIN, zxid=1),
+        connections(ZK2, row("B", 1_500), row("C", 5_000), row("D", 0), at=BEGIN, zxid=2),
+    )
+    (frame,) = frames((BEGIN, [own(at=BEGIN), *tables]))
+    known.add(frame)
+    c, d = session("C"), session("D")
+    heard = contacts(known, (A, B, c, d), BEGIN - 2_000, BEGIN)
+
+    assert heard == {A: [(BEGIN - 500, ZK1)], B: [(BEGIN - 1_500, ZK2)], c: [], d: []}
