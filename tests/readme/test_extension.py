@@ -66,7 +66,9 @@ def test_a_layout_told_by_names_is_one_entry_in_its_librarys_tuple(copy: Copy) -
     """It recognises names and is listed."""
     entry = 'Layout(name="acme-lock", pattern="^acme~{SEQ}$", about="Acme (COBOL)"),'
     copy.replace(
-        "zktop/model/layouts/libraries.py", "RUBY: Final = (\n", f"RUBY: Final = (\n    {entry}\n"
+        "zktop/model/layouts/main_libraries.py",
+        "RUBY: Final = (\n",
+        f"RUBY: Final = (\n    {entry}\n",
     )
 
     assert "Acme (COBOL)" in copy.zktop("layouts")

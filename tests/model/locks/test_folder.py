@@ -3,8 +3,8 @@
 import pytest
 
 from zktop.model.layouts.layout import ClientView
-from zktop.model.layouts.libraries import CURATOR_CUSTOM
-from zktop.model.layouts.tutorials import NAMED
+from zktop.model.layouts.main_libraries import CURATOR_CUSTOM
+from zktop.model.layouts.other_libraries import NAMED
 from zktop.model.locks.folder import Folder
 
 WHOLE = NAMED.sights[1]

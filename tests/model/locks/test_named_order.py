@@ -10,7 +10,7 @@ from zktop.model.facts import Stat
 from zktop.model.layouts import client_view
 from zktop.model.layouts.client_view import NameRanker
 from zktop.model.layouts.layout import ClientView
-from zktop.model.layouts.libraries import CURATOR_CUSTOM
+from zktop.model.layouts.main_libraries import CURATOR_CUSTOM
 from zktop.model.locks import client_order
 from zktop.model.locks import folder as folder_module
 from zktop.model.locks.client_order import ClientOrder

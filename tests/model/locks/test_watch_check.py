@@ -19,7 +19,7 @@ from model.plain_locks import lock_of, member
 from model.semaphores import GATE, POOL, created, kazoo_pool
 
 from zktop.model.facts import Children, Stat
-from zktop.model.layouts import tutorials
+from zktop.model.layouts import other_libraries
 from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.locks.lock import Lock, Member, Target, absolute_path, relative_path
 from zktop.model.locks.lock_at_path import lock_at
@@ -131,7 +131,12 @@ def test_children_watches_and_polls_are_invisible(how: str | None) -> None:
     assert WatchCheck(orders(how=how), ensemble({})).of(CAROL).verdict == "invisible"
 
 
-GUESSES = (*tutorials.SHORT, *tutorials.LONG, *tutorials.PLAIN, tutorials.NAMED)
+GUESSES = (
+    *other_libraries.SHORT,
+    *other_libraries.LONG,
+    *other_libraries.PLAIN,
+    other_libraries.NAMED,
+)
 SLEEPING = {session("carol"): NOW - POLL_MS}
 
 

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from zktop.model.layouts.layout import Layout, ParsedName, parse_name
-from zktop.model.layouts.libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
 from zktop.model.layouts.lock_site import LockSite
+from zktop.model.layouts.main_libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.world.children_of_znode import Family, Znode
 

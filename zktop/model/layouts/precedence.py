@@ -4,29 +4,29 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts import libraries, tutorials
+from zktop.model.layouts import main_libraries, other_libraries
 from zktop.model.layouts.infrastructure import ACCUMULO, MESOS, SERVERS
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.libraries import CURATOR, GO, KAZOO_LOCK, RUBY, ZKTOOLS
+from zktop.model.layouts.main_libraries import CURATOR, GO, KAZOO_LOCK, RUBY, ZKTOOLS
 
 _NAMES: Final[tuple[Layout, ...]] = (
     KAZOO_LOCK,
     *CURATOR,
     *ACCUMULO,
     *SERVERS,
-    libraries.C_WRITELOCK,
-    libraries.JAVA_WRITELOCK,
+    main_libraries.C_WRITELOCK,
+    main_libraries.JAVA_WRITELOCK,
     *GO,
     *ZKTOOLS,
     *RUBY,
-    libraries.ELECTION,
-    *tutorials.SHORT,
-    libraries.CURATOR_CUSTOM,
-    *tutorials.LONG,
-    libraries.GUID_LOCK,
-    *tutorials.PLAIN,
+    main_libraries.ELECTION,
+    *other_libraries.SHORT,
+    main_libraries.CURATOR_CUSTOM,
+    *other_libraries.LONG,
+    main_libraries.GUID_LOCK,
+    *other_libraries.PLAIN,
     MESOS,
-    tutorials.NAMED,
+    other_libraries.NAMED,
 )
 
 BY_NAME: Final = tuple(msgspec.structs.replace(one, kind=one.means) for one in _NAMES)

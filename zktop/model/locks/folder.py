@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from zktop.model.facts import Session
 from zktop.model.layouts.client_view import depends_on_group, views_of
 from zktop.model.layouts.layout import ClientView, Layout, parse_name
-from zktop.model.layouts.libraries import AFTER_NAME
+from zktop.model.layouts.main_libraries import AFTER_NAME
 from zktop.model.locks.client_order import ClientOrder, NamedOrder, has_two_orders, rank_in
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text

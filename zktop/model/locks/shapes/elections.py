@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.libraries import RUBY_ELECTION
 from zktop.model.layouts.lock_site import LockSite
+from zktop.model.layouts.main_libraries import RUBY_ELECTION
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in

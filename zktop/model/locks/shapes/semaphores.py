@@ -8,8 +8,8 @@ import msgspec
 
 from zktop.model.facts import split
 from zktop.model.layouts.layout import MACROS, ClientView, Layout, parse_name
-from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.lock_site import LockSite
+from zktop.model.layouts.main_libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import foreign_member

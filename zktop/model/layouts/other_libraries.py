@@ -1,4 +1,8 @@
-"""Layouts with short names that many libraries and tutorials share; clients wait as usual."""
+"""Layouts of other libraries and of tutorials: .NET, Scala, PHP, Perl, Rust, HBase, ClickHouse.
+
+Many of them share short names. `precedence` tries the short ones first, then those with a host or
+an owner in the name, then plain numbers.
+"""
 
 from typing import Final
 
