@@ -15,18 +15,11 @@ from msgspec.structs import replace
 
 from zktop.config.check_across_keys import checks
 from zktop.config.check_keys import ConfigReader, inner_key
+from zktop.config.clusters import COMPLETED, cluster_tree, with_inherited
 from zktop.config.files import default_file, file_tree, theme_names
 from zktop.config.keys_and_defaults import Config, ConnectionSection
 from zktop.config.mistakes import ConfigError, ConfigMistake
-from zktop.config.overrides import (
-    COMPLETED,
-    Override,
-    Overrides,
-    cluster_tree,
-    layout_roots,
-    with_inherited,
-    with_layouts,
-)
+from zktop.config.overrides import Override, Overrides, layout_roots, with_layouts
 from zktop.config.parse_values import forms
 from zktop.config.tree import (
     DEFAULT,

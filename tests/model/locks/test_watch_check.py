@@ -19,8 +19,8 @@ from model.plain_locks import lock_of, member
 from model.semaphores import GATE, POOL, created, kazoo_pool
 
 from zktop.model.facts import Children, Stat
-from zktop.model.layouts import other_libraries
 from zktop.model.layouts.layout import Layout, WatchKind
+from zktop.model.layouts.other_libraries import LONG, NAMED, PLAIN, SHORT
 from zktop.model.locks.lock import Lock, Member, Target, absolute_path, relative_path
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.watch_check import POLL_MS, WatchCheck, WatchStatus
@@ -131,12 +131,7 @@ def test_children_watches_and_polls_are_invisible(how: str | None) -> None:
     assert WatchCheck(orders(how=how), ensemble({})).of(CAROL).verdict == "invisible"
 
 
-GUESSES = (
-    *other_libraries.SHORT,
-    *other_libraries.LONG,
-    *other_libraries.PLAIN,
-    other_libraries.NAMED,
-)
+GUESSES = (*SHORT, *LONG, *PLAIN, NAMED)
 SLEEPING = {session("carol"): NOW - POLL_MS}
 
 

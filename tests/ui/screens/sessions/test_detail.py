@@ -40,8 +40,8 @@ from zktop.ui.screens.sessions.if_it_dies import (
     if_it_dies,
     if_it_wakes_late,
     longest_queue_first,
-    others_on_host,
 )
+from zktop.ui.screens.sessions.others_on_host import others_on_host
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
 from zktop.ui.screens.sessions.table import SessionTable
 from zktop.ui.styled_text import text_of

@@ -37,7 +37,8 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.server_state import OUTAGES, outage
 from zktop.ui.screens.sessions.contact_bar import contact_strip, silence_bar
 from zktop.ui.screens.sessions.directory import SessionDirectory
-from zktop.ui.screens.sessions.if_it_dies import behind_it, others_on_host
+from zktop.ui.screens.sessions.if_it_dies import behind_it
+from zktop.ui.screens.sessions.others_on_host import others_on_host
 from zktop.ui.screens.sessions.risks import SessionRisks
 from zktop.ui.screens.sessions.rows import SessionRows
 from zktop.ui.screens.sessions.servers import COLUMNS, server_rows

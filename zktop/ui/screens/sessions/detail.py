@@ -30,10 +30,9 @@ from zktop.ui.screens.sessions.if_it_dies import (
     blast_radius,
     if_it_dies,
     if_it_wakes_late,
-    is_silent,
     longest_queue_first,
-    others_on_host,
 )
+from zktop.ui.screens.sessions.others_on_host import is_silent, others_on_host
 from zktop.ui.screens.sessions.rows import SessionRow
 from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import Selection

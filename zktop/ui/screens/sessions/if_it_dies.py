@@ -1,22 +1,21 @@
 """What happens if a session dies: which clients get its locks, and how many wait behind it.
 
-Also: what a silent session believes when it wakes up late, and whether its host is silent too.
+Also: what a silent session believes when it wakes up late.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from zktop.model.facts import Connection, Session
+from zktop.model.facts import Session
 from zktop.model.findings.finding import ASLEEP
 from zktop.model.format import count, several
-from zktop.model.history.endings import SILENT_SHARE
 from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
-from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.screens.common.format import not_woken
 from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
+from zktop.ui.screens.sessions.others_on_host import is_silent
 from zktop.ui.screens.sessions.rows import SessionRow
 
 MAX_LOCKS: Final = 6  # listed one by one
@@ -25,46 +24,6 @@ MAX_MEMBERS: Final = 200  # searched in each lock
 MAX_BEHIND: Final = 5_000  # sessions counted behind one session
 MAX_NAMES: Final = 4  # of these sessions, by name
 BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has its lease"}
-
-
-def others_on_host(ensemble: Ensemble, session: Session) -> str:
-    """Describe the other sessions from the same host, and whether they are silent too."""
-    presence = ensemble.presence(session)
-    if presence is None:
-        return ""
-    host = presence.client.rpartition(":")[0]
-    same = [one for one in _connections(ensemble, host) if one.session != session]
-    if not host or not same:
-        return ""
-    silent = sum(map(is_silent, same))
-    others = f"{host} has {count(len(same), 'other session')}"
-    if not is_silent(presence):
-        return f"{others}, {silent} silent" if silent else others
-    if silent == len(same):
-        return f"{others}, all silent: a problem of the host or its network"
-    if silent:
-        return f"{others}, {silent} of them silent too"
-    return f"{others}, none silent: a problem of this process, not of the host"
-
-
-def _connections(ensemble: Ensemble, host: str) -> Iterator[Connection]:
-    """Yield the sessions of a host except zktop's own, each from its newest table."""
-    begin = f"{host}:"
-    for tables in ensemble.tables:
-        others = [one.connections or {} for one in ensemble.tables if one is not tables]
-        for row in (tables.connections or {}).values():
-            if row.session == ensemble.own or not row.client.startswith(begin):
-                continue
-            is_claimed = any(row.session in rows for rows in others)
-            newest = ensemble.presence(row.session) if is_claimed else None
-            if newest is None or newest.server == tables.server:
-                yield row
-
-
-def is_silent(presence: Connection) -> bool:
-    """True if the session was silent for over half its timeout when its table was read."""
-    quiet, timeout = presence.quiet_ms, presence.timeout_ms
-    return quiet is not None and bool(timeout) and quiet > SILENT_SHARE * (timeout or 0)
 
 
 def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text | None, str]]:
