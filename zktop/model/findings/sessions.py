@@ -278,11 +278,14 @@ def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
     if not ctx.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
         return
     share = presence.quiet_ms / presence.timeout_ms
-    if share > SILENT_SHARE:
-        yield _silent(ctx, presence, share)
+    severity = silence_severity(share)
+    if severity is not None:
+        yield _silent(ctx, presence, share, severity)
 
 
-def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
+def _silent(
+    ctx: SessionContext, presence: Presence, share: float, severity: Severity
+) -> RuleMatch:
     place = ctx.held[0]
     expires = ctx.shared.ensemble.expires_in(ctx.session, ctx.now_ms)
     freed = "freed when it expires"
@@ -309,12 +312,15 @@ def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
         advice="Look at its host: many silent sessions from one host suggest a pause, on one "
         "server a network problem. Does the resource check a fencing number? The czxid of the "
         "node is one.",
-        severity=_severity(share),
+        severity=severity,
         as_of=presence.at,
     )
 
 
-def _severity(share: float) -> Severity:
+def silence_severity(share: float) -> Severity | None:
+    """Rate a silence by its share of the session's timeout; None for that of a healthy client."""
     if share > ALMOST_EXPIRED_SHARE:
         return "critical"
-    return "warning" if share > GIVEN_UP_SHARE else "info"
+    if share > GIVEN_UP_SHARE:
+        return "warning"
+    return "info" if share > SILENT_SHARE else None

@@ -57,12 +57,12 @@ def reports_of(*more: AnyFact) -> list[Frame]:
 
 def with_tables() -> list[Frame]:
     """The same with the tables of a server: A is silent, and one session has no lock."""
-    rows = [row("A", 8_000), row("B", 100), row("C", 100), row("D", 100), row("idle", 100)]
+    rows = [row("A", 9_200), row("B", 100), row("C", 100), row("D", 100), row("idle", 100)]
     return reports_of(
         figures(ZK1, watches=4),
         connections(ZK1, *rows, at=AT),
         watches(ZK1, {"B": ("/config",)}, at=AT),
-        expiry(ZK1, {"A": 2_000, "B": 9_000, "C": 9_000, "D": 9_000, "idle": 9_000}, at=AT),
+        expiry(ZK1, {"A": 800, "B": 9_000, "C": 9_000, "D": 9_000, "idle": 9_000}, at=AT),
     )
 
 
@@ -86,7 +86,7 @@ async def test_the_silent_holder_comes_first(size: tuple[int, int]) -> None:
         _, first, *_ = panel(screen, "Sessions")
         assert first.strip().startswith("HIGH")
         assert " A " in first
-        assert "━━━━━━━━━━──" in first
+        assert "━━━━━━━━━━━─" in first
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_a_session_in_no_table_has_no_connection() -> None:
     ("silent", "timeout", "ink"),
     [
         (0, 30_000, "good"),
-        (16_000, 30_000, "warning"),
+        (16_000, 30_000, "info"),
         (21_000, 30_000, "warning"),
         (28_000, 30_000, "critical"),
     ],
@@ -385,6 +385,22 @@ def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> N
     assert filled.ink == ink
     assert filled.text.count("━") == round(12 * silent / timeout)
     assert rest.ink == "dim"
+
+
+@pytest.mark.parametrize("silent_ms", [4_000, 6_000, 7_000])
+def test_finding_bar_and_risk_rate_a_silence_alike(silent_ms: int) -> None:
+    """A red risk beside a yellow bar would be two answers."""
+    rows = [row("A", silent_ms), row("B"), row("C"), row("D")]
+    report = reports_of(connections(ZK1, *rows, at=AT))[-1].report
+    directory = SessionDirectory()
+    [*directory.read(report, set())]
+    risks = SessionRisks(directory)
+    [*risks.read(report, set(directory.locks))]
+    severity = next((one.severity for one in report.findings if one.rule == "S3"), None)
+
+    filled, _ = silence_bar(silent_ms, 10_000)
+    assert filled.ink == (severity or "good")
+    assert risks.of(session("A")).level == ("MED" if severity == "warning" else "LOW")
 
 
 def test_a_strip_has_a_mark_for_each_contact() -> None:

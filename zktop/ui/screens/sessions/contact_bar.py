@@ -1,10 +1,10 @@
 """Draw the silence of a session: as a bar of its timeout, and as a strip of contacts."""
 
 from zktop.model.facts import Millis
+from zktop.model.findings.sessions import silence_severity
 from zktop.model.format import spoken
-from zktop.model.history.endings import ALMOST_EXPIRED_SHARE, GIVEN_UP_SHARE, SILENT_SHARE
+from zktop.model.history.endings import GIVEN_UP_SHARE
 from zktop.model.world.tables_of_all_servers import ExpiryWindow
-from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import RecentContacts
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.styled_text import UNKNOWN, Line, line
@@ -26,14 +26,7 @@ def silence_bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
     filled = min(BAR_CELLS, max(round(share * BAR_CELLS), 1 if silent_ms else 0))
     mark = int(GIVEN_UP_SHARE * BAR_CELLS)
     rest = "".join("┊" if at == mark else "─" for at in range(filled, BAR_CELLS))
-    return line(("━" * filled, ink_of_silence(share)), (rest, "dim"))
-
-
-def ink_of_silence(share: float) -> Ink:
-    """Return the ink for the share of the timeout that has passed in silence."""
-    if share > ALMOST_EXPIRED_SHARE:
-        return "critical"
-    return "warning" if share > SILENT_SHARE else "good"
+    return line(("━" * filled, silence_severity(share) or "good"), (rest, "dim"))
 
 
 def time_left(span: ExpiryWindow | None) -> str:

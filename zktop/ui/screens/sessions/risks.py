@@ -6,8 +6,8 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.findings.finding import Finding
-from zktop.model.history.endings import GIVEN_UP_SHARE, SILENT_SHARE
+from zktop.model.findings.finding import Finding, Severity
+from zktop.model.findings.sessions import silence_severity
 from zktop.model.report import Report
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.screens.sessions.directory import SessionDirectory
@@ -15,6 +15,8 @@ from zktop.ui.screens.sessions.directory import SessionDirectory
 RiskLevel = Literal["HIGH", "MED", "LOW", ""]
 RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")
 CHECKED_AT_ONCE: Final = 1_000  # sessions; some 3 ms
+
+_LEVELS: Final[dict[Severity, RiskLevel]] = {"critical": "HIGH", "warning": "MED", "info": "LOW"}
 
 
 class SessionRisk(msgspec.Struct, frozen=True):
@@ -119,15 +121,10 @@ def _silent_sessions(ensemble: Ensemble) -> Iterator[tuple[Session, SessionRisk]
     for tables in ensemble.tables:
         for session, row in (tables.connections or {}).items():
             quiet, timeout = row.quiet_ms, row.timeout_ms
-            if (
-                quiet is None
-                or not timeout
-                or quiet <= SILENT_SHARE * timeout
-                or session == ensemble.own
-            ):
+            if quiet is None or not timeout or session == ensemble.own:
                 continue
-            presence = ensemble.presence(session)
-            if presence is not None and presence.server == tables.server:
-                level: RiskLevel = "HIGH" if quiet > GIVEN_UP_SHARE * timeout else "MED"
+            severity = silence_severity(quiet / timeout)
+            presence = ensemble.presence(session) if severity else None
+            if severity and presence is not None and presence.server == tables.server:
                 note = f"silent {quiet / 1000:.0f}s of {timeout / 1000:.0f}s"
-                yield session, SessionRisk(level, note)
+                yield session, SessionRisk(_LEVELS[severity], note)
