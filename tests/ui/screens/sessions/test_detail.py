@@ -100,6 +100,22 @@ def test_a_wait_without_a_znode_is_a_wait() -> None:
     assert "waits for -" in described(report, "ann")
 
 
+def test_a_wait_without_a_znode_counts_in_table_and_filters() -> None:
+    """Until the watch is gone."""
+    (first,) = watched("/locks/single", "/locks/other")
+    rows = SessionRows()
+    rows.set_grouped(on=False)
+    read_whole(rows, first.report)
+    bob = rows.rows[session("bob")]
+
+    assert (bob.waits, bob.state) == (2, "holding waiting")
+    assert "/locks/single" in bob.paths
+    assert "/locks/single" in bob.text
+
+    read_whole(rows, watched("/locks/other")[-1].report)
+    assert rows.rows[session("bob")].paths.split() == [PATH, "/locks/other"]
+
+
 def test_locks_watched_without_a_znode_are_counted() -> None:
     """Six are listed."""
     report = watched(*(f"/locks/s{number}" for number in range(10)))[-1].report

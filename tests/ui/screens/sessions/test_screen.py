@@ -427,8 +427,8 @@ def _names(screen: list[str]) -> list[str]:
     return [words[2] for words in rows if words and words[0] in ("HIGH", "MED", "LOW")]
 
 
-def _known(directory: SessionDirectory) -> dict[int, tuple[set[str], set[str]]]:
-    return {one: (set(p.holds), set(p.waits)) for one, p in directory.locks.items()}
+def _known(directory: SessionDirectory) -> dict[int, tuple[set[Text], set[Text]]]:
+    return {one: (set(p.holds), {*p.waits_for}) for one, p in directory.locks.items()}
 
 
 async def test_a_wide_terminal_counts_packets() -> None:

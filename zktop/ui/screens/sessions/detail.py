@@ -133,7 +133,7 @@ def _about_owner(row: SessionRow) -> str:
 
 
 def _locks(writer: LineWriter, row: SessionRow, held: Iterable[Text], *, is_ascii: bool) -> None:
-    locks, by_watch = row.locks, row.report.watched_by(row.session)
+    locks, by_watch = row.locks, sorted(row.locks.by_watch)
     holds = {path: locks.holds[path] for path in held}
     _members(writer, row, "holds", holds, is_ascii=is_ascii)
     if locks.waits or not by_watch:

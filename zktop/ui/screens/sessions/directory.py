@@ -16,10 +16,15 @@ MEMBERS_AT_ONCE: Final = 1_500  # reading them takes some 4 ms
 
 
 class SessionLocks(msgspec.Struct, eq=False, gc=False):
-    """The locks that a session holds or waits for, each with its node there."""
+    """The locks that a session holds or waits for, most with its node there."""
 
     holds: dict[Text, Member]
     waits: dict[Text, Member]
+    by_watch: dict[Text, None]  # those it waits for without a node
+
+    @property
+    def waits_for(self) -> tuple[Text, ...]:
+        return (*self.waits, *sorted(self.by_watch))
 
     @property
     def newest_czxid(self) -> int:
@@ -28,7 +33,7 @@ class SessionLocks(msgspec.Struct, eq=False, gc=False):
         return max((member.czxid for member in members), default=0)
 
 
-NO_LOCKS: Final = SessionLocks({}, {})
+NO_LOCKS: Final = SessionLocks({}, {}, {})
 
 
 class SessionDirectory:
@@ -37,6 +42,7 @@ class SessionDirectory:
     def __init__(self) -> None:
         self.report: Report | None = None
         self.locks: dict[Session, SessionLocks] = {}
+        self._watchers: dict[Text, tuple[Session, ...]] = {}  # by lock; for all only watched
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
         """Apply another report, later or earlier; add to `changed` sessions whose locks changed.
@@ -56,6 +62,27 @@ class SessionDirectory:
             if members >= MEMBERS_AT_ONCE:
                 members = 0
                 yield
+        has_news = before is None or before.ensemble.tables != report.ensemble.tables
+        watched = [
+            path for path in (self._watchers if has_news else paths) if path in self._watchers
+        ]
+        for number, path in enumerate(watched, start=1):
+            changed.update(self._read_watchers(path, report))
+            if number % MEMBERS_AT_ONCE == 0:
+                yield
+
+    def _read_watchers(self, path: Text, report: Report) -> set[Session]:
+        """Update the sessions that wait for a lock by a watch alone; return those that changed."""
+        view, earlier = report.view(path), self._watchers.pop(path, ())
+        if view is not None and view.lock.is_only_watched:
+            self._watchers[path] = view.watch_check.watchers_waiting
+        now = self._watchers.get(path, ())
+        for session in set(earlier).difference(now):
+            del self.locks[session].by_watch[path]
+            self._drop_empty(session)
+        for session in set(now).difference(earlier):
+            self._locks_of(session).by_watch[path] = None
+        return set(earlier) ^ set(now)
 
     def _remove(self, path: Text, report: Report) -> Iterator[Session]:
         for member, _ in _owned(path, report):
@@ -65,16 +92,27 @@ class SessionDirectory:
                 continue  # removed with another node of the session in this lock
             locks.holds.pop(path, None)
             locks.waits.pop(path, None)
-            if not locks.holds and not locks.waits:
-                del self.locks[member.owner]
+            self._drop_empty(member.owner)
 
     def _add(self, path: Text, report: Report) -> Iterator[Session]:
+        part = report.parts.get(path)
+        if part is not None and part.lock.is_only_watched:
+            self._watchers.setdefault(path, ())
         for member, is_held in _owned(path, report):
             yield member.owner
-            locks = self.locks.get(member.owner)
-            if locks is None:
-                locks = self.locks[member.owner] = SessionLocks({}, {})
+            locks = self._locks_of(member.owner)
             (locks.holds if is_held else locks.waits)[path] = member
+
+    def _locks_of(self, session: Session) -> SessionLocks:
+        locks = self.locks.get(session)
+        if locks is None:
+            locks = self.locks[session] = SessionLocks({}, {}, {})
+        return locks
+
+    def _drop_empty(self, session: Session) -> None:
+        locks = self.locks[session]
+        if not (locks.holds or locks.waits or locks.by_watch):
+            del self.locks[session]
 
     def name(self, session: Session) -> Text | None:
         """Return the label of a session, else its configured name, else its address."""

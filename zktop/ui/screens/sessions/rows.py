@@ -98,14 +98,14 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
     def state(self) -> str:
         """What it does, in words that a filter can match."""
         locks = self.locks
-        state = ("holding " if locks.holds else "") + ("waiting" if locks.waits else "")
+        state = ("holding " if locks.holds else "") + ("waiting" if locks.waits_for else "")
         return state or "quiet"
 
     @property
     def paths(self) -> str:
         """The locks that it holds, then those that it waits for."""
         locks = self.locks
-        return " ".join((*locks.holds, *locks.waits))
+        return " ".join((*locks.holds, *locks.waits_for))
 
     @property
     def text(self) -> str:
@@ -114,7 +114,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
         where = (presence.client, presence.server) if presence else ()
         named = (risk.note, risk.note.replace(" ", "-"))  # as scripts write names of findings
         known = (self.name or "", session_text(self.session), *where, risk.level, *named)
-        return " ".join((*known, *locks.holds, *locks.waits))
+        return " ".join((*known, *locks.holds, *locks.waits_for))
 
 
 SESSION_FIELDS: Final[dict[str, Callable[[SessionRow], str]]] = {
@@ -221,7 +221,7 @@ class SessionRows(LiveRows[SessionRow]):
         name = self.directory.name(session)
         group = fold_name(name) if name and is_quiet else ""
         locks = self.directory.locks.get(session, NO_LOCKS)
-        holds, waits = len(locks.holds), len(locks.waits)
+        holds, waits = len(locks.holds), len(locks.waits) + len(locks.by_watch)
         rank = _rank(risk, holds, waits)
         self.put(SessionRow(session, self, name, risk, is_quiet, group, holds, waits, rank))
 

@@ -312,8 +312,7 @@ class SessionsScreen(Page):
         link = detail.target if detail.has_focus else None
         path = link.subject.path if isinstance(link, LineLink) else None
         if path is None:
-            by_watch = row.report.watched_by(row.session)
-            path = next(iter((*row.locks.holds, *row.locks.waits, *by_watch)), None)
+            path = next(iter((*row.locks.holds, *row.locks.waits_for)), None)
         if path is None:
             self.say("This session uses no lock.")
             return

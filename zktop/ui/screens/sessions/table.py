@@ -206,7 +206,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("WAITS", 5, lambda row: _number(row.waits, "waits"), lambda row: row.waits,
            at_right=True, descending=True,
            title="Locks waited for",
-           about="How many locks the session waits for with a node of its own."),
+           about="How many locks the session waits for, with a node or by a watch alone."),
     Column("WATCHES", 7, _watches, lambda row: sort_value(row.watches), at_right=True, rank=7,
            descending=True, needs=WIDE,
            title="Watches", about="How many watches its server keeps for the session."),
