@@ -5,6 +5,7 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.base_app import CornerMessage
+from zktop.ui.interfaces import Status
 
 
 def test_a_note_drawn_too_late_has_a_moment_left() -> None:
@@ -37,6 +38,21 @@ async def test_a_message_is_at_the_top_right_below_the_tabs(size: tuple[int, int
         lines = await settled(pilot)
 
     assert [y for y, line in enumerate(lines) if "▌ a word" in line] == [2]
+
+
+async def test_a_message_covers_no_line_of_the_header() -> None:
+    """One says why the connection is lost; without it messages are at the top again."""
+    app = app_of(*trouble(), Status("lost", "Nothing answers. " * 8))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.notify("a word")
+        await pilot.pause()
+        lost = await settled(pilot)
+        app.feed.send(Status("live"))
+        live = await settled(pilot)
+
+    assert " ".join("".join(lost[2:4]).split()) == ("Nothing answers. " * 8).strip()
+    assert "▌ a word" in lost[4]
+    assert "▌ a word" in live[2]
 
 
 async def test_most_messages_are_one_line() -> None:

@@ -168,7 +168,13 @@ class PageHeader(Canvas, can_focus=False):
         self._lines = lines
         if is_taller:
             self.refresh(layout=True)
+            self._keep_messages_below()
         self.repaint()
+
+    def _keep_messages_below(self) -> None:
+        """Move messages below the last line; their first line is one below the margin."""
+        for messages in self.screen.query("ToastRack"):
+            messages.styles.margin = (len(self._lines) - 1, 0, 0, 0)
 
     @property
     def tabs(self) -> Iterator[tuple[str, Offset]]:
