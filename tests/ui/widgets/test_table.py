@@ -292,6 +292,28 @@ async def test_a_name_that_the_wheel_reveals_gets_its_cells_back() -> None:
         assert "a-long-name-5" in (await screen(pilot))[1]
 
 
+async def test_a_path_gets_its_cells_back_once_a_long_name_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not at once: names that come and go would move the columns."""
+    path = Column[Item](
+        "PATH", 10, lambda _: line("/a/long/path/of/a/lock"), share=1, keeps_end=True
+    )
+    name = Column[Item]("NAME", 14, lambda item: line(item.name), share=1)
+    table = Table([path, name], lambda item: item.name)
+    async with TableApp(table).run_test(size=(28, HEIGHT)) as pilot:
+        table.show([Item("a-long-name-5")])
+        table.show([Item("ann")])
+        early = (await screen(pilot))[1]
+        monkeypatch.setattr("zktop.ui.widgets.table.KEEPS_WIDTH_S", 0.0)
+        table.show([Item("ann")])
+        table.show([Item("ann")])
+        late = (await screen(pilot))[1]
+
+    assert "/long/path" not in early
+    assert late.startswith("…/long/path/of/a/lock ann")
+
+
 @pytest.mark.parametrize(
     ("name", "cells", "shown"),
     [("/" + "漢" * 30, 20, "…" + "漢" * 9 + " "), ("/locks/漢字漢字/a", 9, "…字漢字/a")],

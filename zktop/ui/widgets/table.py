@@ -28,6 +28,7 @@ from zktop.ui.widgets.canvas import Canvas
 
 R = TypeVar("R")
 GAP: Final = 1  # cells between two columns
+KEEPS_WIDTH_S: Final = 10.0  # a column keeps the width of a text that is gone, at least
 
 
 class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):
@@ -161,8 +162,10 @@ class Table(Canvas, Generic[R]):
         self.cursor = None
         self._given: Sequence[R | RowGroup[R]] = ()  # the rows before the user's order
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
-        self._needed: dict[str, int] = {}  # the widest text so far, by flexible column
+        self._needed: dict[str, int] = {}  # the widest text, by flexible column
         self._lent_for: dict[str, int] = {}  # the same when `_widths` was computed
+        self._recent: dict[str, int] = {}  # the same since `_recent_since`
+        self._recent_since = 0.0  # by the clock of `perf_counter`
 
     # Rows
 
@@ -275,7 +278,10 @@ class Table(Canvas, Generic[R]):
     # Drawing
 
     def repaint(self) -> None:
-        """Draw the visible rows, and again if a wider text changes the widths of columns."""
+        """Draw the visible rows, and again if their texts change the widths of columns."""
+        now = perf_counter()
+        if now - self._recent_since >= KEEPS_WIDTH_S:
+            self._needed, self._recent, self._recent_since = self._recent, {}, now
         super().repaint()
         if self._needed != self._lent_for and self._widths[0]:
             width, widths = self._widths
@@ -306,8 +312,9 @@ class Table(Canvas, Generic[R]):
         for column, cells in self._fitting(width):
             drawn = self._cell(column, row)
             needed = width_of(drawn)
-            if column.share and needed > self._needed.get(column.name, 0):
-                self._needed[column.name] = needed
+            if column.share:
+                for widest in (self._needed, self._recent):
+                    widest[column.name] = max(needed, widest.get(column.name, 0))
             room = cells - needed
             if room < 0:
                 drawn = cut_cell(column, row, drawn, cells)
