@@ -154,3 +154,17 @@ async def test_the_filter_takes_the_place_of_the_footer() -> None:
         assert "filter: text" in opened[-1]
         assert heights[0] == heights[1]
         assert after[-1] == before[-1]
+
+
+async def test_each_screen_has_its_own_filter() -> None:
+    """A lock found by its path opens with all its clients; the list is filtered as before."""
+    async with ours().run_test(size=(120, 36)) as pilot:
+        await filtered(pilot, "stock")
+        await pilot.press("enter", "enter")
+        opened = await settled(pilot)
+        await pilot.press("escape")
+        back = await settled(pilot)
+
+    assert any("/locks/stock" in line and "3 clients" in line for line in opened)
+    assert not any("No client matches" in line for line in opened)
+    assert any("1 of 5" in line for line in back)

@@ -44,7 +44,7 @@ class Visit:
         self.is_packing = False  # the oldest frames of the tape
         self.recording = ""  # the file that is being written
         self.subject = Selection()
-        self.filter_text = ""
+        self._filters: dict[str, str] = {}  # by page: on the next one, the same words rarely match
         self.navigation = NavigationHistory()
         self.acknowledged = NOTHING_ACKNOWLEDGED
         self.recent: list[str] = []  # names of palette items, the last one first
@@ -59,6 +59,15 @@ class Visit:
     def complain(self, sentence: str) -> None:
         """Show an error message. Thread-safe."""
         self.inbox.put(Complaint(sentence))
+
+    @property
+    def filter_text(self) -> str:
+        """The filter of the page on display."""
+        return self._filters.get(self.page, "")
+
+    @filter_text.setter
+    def filter_text(self, text: str) -> None:
+        self._filters[self.page] = text
 
     @property
     def is_unpacking(self) -> bool:

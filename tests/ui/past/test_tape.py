@@ -1,6 +1,6 @@
 """The tape: which frames it stores, how it thins them out, and how it finds moments."""
 
-from model.builders import ZK1, expiry
+from model.builders import ZK1, expiry, lock, own, watches
 from msgspec.structs import replace
 from output.stories import facts
 from ui.example_past import BEGIN, past
@@ -9,6 +9,7 @@ from ui.past.churn import make_room
 from ui.past.test_playback import tape
 
 from zktop.model.deadlock_log import EndedDeadlock
+from zktop.model.facts import Children, Node, Stat, join
 from zktop.model.history.events import Event
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
@@ -154,6 +155,29 @@ def test_steps_go_from_change_to_change() -> None:
     assert known.change_after(BEGIN) == BEGIN + 2_000
     assert known.change_before(BEGIN + 2_000) == BEGIN
     assert known.change_before(BEGIN) is None
+
+
+def test_a_lock_that_is_only_read_again_is_no_step() -> None:
+    """Next to a foreign child, every new watch table can change the queue."""
+    children, *nodes = lock("/locks/a", "ann", "bob")
+    assert isinstance(children, Children)
+    name = Text("000-foreign")
+    stat = Stat(103, 103, BEGIN)
+    foreign = Node(path=join(Text("/locks/a"), name), stat=stat, data=b"", zxid=103, at=BEGIN)
+    listed = replace(children, names=(*children.names, name))
+    held = {"bob": (f"/locks/a/{children.names[0]}",)}
+    tables = [watches(ZK1, held, at=BEGIN + at, zxid=200 + at) for at in range(0, 9_000, 3_000)]
+    known = taped(
+        frames(
+            (BEGIN, [listed, *nodes, foreign, own(at=BEGIN), tables[0]]),
+            (BEGIN + 3_000, [tables[1]]),
+            (BEGIN + 6_000, [tables[2]]),
+        )
+    )
+
+    assert len(known) == 3
+    assert known.change_after(BEGIN) is None
+    assert known.change_before(BEGIN + 6_000) == BEGIN
 
 
 def test_a_full_tape_packs_its_oldest_seconds() -> None:

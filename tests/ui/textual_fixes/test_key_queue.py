@@ -244,8 +244,9 @@ async def test_keys_that_wait_keep_their_order() -> None:
         await hasty(app, "2", "slash", *"abcdefgh", "left", "X", "enter", "3")
         await settled(pilot)
 
-        assert app.visit.filter_text == "abcdefgXh"
         assert named(app) == "findings"
+        await pilot.press("2")
+        assert app.visit.filter_text == "abcdefgXh"
 
 
 async def test_keys_are_delivered_after_a_while_in_any_case(

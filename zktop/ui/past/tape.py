@@ -114,7 +114,7 @@ class PastMoment(Protocol):
 
     @property
     def has_change(self) -> bool:
-        """True if a lock changed or an alarm began."""
+        """True if something happened to a lock, or an alarm began."""
 
     @property
     def alarms(self) -> tuple[str, ...]:
@@ -292,7 +292,7 @@ class Tape:
             self.changed_at = frame.at
         if before is None or is_new or frame.at - before.at >= QUIET_MS:
             weight = new_bytes(frame, changed, before.frame.report if before else None)
-            has_change = bool(changed or alarms)
+            has_change = bool(frame.events or alarms)
             self._stored.append(StoredFrame(frame, has_change, alarms, weight))
             self._weight_bytes += weight
 

@@ -165,6 +165,14 @@ async def test_an_ensemble_without_locks_says_where_it_looked() -> None:
     assert "--root" in text
 
 
+@pytest.mark.parametrize("cells", [50, 60, 80, 119, 120, 121, 160])
+async def test_why_there_are_no_locks_is_never_cut(cells: int) -> None:
+    """The scrollbar needs a column, too."""
+    text = await screen(*frames((NOW, ())), size=(cells, 36))
+
+    assert "…" not in "".join(panel(text.splitlines(), "Locks")), text
+
+
 async def test_a_lost_connection_leaves_the_last_report() -> None:
     """It says nothing about the present."""
     (frame,) = frames((NOW, quiet()))

@@ -157,7 +157,7 @@ class LocksScreen(SplitPage):
         report = state.report
         if report is None:
             self.table.frame(FrameWords("Locks"))
-            self.table.show((), empty_state(state, self.main_cells - FRAME_CELLS))
+            self.table.show((), empty_state(state, self.main_cells))
             return
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
         self._rows.kept = self._chosen
@@ -216,8 +216,7 @@ class LocksScreen(SplitPage):
         if self._reading.is_under_way:
             facts = f"reading {count(len(report.paths), 'lock')} ..."
         table.frame(FrameWords("Locks", facts, "{open} open  {filter} filter  {sort} columns"))
-        room = self.main_cells - FRAME_CELLS
-        table.show(rows, () if rows else empty_state(state, room))
+        table.show(rows, () if rows else empty_state(state, self.main_cells))
 
     @property
     def usual_side_cells(self) -> int:

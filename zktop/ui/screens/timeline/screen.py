@@ -109,7 +109,7 @@ class TimelineScreen(Page):
         if state.frame is None or state.at is None or begin is None or end is None:
             below.display = False
             panel.frame(FrameWords("Timeline"))
-            panel.show(empty_state(state, width))
+            panel.show(empty_state(state, self.size.width))
             return
         if not width:
             return
