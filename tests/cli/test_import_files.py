@@ -428,7 +428,7 @@ def test_nodes_outside_of_locks_make_the_end_of_a_session_too_large(
     zktop: Zktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log has all nodes of a session, also those outside of locks."""
-    monkeypatch.setattr(sessions, "MAX_RECORD_BYTES", 100_000)
+    monkeypatch.setattr(sessions, "MAX_READABLE_BYTES", 100_000)
     log = LogWriter(7).add(ANN, 1, create("/app", 2, ephemeral=False))
     for number in range(1_010):
         log.add(ANN, 1, create(f"/app/{'worker' * 20}{number}", number + 1))

@@ -109,15 +109,18 @@ def whole_names(cut: str) -> str:
     return cut[at:] if 0 <= at <= len(cut) // 2 else cut
 
 
-def several(names: Iterable[str]) -> str:
-    """List the first few different names and count the rest.
+def several(names: Iterable[str], number: int = 0) -> str:
+    """List the first few different names and count the rest, also those that are not given.
 
-    >>> several(["a"]), several("ab"), several("abcde")
-    ('a', 'a and b', 'a, b, c and 2 more')
+    >>> several(["a"]), several("ab"), several("abcde"), several("ab", number=7)
+    ('a', 'a and b', 'a, b, c and 2 more', 'a, b and 5 more')
     """
     shown = list(dict.fromkeys(names))
-    if len(shown) > _MAX_LISTED + 1:
-        shown = [*shown[:_MAX_LISTED], f"{len(shown) - _MAX_LISTED} more"]
+    number = max(number, len(shown))
+    if number > _MAX_LISTED + 1:
+        shown = shown[:_MAX_LISTED]
+    if number > len(shown):
+        shown.append(f"{number - len(shown)} more")
     head, tail = shown[:-1], shown[-1:]
     return " and ".join([", ".join(head), *tail]) if head else "".join(tail)
 

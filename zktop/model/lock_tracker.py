@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping
 
 from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
-from zktop.model.layouts.lock_site import LockSite, is_folder_of_locks
+from zktop.model.layouts.lock_site import LockSite, is_folder_of_locks, sounds_like_one_lock
 from zktop.model.locks.candidates import affected_locks, may_be_lock, unnumbered_names
 from zktop.model.locks.folder import NO_MEMORIES, NO_MEMORY, FolderMemories
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.recognise import CONTAINER, PART, UNKNOWN
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
-from zktop.model.locks.shapes.single_node import names_one_lock
 from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
 from zktop.model.settings import Root, Settings
@@ -172,7 +171,7 @@ def _is_free(path: Text, family: Family) -> bool:
     """Whether the path names a lock, and no child is owned by a session or has children."""
     stats = [znode.stat for znode in family]
     are_plain = all(stat and not stat.owner and not stat.num_children for stat in stats)
-    return are_plain and names_one_lock(path)
+    return are_plain and sounds_like_one_lock(path)
 
 
 def _why_no_lock(found: NotALock, root: str) -> str:

@@ -186,7 +186,7 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
 
 # A session's end is one record: a header, and each path with its length. Servers reject records
 # larger than jute.maxbuffer plus jute.maxbuffer.extrasize, which by default is as large.
-MAX_RECORD_BYTES = 2 * 0xFFFFF
+MAX_READABLE_BYTES = 2 * 0xFFFFF
 RECORD_BYTES = 48
 PATH_BYTES = 4
 LARGE_RECORD_SHARE = 1 / 2
@@ -207,7 +207,7 @@ def session_too_large(ctx: SessionContext) -> Iterator[RuleResult]:
         return
     owned = paths if len(paths) == number else list(map(_path_of, ctx.places))
     size = RECORD_BYTES + sum(PATH_BYTES + len(path.encode()) for path in owned)
-    if size >= LARGE_RECORD_SHARE * MAX_RECORD_BYTES:
+    if size >= LARGE_RECORD_SHARE * MAX_READABLE_BYTES:
         yield _too_large(ctx, number, size)
 
 
@@ -220,7 +220,7 @@ def _path_of(place: SessionPlace) -> str:
 
 
 def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:
-    limit, is_over = f"{MAX_RECORD_BYTES / 1e6:.1f} MB", size > MAX_RECORD_BYTES
+    limit, is_over = f"{MAX_READABLE_BYTES / 1e6:.1f} MB", size > MAX_READABLE_BYTES
     effect = "a server that reads it does not start again" if is_over else "this is close to it"
     return RuleMatch(
         about=ctx.about(),

@@ -61,7 +61,7 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
-from zktop.model.world.missing_roots import SINGLE_NODE
+from zktop.model.world.missing_roots import SINGLE_NODE_LAYOUT
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
@@ -322,8 +322,8 @@ class FindingTracker:
         self._remember(ENSEMBLE, examine_ensemble(context))
 
     def _single_nodes(self, look: LookInput) -> frozenset[str]:
-        found = ((root.path, look.locks.get(Text(root.path))) for root in self._settings.roots)
-        return frozenset(path for path, lock in found if lock and lock.layout == SINGLE_NODE)
+        found = (look.locks.get(Text(root.path)) for root in self._settings.roots)
+        return frozenset(lock.path for lock in found if lock and lock.layout == SINGLE_NODE_LAYOUT)
 
     def _remember(self, subject: Subject, results: Examination, places: int = 0) -> None:
         """Store the results, and whether they changed what is shown."""

@@ -43,29 +43,28 @@ _LOCK_FOLDER: Final = re.compile(
 Dependency = tuple[Text, bool, Family | Znode | None]
 
 
-def is_lockish(name: str) -> bool:
+def sounds_like_lock(name: str) -> bool:
     """Return whether a name sounds like a lock or an election.
 
-    >>> is_lockish("ordersLock"), is_lockish("block-7"), is_lockish("release-service")
-    (True, False, False)
+    >>> [sounds_like_lock(name) for name in ("ordersLock", "block-7", "release-service")]
+    [True, False, False]
     """
     lowered = name.lower()  # faster than the pattern for a million names
     return any(sign in lowered for sign in _LOCKISH_PARTS) and _LOCKISH.search(name) is not None
 
 
-def names_a_lock(path: str) -> bool:
-    """Return whether a znode's name sounds like a lock, or the znode is in a folder of locks.
-
-    >>> names_a_lock("/app/leader"), names_a_lock("/locks/orders"), names_a_lock("/app/orders")
-    (True, True, False)
-    """
-    above, _, name = path.rpartition("/")
-    return is_lockish(name) or is_folder_of_locks(above)
-
-
 def is_folder_of_locks(path: str) -> bool:
     """Return whether a folder's name says that it holds several locks: locks, db-mutexes."""
     return _LOCK_FOLDER.fullmatch(path[path.rfind("/") + 1 :]) is not None
+
+
+def sounds_like_one_lock(path: str) -> bool:
+    """Return whether the name at the end of a path says that it is a lock, and holds no others.
+
+    >>> sounds_like_one_lock("/app/lock"), sounds_like_one_lock("/app/locks")
+    (True, False)
+    """
+    return sounds_like_lock(path.rpartition("/")[2]) and not is_folder_of_locks(path)
 
 
 class LockSite:

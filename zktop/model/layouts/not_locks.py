@@ -18,7 +18,7 @@ import msgspec
 
 from zktop.model.facts import Session, join
 from zktop.model.layouts.children_by_layout import ParsedChild
-from zktop.model.layouts.lock_site import LockSite, is_lockish
+from zktop.model.layouts.lock_site import LockSite, sounds_like_lock
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
@@ -46,10 +46,10 @@ _NONE: Final = RegistryCheck()
 
 def check_registry(site: LockSite, places: dict[str, list[ParsedChild]]) -> RegistryCheck:
     """Check a root whose members all follow one layout."""
-    if len(places) != 1 or not DOUBTFUL & places.keys() or is_lockish(_name_of(site.path)):
+    if len(places) != 1 or not DOUBTFUL & places.keys() or sounds_like_lock(_name_of(site.path)):
         return _NONE
     (members,) = places.values()
-    if any(is_lockish(place.name.group) for place in members):
+    if any(sounds_like_lock(place.name.group) for place in members):
         return _NONE
     return RegistryCheck(_is_registry(site, members), asks_watches=True)
 
@@ -58,7 +58,7 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     owned = _by_session(site.path, members)
     if _has_waiters(site.world, owned):
         return False
-    is_among_locks = is_lockish(site.path)
+    is_among_locks = sounds_like_lock(site.path)
     if sounds_like_a_registry(_name_of(site.path)) and not is_among_locks:
         return True
     per_owner = Counter((_owner(place), place.name.group) for place in members)

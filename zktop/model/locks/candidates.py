@@ -8,9 +8,9 @@ from zktop.model.layouts.timed_leases import lease_end
 from zktop.model.locks.shapes import decides_above, part_of
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.single_node import (
-    is_lock_by_name,
     is_lock_of_its_parent,
     is_named_by_user,
+    is_unnumbered_lock,
 )
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -61,6 +61,5 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
     owner, data = znode.stat.owner if znode.stat else 0, znode.data
     if owner and is_named_by_user(site) and above.configured is None:
         return True
-    if not (is_lock_by_name(site) if owner else data is not None and lease_end(data) is not None):
-        return False
-    return not is_lock_of_its_parent(above, name)
+    is_lock = is_unnumbered_lock(site) if owner else lease_end(data) is not None
+    return is_lock and not is_lock_of_its_parent(above, name)

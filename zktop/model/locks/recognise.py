@@ -22,7 +22,7 @@ from zktop.model.layouts.children_by_layout import (
     sort_by_layout,
 )
 from zktop.model.layouts.layout import LARGEST, MACROS, Layout
-from zktop.model.layouts.lock_site import LockSite, is_lockish
+from zktop.model.layouts.lock_site import LockSite, sounds_like_lock
 from zktop.model.layouts.not_locks import REGISTRY, check_registry
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import LockQueue, Member
@@ -221,7 +221,7 @@ def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
     groups = [place.name.group for place in places]
     if len(groups) > len(set(groups)):
         return True
-    return is_lockish(site.path) and not all(map(_is_left_by_spring, places))
+    return sounds_like_lock(site.path) and not all(map(_is_left_by_spring, places))
 
 
 def _is_left_by_spring(place: ParsedChild) -> bool:

@@ -12,7 +12,7 @@ from zktop.model.text import Text, nearest
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY
 from zktop.model.world.world import World
 
-SINGLE_NODE: Final = "single-node"  # the layout of locks that are a node only while held
+SINGLE_NODE_LAYOUT: Final = "single-node"  # the layout of locks that are a node only while held
 MAX_SIBLINGS: Final = 1_000  # comparing a name with this many takes 20 ms
 
 
@@ -40,7 +40,7 @@ def named_roots(settings: Settings) -> Sequence[Root]:
 def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
     """Find the roots that do not exist, except locks that have no node while they are free."""
     for root in named_roots(settings):
-        if root.layout == SINGLE_NODE:
+        if root.layout == SINGLE_NODE_LAYOUT:
             continue
         base = base_of(root.path)
         absent = _first_absent(base, world)
@@ -65,7 +65,7 @@ def are_idle(world: World, settings: Settings) -> bool:
     """
     roots = tuple(named_roots(settings))
     bases = {base_of(root.path) for root in roots}
-    free = {base_of(root.path) for root in roots if root.layout == SINGLE_NODE}
+    free = {base_of(root.path) for root in roots if root.layout == SINGLE_NODE_LAYOUT}
     if not roots or not all(
         world.family(base).listed or (base in free and _first_absent(base, world))
         for base in bases

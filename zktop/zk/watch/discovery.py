@@ -14,7 +14,7 @@ from functools import partial
 
 from zktop.model.facts import Stat, join, split
 from zktop.model.format import count
-from zktop.model.layouts.lock_site import is_lockish, names_a_lock
+from zktop.model.layouts.lock_site import is_folder_of_locks, sounds_like_lock
 from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
@@ -49,7 +49,7 @@ def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
     >>> might_be_a_lock("/app/leader", ()), might_be_a_lock("/app/config", ("a", "b"))
     (True, False)
     """
-    return any(map(looks_like_a_member, names)) or is_lockish(path[path.rfind("/") + 1 :])
+    return any(map(looks_like_a_member, names)) or sounds_like_lock(path[path.rfind("/") + 1 :])
 
 
 def places_of(ephemerals: Iterable[str]) -> set[str]:
@@ -62,7 +62,8 @@ def places_of(ephemerals: Iterable[str]) -> set[str]:
     for path in ephemerals:
         above, _, name = path.rpartition("/")
         found.add(above or "/")
-        if names_a_lock(path) and not is_numbered(name) and len(name) < _UUID_LENGTH:
+        sounds_so = sounds_like_lock(name) or is_folder_of_locks(above)
+        if sounds_so and not is_numbered(name) and len(name) < _UUID_LENGTH:
             found.add(path)
     return found
 
@@ -271,7 +272,7 @@ class Discovery:
         above, children = child_prefix(found.chunk.parent), found.children
         rest: Iterable[str] = children
         is_mostly_empty = found.chunk.parent in self._mostly_empty
-        names_count = not is_mostly_empty and is_lockish("\n".join(children))
+        names_count = not is_mostly_empty and sounds_like_lock("\n".join(children))
         if not names_count and all(root.is_any_depth for root in self._roots):
             rest = [name for name, names in children.items() if names]
             found.leaves = [name for name, names in children.items() if not names]
@@ -279,7 +280,7 @@ class Discovery:
             path, names = above + name, children[name]
             if isinstance(names, int):
                 self._denied += [path] if names == NO_AUTH else []
-            elif (names or is_lockish(name)) and self._is_watched_root(path):
+            elif (names or sounds_like_lock(name)) and self._is_watched_root(path):
                 found.watched += path in self._watched
             elif self._may_be_a_lock(path, names):
                 found.possible.append(name)

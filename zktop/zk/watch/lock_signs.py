@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from zktop.model.facts import Stat
-from zktop.model.layouts.lock_site import is_folder_of_locks, is_lockish
+from zktop.model.layouts.lock_site import is_folder_of_locks, sounds_like_lock
 from zktop.zk.read.batch import child_prefix
 from zktop.zk.watch.search_order import Chunk
 
@@ -43,7 +43,8 @@ def needs_no_owner(path: str, names: Sequence[str]) -> bool:
     data, such as the items of a queue.
     """
     members = even_sample(names, MEMBERS_READ)
-    return is_lockish(path) or any(is_lockish(name) or re.match(_ENTRY, name) for name in members)
+    has_entry = any(re.match(_ENTRY, name) for name in members)
+    return has_entry or any(map(sounds_like_lock, (path, *members)))
 
 
 def is_numbered(name: str) -> bool:
@@ -67,7 +68,7 @@ def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:
         return False
     if stat.cversion:
         return True
-    return not stat.data_length and (is_among_many or is_lockish(name))
+    return not stat.data_length and (is_among_many or sounds_like_lock(name))
 
 
 def even_sample(items: Sequence[T], most: int) -> Sequence[T]:
@@ -119,7 +120,8 @@ class ChunkFindings:
         siblings, leaves = self.chunk.siblings, self.some_leaves
         known = [(name, stats[path]) for name in leaves if (path := self.path(name)) in stats]
         had_clients = any(stat.cversion for _, stat in known)
-        if not (known and (had_clients or siblings.has_locks or is_lockish(siblings.parent))):
+        may_be_unused = had_clients or siblings.has_locks or sounds_like_lock(siblings.parent)
+        if not (known and may_be_unused):
             return 0.0
         empty = sum(
             is_empty_lock_folder(name, stat, is_among_many=siblings.is_large)

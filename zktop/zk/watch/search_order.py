@@ -13,7 +13,7 @@ from math import ceil
 import msgspec
 
 from zktop.model.facts import split
-from zktop.model.layouts.lock_site import is_lockish
+from zktop.model.layouts.lock_site import sounds_like_lock
 from zktop.zk.watch.root_pattern import upwards
 
 CHUNK_ZNODES = 500
@@ -160,4 +160,4 @@ def _rank(siblings: Siblings) -> int:
         return BUSY
     if siblings.is_begun:
         return REST
-    return LOCKISH if is_lockish(siblings.parent) else OTHER
+    return LOCKISH if sounds_like_lock(siblings.parent) else OTHER

@@ -187,7 +187,7 @@ def test_all_folders_that_are_no_locks_are_named() -> None:
     report = looked(folders, settings=settings)[-1].report
 
     (run,) = no_problems(report, is_now=True)
-    assert run.text == " No problems found, but /app0 + /app1 + /app2 + 2 more are no locks"
+    assert run.text == " No problems found, but /app0, /app1, /app2 and 2 more are no locks"
 
 
 def test_root_blockers_are_clients_not_locks(report: Report) -> None:
@@ -195,13 +195,14 @@ def test_root_blockers_are_clients_not_locks(report: Report) -> None:
     ring, orphan_root = blockers(report, 5)
 
     link = LineLink("findings", Selection(case=report.deadlocks[0].id))
-    assert (ring.client, ring.why, ring.link) == ("ann + bob", "likely deadlock", link)
+    assert (ring.client, ring.why, ring.link) == ("ann and bob", "likely deadlock", link)
     assert orphan_root.client == "zed"
     assert orphan_root.why.startswith(
         "orphan: 89e3…__lock__0000000000 in /locks/import has no owner"
     )
     assert (orphan_root.link.page, orphan_root.link.subject.path) == ("lock", IMPORT)
-    assert text_of(blocker_line(1, ring, 120)).split()[:6] == ["1", "ann", "+", "bob", "4", "280"]
+    words = text_of(blocker_line(1, ring, 120)).split()
+    assert " ".join(words[:6]) == "1 ann and bob 4 280"
 
 
 def test_clients_that_block_each_other_are_one_root_blocker(report: Report) -> None:
@@ -209,7 +210,7 @@ def test_clients_that_block_each_other_are_one_root_blocker(report: Report) -> N
     unproven = msgspec.structs.replace(report, deadlocks=(), findings=())
     ring, *_ = blockers(unproven, 5)
 
-    assert (ring.client, ring.why) == ("ann + bob", "wait for each other")
+    assert (ring.client, ring.why) == ("ann and bob", "wait for each other")
     assert ring.link == LineLink("sessions", Selection(session=session("ann")))
 
 

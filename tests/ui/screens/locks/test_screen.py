@@ -33,7 +33,7 @@ async def test_shows_problems_and_all_locks() -> None:
     assert "Deadlock · likely · 1m10s" in text
     assert re.search(r"ann.* ──holds─▶ /locks/orders ◀──wants── bob", text)
     assert order == sorted(order)
-    assert all(one in text for one in ("Who is blocking", "ann + bob", "Events", "HEALTH"))
+    assert all(one in text for one in ("Who is blocking", "ann and bob", "Events", "HEALTH"))
 
 
 async def test_a_small_terminal_shows_the_most_important() -> None:

@@ -77,12 +77,12 @@ def test_several_holders_need_not_have_leases() -> None:
 
 
 def test_all_waiters_of_a_long_queue_are_counted() -> None:
-    """The first four have names."""
+    """The first three have names."""
     frame = frames((BEGIN, facts("X x: A " + " ".join(f"W{n}" for n in range(70)), at=BEGIN)))[0]
     then = Moment(BEGIN, tape().tracks, frame.report)
 
     said = lock_words(then, Text("/locks/x"))
-    assert said == "/locks/x held by A; 70 clients waiting: W0, W1, W2, W3 and 66 more"
+    assert said == "/locks/x held by A; 70 clients waiting: W0, W1, W2 and 67 more"
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from zktop.model.facts import join, split
+from zktop.model.facts import split
 from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.layouts.lock_site import (
     LockSite,
     is_folder_of_locks,
-    is_lockish,
-    names_a_lock,
+    sounds_like_lock,
+    sounds_like_one_lock,
 )
 from zktop.model.layouts.not_locks import sounds_like_a_registry
 from zktop.model.layouts.timed_leases import MAX_DATE_CHARS, lease_end, parse_date, shedlock_end
@@ -18,6 +18,7 @@ from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.queues_by_name import Queues
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.world.children_of_znode import Family, Znode
+from zktop.model.world.missing_roots import SINGLE_NODE_LAYOUT
 
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
 
@@ -116,7 +117,7 @@ def _single_node(context: ShapeContext) -> Queues:
 
 SINGLE_NODE: Final = LockShape(
     layout=Layout(
-        name="single-node",
+        name=SINGLE_NODE_LAYOUT,
         pattern="^.+$",
         order="arrival",
         kind="single",
@@ -141,7 +142,7 @@ def is_single(site: LockSite) -> bool:
 
 def _is_lock_itself(site: LockSite) -> bool:
     """Return whether an ephemeral node is a lock, by its name or by the config."""
-    return is_named_by_user(site) or is_lock_by_name(site)
+    return is_named_by_user(site) or is_unnumbered_lock(site)
 
 
 def is_named_by_user(site: LockSite) -> bool:
@@ -150,10 +151,10 @@ def is_named_by_user(site: LockSite) -> bool:
     A pattern with `**` says only where to search.
     """
     root = site.configured
-    return root is not None and (root.layout == SINGLE_NODE.layout.name or "**" not in root.path)
+    return root is not None and (root.layout == SINGLE_NODE_LAYOUT or "**" not in root.path)
 
 
-def is_lock_by_name(site: LockSite) -> bool:
+def is_unnumbered_lock(site: LockSite) -> bool:
     """Return whether a node without a number has a lock's name, or is in a folder of locks.
 
     Beside numbered nodes it is a foreign child of their lock.
@@ -162,21 +163,15 @@ def is_lock_by_name(site: LockSite) -> bool:
     family = site.world.family(above)
     if family.may_have_numbered(name):
         return False
-    return is_lockish(name) or (is_folder_of_locks(above) and not family.has_numbered)
+    return sounds_like_lock(name) or (is_folder_of_locks(above) and not family.has_numbered)
 
 
 def _are_locks_themselves(site: LockSite, children: tuple[Znode, ...]) -> bool:
     """Return whether each child is itself a lock, and the parent is just a folder."""
     is_named = site.configured is not None and site.configured.path == site.path
-    if is_named or names_one_lock(site.path):
+    if is_named or sounds_like_one_lock(site.path):
         return False
-    names = [child.name for child in children]
-    return all(names_a_lock(join(site.path, name)) for name in names)
-
-
-def names_one_lock(folder: str) -> bool:
-    """Return whether a folder's name says that it is a lock, and holds no others."""
-    return is_lockish(folder.rpartition("/")[2]) and not is_folder_of_locks(folder)
+    return is_folder_of_locks(site.path) or all(sounds_like_lock(child.name) for child in children)
 
 
 def single_children(family: Family, path: str) -> tuple[Znode, ...]:
@@ -184,29 +179,29 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
     ledgers = tuple(znode for znode in family if LEDGER.fullmatch(znode.name))
     if ledgers:
         return ledgers
-    if len(family.members) > 1 and not is_lockish(path.rpartition("/")[2]):
+    if len(family.members) > 1 and not sounds_like_lock(path.rpartition("/")[2]):
         return ()
     owned = tuple(znode for znode in family if znode.stat and znode.stat.owner)
     if len(owned) != 1 or family.may_have_numbered(owned[0].name):
         return ()
-    return owned if is_lockish(owned[0].name) or _is_lock_folder(path) else ()
+    return owned if sounds_like_lock(owned[0].name) or _is_among_locks(path) else ()
 
 
-def _is_lock_folder(path: str) -> bool:
-    """Return whether a folder sounds like a lock, or is among locks, and is not a registry."""
+def _is_among_locks(path: str) -> bool:
+    """Return whether a folder, or one above it, sounds like a lock, and it is not a registry."""
     *above, name = path.split("/")
-    is_among_locks = is_lockish(name) or is_lockish(above[-1]) or any(map(_is_above_locks, above))
-    return is_among_locks and not sounds_like_a_registry(name)
+    sounds_so = any(map(sounds_like_lock, (name, above[-1]))) or any(map(_is_above_locks, above))
+    return sounds_so and not sounds_like_a_registry(name)
 
 
 def _is_above_locks(folder: str) -> bool:
     """Return whether anything deep below a folder may be a lock: locks, distributed-lock."""
-    is_lock = folder.lower().endswith("lock") and is_lockish(folder)
+    is_lock = folder.lower().endswith("lock") and sounds_like_lock(folder)
     return is_lock or is_folder_of_locks(folder)
 
 
 def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
     """Return whether the parent is the lock that a child belongs to, by its name."""
-    if not names_one_lock(parent.path):
+    if not sounds_like_one_lock(parent.path):
         return False
     return any(z.name == name for z in single_children(parent.family, parent.path))

@@ -3,11 +3,11 @@
 Only confirmed problems are red. A question mark means "likely", for terminals without colours.
 """
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.findings.catalogue import RANK, RULES
 from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.format import several
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
@@ -41,7 +41,6 @@ WORDS: Final = {
 }
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
 QUIET_RANK: Final = 10_000  # of a lock without problems
-MAX_NAMES: Final = 3  # of a list of clients or paths
 
 
 class LockStatus(NamedTuple):
@@ -100,7 +99,7 @@ def no_locks(report: Report) -> str:
     """Return the clause about named roots that are not locks; empty if there are none."""
     paths = [lock.path for lock in report.no_locks]
     what = "is no lock" if len(paths) == 1 else "are no locks"
-    return f"{names_and_rest(paths, len(paths))} {what}" if paths else ""
+    return f"{several(paths)} {what}" if paths else ""
 
 
 def deadlock_name(deadlock: Deadlock) -> str:
@@ -110,17 +109,7 @@ def deadlock_name(deadlock: Deadlock) -> str:
 
 def clients_of(deadlock: Deadlock) -> str:
     """Return the names of some clients of a deadlock, and the number of others."""
-    return names_and_rest([step.name for step in deadlock.steps], len(deadlock.actors))
-
-
-def names_and_rest(names: Sequence[str], number: int) -> str:
-    """Return the first names, and how many of `number` are not listed.
-
-    >>> names_and_rest(["ann", "bob"], 2), names_and_rest("abcde", 7)
-    ('ann + bob', 'a + b + c + 4 more')
-    """
-    more = number - MAX_NAMES
-    return " + ".join([*names[:MAX_NAMES], *([f"{more} more"] if more > 0 else [])])
+    return several((step.name for step in deadlock.steps), len(deadlock.actors))
 
 
 def ink_of_deadlock(deadlock: Deadlock) -> Ink:

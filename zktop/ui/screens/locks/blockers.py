@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
-from zktop.model.format import short
+from zktop.model.format import several, short
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -19,16 +19,15 @@ from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import (
-    MAX_NAMES,
     clients_of,
     ink_of,
     ink_of_deadlock,
-    names_and_rest,
 )
 from zktop.ui.styled_text import Line, cut_middle, fitted, joined, line, right_aligned
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
 
+MAX_NAMES: Final = 4  # of clients that wait for each other
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
 MEDIUM, WIDE = 76, 100  # cells of the line
@@ -65,8 +64,8 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
     actor = root.actors[0]
     session = session_of(actor)
     if root.core is not None:
-        names = [_name(one, report) for one in root.actors[:MAX_NAMES]]
-        clients = names_and_rest(names, len(root.actors))
+        named = [_name(actor, report) for actor in root.actors[:MAX_NAMES]]
+        clients = several(named, len(root.actors))
         subject = Selection(session=session)
         link = LineLink("sessions" if session is not None else "locks", subject)
         return Blocker.of(root, clients, "wait for each other", "warning", link)

@@ -84,9 +84,7 @@ def lock_words(moment: Moment, path: Text) -> str:
 
 def _named(report: Report, members: Sequence[Member]) -> str:
     """Name the first of these members, and count the rest."""
-    names = [report.client_names.of(member) for member in members[:MAX_NAMED]]
-    rest = len(members) - MAX_NAMED
-    return f"{', '.join(names)} and {rest} more" if rest > 0 else several(names)
+    return several(map(report.client_names.of, members[:MAX_NAMED]), len(members))
 
 
 def _lock_in_short(moment: Moment, path: Text) -> str:
