@@ -110,6 +110,7 @@ class Tracks:
     def __init__(self) -> None:
         self.begin: Millis = 0  # nothing is known about the time before
         self.expired: dict[Session, Millis] = {}  # when sessions expired
+        self.unseen: list[tuple[Millis, Millis]] = []  # from the loss of the connection to its end
         self._newest: Report | None = None
         self._locks: dict[Text, LockColumns] = {}
         self._sessions: dict[Session, SessionColumns] = {}
@@ -126,6 +127,8 @@ class Tracks:
             self.begin = frame.at
             self._alarms.append(frame.at, alarms_in(now))
             return
+        if before.is_lost and before.now < frame.at:
+            self.unseen.append((before.now, frame.at))
         if now.findings is not before.findings or now.deadlocks is not before.deadlocks:
             self._alarms.append(frame.at, alarms_in(now))
         more_held: defaultdict[Session, int] = defaultdict(int)
@@ -174,6 +177,7 @@ class Tracks:
         if at <= self.begin:
             return
         self.begin = at
+        self.unseen = [one for one in self.unseen if one[1] > at]
         self.expired = {one: then for one, then in self.expired.items() if then >= at}
         _forget(self._alarms, at)
         self._locks = {key: one for key, one in self._locks.items() if _forget(one, at)}

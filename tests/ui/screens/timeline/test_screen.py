@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from ui.example_past import BEGIN, moments, past
 from ui.fake_feed import app_of, frames, panel, settled
 
+from zktop.model.facts import Link
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
@@ -388,3 +389,29 @@ async def test_there_is_nothing_to_mark_before_the_first_report() -> None:
         await settled(pilot)
 
         assert not list(app._notifications)
+
+
+async def test_strips_are_blank_where_there_was_no_connection() -> None:
+    """Nothing is known of that time: the lock may have been free."""
+    known = (own(at=BEGIN), *lock("/locks/x", "ann", "bob", at=BEGIN))
+    gone = Link(state="suspended", at=BEGIN + 5_000, zxid=0, lost_at=BEGIN + 5_000)
+    film = frames(
+        (BEGIN, known),
+        (BEGIN + 8_000, (gone,)),
+        (BEGIN + 10_000, (own(at=BEGIN + 10_000),)),
+        (BEGIN + 12_000, ()),
+    )
+    app = app_of(*film, page="timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        drawn = await settled(pilot)
+        await pilot.hover("#strips", offset=(105, 6))
+        pointed_at = (await settled(pilot))[3]
+
+    assert any(
+        line.startswith("│ /locks/x") and "A━━━━━━━━━          A━━━━ " in line for line in drawn
+    )
+    assert any(
+        line.startswith("│ B bob") and "╌╌╌╌╌╌╌╌╌╌          ╌╌╌╌╌ " in line for line in drawn
+    )
+    assert "unknown: the connection was lost" in pointed_at

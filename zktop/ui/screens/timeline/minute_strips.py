@@ -148,6 +148,7 @@ def _strips(
     alarms = strips.column_alarms(tracks, window)
     for session in clients:
         drawn = strips.session_strip(tracks, (session,), window, alarms, {})
+        drawn = strips.without_unseen(drawn, window, tracks.unseen)
         name = name_in(report, session) or state.tape.tracks.name(session)
         ink: Ink = "ours" if session in report.ours else "plain"
         named = fitted(line(" ", (middle(name, label - 3), ink)), label)

@@ -184,6 +184,8 @@ class TimelineScreen(Page):
         at, tracks = window.time(place.column), state.tape.tracks
         if at < tracks.begin:
             return pointed_at(at, "before the first data")
+        if any(since <= at < until for since, until in tracks.unseen):
+            return pointed_at(at, "unknown: the connection was lost")
         frame = state.tape.frame_at(at)
         report = frame.report if frame is not None and frame.at <= at else None
         moment = Moment(at, tracks, report)

@@ -194,6 +194,29 @@ def queue_area(
     return drawn, top
 
 
+def without_unseen(
+    drawn: Line, window: TimeWindow, unseen: Iterable[tuple[Millis, Millis]]
+) -> Line:
+    """Leave columns blank that end while there was no connection: nothing is known then."""
+    blank = {
+        column
+        for since, until in unseen
+        for column in range(
+            max(0, window.column(since)), min(window.columns, window.column(until))
+        )
+    }
+    if not blank:
+        return drawn
+    made, column = list[Run](), 0
+    for run in drawn:
+        cells = "".join(
+            " " if at in blank else cell for at, cell in enumerate(run.text, start=column)
+        )
+        made.append(run._replace(text=cells))
+        column += len(run.text)
+    return tuple(made)
+
+
 def inked(cells: str, letters: Letters | None = None) -> Line:
     """Colour runs of cells with the same meaning."""
     named = set((letters or {}).values())

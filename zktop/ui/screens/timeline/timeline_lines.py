@@ -73,7 +73,7 @@ class TimelineLines:
         ]
         if not self._chosen.counts.has_alerts:
             return [words, *axis]
-        alerts = strips.alarm_strip(self._alarms)
+        alerts = self._seen(strips.alarm_strip(self._alarms))
         drawn = alerts if self._state.is_ascii else strips.solid(alerts)
         return [words, *axis, self._row("alert", drawn, "title")]
 
@@ -92,7 +92,7 @@ class TimelineLines:
             yield self._legend("LOCKS", LOCK_SIGNS if state.is_ascii else LOCK_BARS)
         for path in self._chosen.paths:
             states = state.tape.tracks.lock_states(path, window.begin, window.known_end)
-            held, queue = strips.lock_strip(states, window, self._letters)
+            held, queue = map(self._seen, strips.lock_strip(states, window, self._letters))
             if not state.is_ascii:
                 held, queue = strips.spans(held), strips.levels(queue)
             words = partial(lock_words, path=path)
@@ -110,7 +110,7 @@ class TimelineLines:
             drawn = strips.session_strip(
                 tracks, one.sessions, self._window, self._alarms, tracks.expired
             )
-            drawn = drawn if state.is_ascii else strips.solid(drawn)
+            drawn = self._seen(drawn if state.is_ascii else strips.solid(drawn))
             name = f"{self._named(one)}{' (demo)' if is_ours else ''}"
             ink: Ink = "ours" if is_ours else "plain"
             yield TimelineLine(self._row(name, drawn, ink), one.session, _words_of(one))
@@ -130,7 +130,7 @@ class TimelineLines:
                 server = found[-1][1].rpartition(":")[0]
                 known_from = tape.in_memory_from or 0  # earlier tables are packed
                 drawn = strips.contact_strip((at for at, _ in found), window, known_from)
-                drawn = drawn if state.is_ascii else strips.solid(drawn)
+                drawn = self._seen(drawn if state.is_ascii else strips.solid(drawn))
                 name = f"{self._named(one)} {server}"
                 yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
 
@@ -144,7 +144,7 @@ class TimelineLines:
         title = line(("WAITING  ", "title"), (said, "dim"))
         yield TimelineLine(self._crossed_text(title))
         words = partial(waiting_words, pulse=state.pulse)
-        yield from (TimelineLine(self._row("", one), None, words) for one in drawn)
+        yield from (TimelineLine(self._row("", self._seen(one)), None, words) for one in drawn)
 
     # One line
 
@@ -154,6 +154,9 @@ class TimelineLines:
         if self._state.is_newest or not self._window.shows(self._at):
             return None
         return self._window.column(self._at)
+
+    def _seen(self, drawn: Line) -> Line:
+        return strips.without_unseen(drawn, self._window, self._state.tape.tracks.unseen)
 
     def _row(self, label: str, drawn: Line, ink: Ink = "plain") -> Line:
         """Return a strip after its label, crossed by the cursor."""
