@@ -168,6 +168,26 @@ async def test_a_on_screen_3_moves_the_finding_below_the_others() -> None:
         assert "ACKNOWLEDGED" not in after_all
 
 
+async def test_n_goes_to_warnings_too_and_says_if_there_is_no_other_alert() -> None:
+    """The header counts them, and a click on the count goes the same way."""
+    calm = [replace(one, severity="warning", id=f"w{n}") for n, one in enumerate([ORPHAN] * 2)]
+    last = FILM[-1]
+    report = replace(last.report, findings=(ORPHAN, *calm), deadlocks=())
+    app = app_of(*FILM[:-1], replace(last, report=report))
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        seen = []
+        for _ in range(4):
+            await pilot.press("n")
+            await settled(pilot)
+            seen.append(app.subject.case)
+        await pilot.press("a", "n", "a", "n", "n")
+        await settled(pilot)
+
+        assert seen == [ORPHAN.id, "w0", "w1", ORPHAN.id]
+        assert said(app)[-1] == "There is no other alert."
+
+
 async def test_n_skips_what_is_acknowledged() -> None:
     """It goes to the orphan; pressed again, it finds no new alert."""
     app = app_of(*FILM)

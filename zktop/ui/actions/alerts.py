@@ -15,18 +15,21 @@ class AlertActions(Shell):
     """The keys for alerts."""
 
     def action_next_alert(self) -> None:
-        """Select the next deadlock or critical finding on the page of findings."""
+        """Select the next alert on the page of findings; notes only if there is nothing else."""
         report = self.view_state.report
         if report is None:
             return
         acknowledged = self.visit.acknowledged.covered(report)
         new = [one for one in self._listed(report) if one not in acknowledged]
-        urgent = {one.id for one in report.critical}
-        alerts = [one for one in new if one in urgent] or new[:1]
+        notes = {one.id for one in report.findings if one.severity == "info"}
+        alerts = [one for one in new if one not in notes] or new
         if not alerts:
             self.show_message(_no_alerts(len(acknowledged)))
             return
         case = self.subject.case
+        if alerts == [case] and self.visit.page == "findings":
+            self.show_message("There is no other alert.")
+            return
         following = alerts[(alerts.index(case) + 1) % len(alerts)] if case in alerts else alerts[0]
         self.turn_to("findings", Selection(case=following))
 

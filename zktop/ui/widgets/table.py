@@ -28,6 +28,7 @@ from zktop.ui.widgets.canvas import Canvas
 
 R = TypeVar("R")
 GAP: Final = 1  # cells between two columns
+MIN_NAME_CELLS: Final = 6  # of a name that is cut in its middle
 KEEPS_WIDTH_S: Final = 10.0  # a column keeps the width of a text that is gone, at least
 
 
@@ -84,9 +85,18 @@ def shortened(drawn: Line, cells: int) -> Line:
     return (*drawn[:longest], cut, *drawn[longest + 1 :])
 
 
-def cut_to(drawn: Line, cells: int) -> Line:
-    """Cut a line that is too long in the middle of its longest piece."""
-    return drawn if width_of(drawn) <= cells else shortened(drawn, cells)
+def cut_last(drawn: Line, cells: int) -> Line:
+    """Cut a line that is too long in the middle of its last piece, or at its end if that is short.
+
+    >>> text_of(cut_last((Run("deadlock  "), Run("127.0.0.1:59112")), 20))
+    'deadlock  127…:59112'
+    >>> text_of(cut_last((Run("lock order inversion?  "), Run("orders")), 22))
+    'lock order inversion?…'
+    """
+    kept = cells - width_of(drawn[:-1])
+    if width_of(drawn) <= cells or kept < MIN_NAME_CELLS:
+        return fitted(drawn, min(cells, width_of(drawn)))
+    return (*drawn[:-1], drawn[-1]._replace(text=cut_middle(drawn[-1].text, kept)))
 
 
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:

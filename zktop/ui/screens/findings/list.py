@@ -218,7 +218,8 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
         ("  ● ", ink_of(finding)),
         (_for(finding.since, now), "dim"),
         (f"{finding.words}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
-        f"  {place}",
+        "  ",
+        place,
     )
     return FindingEntry(finding.id, drawn, _words_of(finding), finding.severity)
 
@@ -263,8 +264,8 @@ def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
         if name not in alive and is_over(case, report.now):
             dead = case.deadlock
             names = several(path.rpartition("/")[2] for path in dead.locks)
-            text = f"  {deadlock_name(dead):<4}until {clock(case.over_at or 0)}  {names}"
-            yield FindingEntry(name, line((text, "dim")), _words(dead), "")
+            until = f"  {deadlock_name(dead):<4}until {clock(case.over_at or 0)}  "
+            yield FindingEntry(name, line((until, "dim"), (names, "dim")), _words(dead), "")
 
 
 def is_over(case: DeadlockRecord, now: Millis) -> bool:

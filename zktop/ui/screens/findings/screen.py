@@ -41,7 +41,7 @@ from zktop.ui.styled_text import text_of
 from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
-from zktop.ui.widgets.table import cut_to
+from zktop.ui.widgets.table import cut_last
 
 WIDE_FROM_CELLS: Final = 120  # in a narrower screen, the list is above the explanation
 LIST_LINES: Final = 9  # of the list above the explanation
@@ -160,7 +160,7 @@ class FindingsScreen(SplitPage):
             )
         )
         width = cases.room.width
-        lines = [cut_to(one.drawn, width) if width else one.drawn for one in listed]
+        lines = [cut_last(one.drawn, width) if width else one.drawn for one in listed]
         cases.show(lines, [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
