@@ -1,7 +1,7 @@
 """Screen 2 with its keys."""
 
 import pytest
-from model.builders import NOW, kazoo_name
+from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, lock, row
 from model.findings.cases import facts
 from output.stories import facts as story
 from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
@@ -9,6 +9,7 @@ from ui.fake_feed import FakeFeed, frames, panel, settled
 from ui.past.churn import make_room
 
 from zktop.model.facts import AnyFact, Gone, join
+from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
 from zktop.ui.past.tape import FRAME_BYTES, Tape, TapeLimits
@@ -33,6 +34,20 @@ async def test_shows_holder_queue_and_matrix_in_any_size(size: tuple[int, int]) 
     assert "QUEUE   5 = W · R3 · W" in text
     assert "COMPATIBLE WITH" in text
     assert "BLOCKED BY" in text
+
+
+@pytest.mark.parametrize(("servers", "head"), [((ZK1,), "CLIENT"), ((ZK1, ZK2), "CLIENT@SERVER")])
+async def test_a_server_has_a_place_in_the_head_only_beside_others(
+    servers: tuple[Text, ...], head: str
+) -> None:
+    """With one server, the column has only the address of the client."""
+    tables = [connections(one, row("ann")) for one in servers[:1]]
+    tables += [connections(one) for one in servers[1:]]
+    film = looked([*lock(ORDERS, "ann", "bob"), *tables])
+    async with page_on(PAGE, film, (200, 60)) as (_, pilot):
+        text = await shown(pilot)
+
+    assert head in text.split()
 
 
 async def test_chooses_the_worst_lock_itself() -> None:

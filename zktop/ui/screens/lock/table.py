@@ -125,7 +125,7 @@ def session(row: QueueRow) -> Line:
 
 
 def client(row: QueueRow) -> Line:
-    """CLIENT@SERVER: the address of the client, and its server if there are several."""
+    """CLIENT: the address of the client, and its server if there are several."""
     if row.is_group or row.session is None:
         return ()
     address = client_address(row.detail.report.ensemble, row.session)
@@ -323,7 +323,7 @@ COLUMNS: Final = (
     Column[QueueRow]("M", 1, mode),
     Column[QueueRow]("IDENTITY", 13, identity, share=3, cuts_middle=lambda row: not row.is_group),
     Column[QueueRow]("SESSION", 7, session, rank=3),
-    Column[QueueRow]("CLIENT@SERVER", 21, client, rank=5, share=1),
+    Column[QueueRow]("CLIENT", 21, client, rank=5, share=1),
     Column[QueueRow]("AGE", 7, age_of, at_right=True),
     Column[QueueRow]("BLOCKED BY", 13, blocked_by, rank=2, share=1),
     Column[QueueRow]("WATCHES", 13, watches, rank=1),
@@ -338,7 +338,11 @@ class QueueTable(Panel, Table[QueueRow]):
         columns = [
             one._replace(draw=self._watches) if one.name == "WATCHES" else one for one in COLUMNS
         ]
-        super().__init__(columns, lambda row: row.name, id="lock-queue", mark=self._gutter)
+        self._columns = tuple(columns)
+        self._with_servers = tuple(
+            one._replace(name="CLIENT@SERVER") if one.name == "CLIENT" else one for one in columns
+        )
+        super().__init__(self._columns, lambda row: row.name, id="lock-queue", mark=self._gutter)
         self._arrows: dict[str, str] = {}  # by the names of rows
         self._blocking: frozenset[int] = frozenset()  # positions that block the selected row
 
@@ -346,7 +350,10 @@ class QueueTable(Panel, Table[QueueRow]):
         self, rows: Sequence[QueueRow | RowGroup[QueueRow]], note: Sequence[Line] = ()
     ) -> None:
         """Show rows with arrows, and mark those that block the one under the cursor."""
-        self._arrows = arrow_rows([row for row in rows if isinstance(row, QueueRow)])
+        drawn = [row for row in rows if isinstance(row, QueueRow)]
+        self._arrows = arrow_rows(drawn)
+        has_servers = any(len(row.detail.report.ensemble.tables) > 1 for row in drawn[:1])
+        self.use(self._with_servers if has_servers else self._columns)
         super().show(rows, note)
         before = self._blocking
         self._find_blocking()
