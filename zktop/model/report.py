@@ -290,8 +290,8 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         return frozenset(
             node
             for one in self.findings
-            if one.rule in rules and one.lock == path and one.severity != "info"
-            for node in one.nodes
+            if one.rule in rules and one.severity != "info"
+            for node in one.nodes_in(path)
         )
 
     def address(self, session: Session | None, name: str = "") -> str:

@@ -222,6 +222,16 @@ def test_many_findings_alike_are_shown_as_one() -> None:
     assert (shown.rule, shown.lock, shown.nodes, len(shown.locks)) == ("L1", None, (), MANY + 1)
 
 
+def test_many_findings_alike_keep_the_nodes_of_each_lock() -> None:
+    """Nodes of several locks may have one name."""
+    alike = [*many("L1", node="n1"), one("L1", lock="/jobs/other", node="n2")]
+    (shown,) = folded(alike)
+
+    assert [*shown.nodes_in("/jobs/0007")] == ["n1"]
+    assert [*shown.nodes_in("/jobs/other")] == ["n2"]
+    assert not [*shown.nodes_in("/jobs")]
+
+
 def test_findings_alike_that_fit_on_two_screens_stay_apart() -> None:
     """Each of them can be read."""
     assert len(folded(many("L1", MANY))) == MANY

@@ -381,6 +381,7 @@ class _Kind:
             sessions=tuple(dict.fromkeys((*first.sessions, *self._sessions))),
             locks=locks,
             cause=self.cause,
+            alike=() if is_one_lock else tuple(self.members),
         )
         group = ManyAlike(first.id, shown, others)
         return replace(group, shown=group.reworded(first))

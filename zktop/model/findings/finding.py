@@ -53,11 +53,18 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     at_once: bool = False  # proven by one look: needs no second one
     cause: str | None = None  # id of the finding that this one follows from
     folded: int = 0  # number of findings that follow from this one
+    alike: tuple["Finding", ...] = ()  # many in several locks, which this one stands for
 
     @property
     def is_sure(self) -> bool:
         """True if it is confirmed."""
         return self.confidence in CONFIRMED
+
+    def nodes_in(self, path: str) -> Iterator[Text]:
+        """Yield the nodes in one of its locks."""
+        for one in self.alike or (self,):
+            if path == one.lock or path in one.locks:
+                yield from one.nodes
 
     @property
     def words(self) -> str:

@@ -118,7 +118,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The worst finding of each node, without notes."""
         marks: dict[Text, Finding] = {}
         for finding in (one for one in self.findings if one.severity != "info"):
-            for node in finding.nodes:
+            for node in finding.nodes_in(self.path):
                 marks.setdefault(node, finding)
         return marks
 

@@ -109,9 +109,7 @@ def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
     path, node = held
     if node_of(actor, report) is not None:
         client = Text(f"{short(node)} in {path}")
-    about = (
-        finding for finding in report.findings if path in finding.locks and node in finding.nodes
-    )
+    about = (finding for finding in report.findings if node in finding.nodes_in(path))
     kind = actor.partition(":")[0] + ":"
     why, ink = _why(about) or _NODE_REASONS.get(kind) or _holding(path)
     return Blocker.of(root, client, why, ink, LineLink("lock", Selection(path=path, node=node)))
