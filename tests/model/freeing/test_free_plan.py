@@ -4,7 +4,7 @@ from typing import Literal
 from unittest.mock import Mock
 
 import pytest
-from model.builders import NOW, ZK1, connections, own, row, session, watches, world
+from model.builders import NOW, ZK1, connections, expiry, own, row, session, watches, world
 from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, path_of, plain
 from model.layouts.vectors import all_vectors, facts_of, now_of, settings_of
 
@@ -106,6 +106,17 @@ def test_a_deadlock_has_its_ways_out(identity: Literal["session", "owner"]) -> N
 
     assert [one.role for one in blockers] == ["deadlocked", "deadlocked"]
     assert {one.name for one in blockers} == {"ann", "bob"}
+
+
+def test_a_disconnected_client_is_the_first_way_out_and_has_no_bean() -> None:
+    """Its session expires by itself; its server ended the bean with the connection."""
+    alive = expiry(ZK1, {"ann": 9 * SECOND, "bob": 9 * SECOND})
+
+    gone, _ = planned(*CYCLE[:-1], connections(ZK1, row("ann")), alive).blockers
+
+    (way,) = gone.ways
+    assert (gone.name, way.kind, way.commands) == ("bob", "stop-process", ())
+    assert way.effect.startswith(f"When the session expires, it releases {BILLING}")
 
 
 def test_a_way_out_of_a_deadlock_does_not_count_its_victim_as_freed() -> None:

@@ -31,6 +31,7 @@ from zktop.model.freeing.ways import (
     freed_clients,
     freed_watchers,
     stop_process,
+    wait_for_expiry,
 )
 from zktop.model.locks.lock import FOREIGN, Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue
@@ -176,9 +177,13 @@ class _Planner:
         return self._report.client_names.of(member)
 
     def obstacles(self, view: LockView, deadlocks: tuple[Deadlock, ...]) -> Iterator[_Obstacle]:
-        """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders."""
+        """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders.
+
+        Of a deadlock, disconnected clients come first: their sessions expire by themselves.
+        """
         lock = view.lock
         deadlocked = [one for deadlock in deadlocks for one in self._ways_out(deadlock)]
+        deadlocked.sort(key=lambda one: not self._is_cut_off(one.member))
         yield from deadlocked
         for child in foreign_blockers(lock):
             yield _Obstacle(view, child, "foreign")
@@ -246,7 +251,7 @@ class _Planner:
         if ensemble.alive(member.owner, member.czxid) is False:
             return f"{age} old; its session is in no list of sessions"
         left = ensemble.expires_in(member.owner, self._report.now)
-        if left is not None and ensemble.is_cut_off(member.owner):
+        if left is not None and self._is_cut_off(member):
             return (
                 f"{age} old; its client is disconnected, and its session expires by itself in "
                 f"{span(left.low)} to {span(left.high)}"
@@ -272,13 +277,20 @@ class _Planner:
         if member.layout in REVOCABLE_LAYOUTS and lock.queue_of(member).holds(member):
             refusal = ask_refusal(view, member)
             yield ask_to_release(lock.path, self.name(member), freed, refusal)
+        cost = SessionCost.of(self._report, owner)
+        if self._is_cut_off(member):
+            yield wait_for_expiry(owner, cost, freed)
+            return
         presence = self._report.ensemble.presence(owner)
         client, server = (presence.client, presence.server) if presence else (None, None)
-        cost = SessionCost.of(self._report, owner)
         known = self._report.client_names.owners.details_of(session_text(owner), client or "")
         yield stop_process(owner, client, pod_command(client, known), cost, freed)
         if self._has_jmx:
             yield end_session(owner, server, cost, freed)
+
+    def _is_cut_off(self, member: Member) -> bool:
+        """Whether the owner's session exists without a connection."""
+        return self._report.ensemble.is_cut_off(member.owner, member.czxid) is True
 
     @property
     def _has_jmx(self) -> bool:

@@ -91,6 +91,17 @@ def stop_process(
     )
 
 
+def wait_for_expiry(session: Session, cost: SessionCost, freed: str) -> WayToFree:
+    """Let the session of a disconnected client expire: no server has a JMX bean of it."""
+    return WayToFree(
+        kind="stop-process",
+        what=f"Wait for the end of its session ({session_text(session)}). If its process still "
+        "runs, stop it, so that it does not connect again.",
+        effect=f"When the session expires, it {cost.lost}. {freed}",
+        belief=f"nothing if it is gone; else {_GOES_ON}.",
+    )
+
+
 def end_session(session: Session, server: str | None, cost: SessionCost, freed: str) -> WayToFree:
     """End the session on its server by JMX: ZooKeeper has no other command for that."""
     where = f"on the host of {server}" if server else "on the host of its server"
