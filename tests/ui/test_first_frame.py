@@ -1,7 +1,8 @@
-"""The first frame: the theme is read once, and keys before the first page are not lost."""
+"""The first frame of zktop, and that of a page: nothing is read twice, lost, or squeezed."""
 
 import pytest
 from textual.css.stylesheet import Stylesheet
+from textual.message import Message
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, pressed, settled
 
@@ -44,3 +45,23 @@ async def test_the_line_for_filters_is_there_with_the_first_page() -> None:
 
         assert is_early
         assert isinstance(app.focused, FilterLine)
+
+
+async def test_a_page_is_not_squeezed_while_the_next_one_is_built() -> None:
+    """On its first use, a page was shown below the one before it."""
+    heights: set[int] = set()
+
+    def measure(_message: Message) -> None:
+        page = app.page
+        if page is not None and page.size.height:
+            heights.add(page.size.height)
+
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36), message_hook=measure) as pilot:
+        await settled(pilot)
+        heights.clear()
+        for key in "2345":
+            await pressed(pilot, key)
+            await settled(pilot)
+
+    assert len(heights) == 1

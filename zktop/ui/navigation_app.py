@@ -171,7 +171,7 @@ class NavigationApp(BaseApp):
         self._is_turning = True
         ident = f"page-{name}"
         if not visit.pages.query(f"#{ident}"):
-            await visit.pages.mount(page_named(name).new_page())
+            await visit.pages.add_content(page_named(name).new_page())
         if name == "findings" != visit.page:
             self.clear_notifications()  # they would cover the findings that they announce
         visit.page, visit.pages.current = name, ident
