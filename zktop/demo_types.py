@@ -104,11 +104,9 @@ class ContenderStep(Struct, frozen=True, omit_defaults=True, rename={"contender"
     watched: WatchedPart = "node"  # with `watching`: which part of the node
 
     def line(self) -> str:
-        """Return the step as one readable line."""
         return f"{self.at[11:23]} {self.contender}: {self.says}"
 
     def json(self) -> str:
-        """Return the step as one line of JSON."""
         return msgspec.json.encode(self).decode()
 
 
@@ -215,7 +213,6 @@ class ContenderState(Struct, frozen=True):
         return self.last_words or (self.last.says if self.last else "starting")
 
     def after(self, step: ContenderStep) -> Self:
-        """Return the state after one more step."""
         activity = ACTIVITY_AFTER.get(step.what, self.activity)
         if step.what == "connected":
             activity = "ready" if self.activity == "starting" else self.activity
@@ -234,7 +231,6 @@ class ContenderState(Struct, frozen=True):
         )
 
     def after_exit(self, code: int, last_words: Text) -> Self:
-        """Return the state after the end of the process."""
         return replace(self, exit_code=code, last_words=last_words, holds=(), watches=None)
 
     def _holds_after(self, step: ContenderStep) -> tuple[str, ...]:

@@ -120,7 +120,6 @@ class Recorder:
         self._member: gzip.GzipFile | None = None
 
     def facts(self, facts: Iterable[SourceFact]) -> None:
-        """Write facts."""
         new = [redacted(fact) if self._redacted else fact for fact in single_facts(facts)]
         if not new:
             return

@@ -139,7 +139,6 @@ class _ImportWriter:
         self._lines_since_state = self._lines_of_state = 0
 
     def write(self, steps: Iterable[Restart | ReplayStep], on_progress: OnProgress) -> None:
-        """Write all facts and looks."""
         for number, step in enumerate(steps):
             if isinstance(step, ReplayStep):
                 self._step(step)

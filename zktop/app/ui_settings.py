@@ -123,7 +123,6 @@ def theme_list(environment: Mapping[str, str]) -> ThemeList:
 
 
 def textual_theme(file: ThemeFile) -> NamedTheme:
-    """Convert a theme file to a theme of Textual."""
     base = BUILTIN_THEMES["ansi-dark" if file.dark else "ansi-light"].variables
     colours = file.colours
     border = colours.pop("line", "ansi_bright_black" if file.ansi else _between(file))

@@ -98,7 +98,6 @@ def run(args: list[str]) -> int:
 
 
 def module_of(command: str) -> str:
-    """Return the name of the module with a command."""
     return f"zktop.cli.{_MODULES.get(command, command)}"
 
 

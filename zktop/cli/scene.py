@@ -29,7 +29,6 @@ Examples:
 def complete_scene(
     _context: click.Context, _parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
-    """Complete the name of a scene in the shell."""
     return [
         CompletionItem(scene.name, help=scene.title)
         for scene in SCENES

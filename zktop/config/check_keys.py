@@ -123,7 +123,6 @@ class ConfigReader:
         return self._wrong(tree, key, f"expected {wanted}, got {kind_of(tree)}")
 
     def read_list(self, kind: inspect.VarTupleType, tree: ConfigNode, key: str) -> object:
-        """Read a list as a tuple."""
         if not isinstance(tree, ListNode):
             return self._wrong(tree, key, f"expected a list, got {kind_of(tree)}")
         items = tuple(

@@ -185,7 +185,6 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return stat
 
     def delete(self, path: str, *arguments: object, **options: object) -> None:
-        """Delete a node."""
         self.reporter.requests += 1
         super().delete(path, *arguments, **options)
         self.created.discard(path)

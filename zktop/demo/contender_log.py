@@ -57,7 +57,6 @@ class ContenderLog:
             return self.counts[name][what] if name in self.counts else 0
 
     def _forget(self, name: str) -> None:
-        """Forget an earlier contender of this name."""
         self.ended.pop(name, None)
         self.counts.pop(name, None)
 

@@ -221,7 +221,6 @@ class ScenePlayer:
         self._commands.put(lambda: self._set(goal=self.progress.played))
 
     def step(self) -> None:
-        """Play one move."""
         self._commands.put(lambda: self._play_until(self.progress.played + 1))
 
     def stop(self) -> None:

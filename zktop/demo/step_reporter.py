@@ -38,7 +38,6 @@ class StepReporter:
         session: str | None = None,
         watched: WatchedPart = "node",
     ) -> None:
-        """Report one step."""
         if what not in REPEATABLE:
             self._reported_at = {}
         elif self._is_repeated(what, says):

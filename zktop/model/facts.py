@@ -154,7 +154,6 @@ class Connection(msgspec.Struct, frozen=True, gc=False, array_like=True):
     quiet_ms: int | None = None  # since the server last replied to it, by the server's clock
 
     def __post_init__(self) -> None:
-        """Clean the text."""
         if not self.client.isprintable():
             msgspec.structs.force_setattr(self, "client", clean(self.client))
         if self.last_operation is not None and not self.last_operation.isprintable():
@@ -189,7 +188,6 @@ class Watches(Fact, frozen=True, tag="watches"):
     is_mixed: bool = False
 
     def __post_init__(self) -> None:
-        """Clean the text."""
         for field, table in (("rows", self.rows), ("children", self.children)):
             rows = table or {}
             if not are_clean(chain.from_iterable(rows.values())):

@@ -155,7 +155,6 @@ def waits(number: int | None) -> str:
 
 
 def session_name(session: Session) -> str:
-    """The name of a session without a label."""
     return session_text(session) if session else "no session"
 
 

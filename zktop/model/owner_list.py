@@ -40,7 +40,6 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
         return next(matching, None)
 
     def name(self, key: str) -> Text:
-        """Return the name of an entry."""
         entry = self.entries[key]
         return clean(entry if isinstance(entry, str) else entry.get(NAME, "")) or clean(key)
 

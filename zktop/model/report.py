@@ -89,7 +89,6 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def waiting(self) -> int:
-        """The number of waiters."""
         return len(self.lock.waiters) + len(self.watch_check.watchers_waiting)
 
     @property

@@ -27,7 +27,6 @@ class FailCriteria(NamedTuple):
     confidence: Confidence = "C2"
 
     def counts(self, finding: Finding) -> bool:
-        """Return whether a finding makes the check fail."""
         if not self.names(finding) or not self.is_sure(finding):
             return False
         is_hint = finding.confidence == "C1"  # so its severity is below critical

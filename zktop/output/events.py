@@ -135,7 +135,6 @@ def _mode(event: history.Event, report: Report) -> str | None:
 
 
 def lock_event(event: history.Event, mode: str | None) -> EventJson:
-    """Convert a lock event."""
     waited, held = event.waited, event.held
     return EventJson(
         schema=EVENT,

@@ -20,7 +20,6 @@ FORMER_NAMES: Final = {rule.id: rule.former_name for rule in RULES}
 
 
 def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.SnapshotJson:
-    """Convert a whole report."""
     return schema.SnapshotJson(
         schema=schema.SNAPSHOT,
         taken_at=iso(report.now),
@@ -107,7 +106,6 @@ def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
 
 
 def expired_json(one: ExpiredSession) -> schema.ExpiredSessionJson:
-    """Convert one expired session."""
     return _convert(
         one,
         schema.ExpiredSessionJson,
@@ -127,7 +125,6 @@ def _freed(freed: FreedLock) -> schema.FreedLockJson:
 
 
 def deadlock_json(deadlock: Deadlock) -> schema.DeadlockJson:
-    """Convert one deadlock."""
     return _convert(
         deadlock,
         schema.DeadlockJson,
@@ -151,7 +148,6 @@ def _step(step: DeadlockStep) -> schema.StepJson:
 
 
 def finding_json(finding: Finding) -> schema.FindingJson:
-    """Convert one finding."""
     return _convert(
         finding,
         schema.FindingJson,

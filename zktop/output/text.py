@@ -104,7 +104,6 @@ def _mode_runs(contenders: Sequence[ContenderJson]) -> str:
 
 
 def cut(line: str, width: int) -> str:
-    """Shorten a line to this width."""
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
@@ -138,7 +137,6 @@ def _behind(contender: ContenderJson) -> str:
 
 
 def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:
-    """Yield the lines of a snapshot."""
     now = millis(snapshot.taken_at)
     yield from _head(snapshot, width)
     for deadlock in snapshot.deadlocks:

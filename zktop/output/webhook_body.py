@@ -52,7 +52,6 @@ class WebhookBody(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
-    """Return the JSON of alerts about one cluster."""
     is_firing = any(alert.status == "firing" for alert in alerts)
     common = set.intersection(*(set(alert.labels.items()) for alert in alerts))
     body = WebhookBody(

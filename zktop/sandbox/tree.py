@@ -53,7 +53,6 @@ class StoredNode:
     children: dict[str, int] = field(default_factory=dict)  # with the zxid of their creation
 
     def stat(self) -> NodeStat:
-        """The Stat as clients see it."""
         return NodeStat(
             self.czxid,
             self.mzxid,
@@ -125,7 +124,6 @@ class SandboxTree:
             self._temporary[path] = None
 
     def delete(self, path: str, zxid: int, *, by_request: bool = True) -> StoredNode:
-        """Remove and return a znode."""
         parent, name = self._parent(path)
         node = self._nodes.pop(path)
         del parent.children[name]
@@ -156,7 +154,6 @@ class SandboxTree:
         return node
 
     def parent_acl(self, path: str) -> tuple[Acl, ...]:
-        """The access list of the parent."""
         return self._parent(path)[0].acl
 
     def ephemerals(self, session: int) -> list[str]:

@@ -57,7 +57,6 @@ class WatchesByPath(Generic[Watcher]):
         return True
 
     def forget(self, watcher: Watcher) -> None:
-        """Remove all watches of a watcher."""
         for path in self.by_watcher.pop(watcher, {}):
             self._drop(path, watcher)
 
@@ -103,7 +102,6 @@ class ServerWatches(Generic[Watcher]):
         self.child.add(path, watcher, mode)
 
     def forget(self, watcher: Watcher) -> None:
-        """Remove all watches of a watcher."""
         self.data.forget(watcher)
         self.child.forget(watcher)
 

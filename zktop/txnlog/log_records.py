@@ -99,7 +99,6 @@ class LogRecords:
 
     @property
     def position(self) -> int:
-        """The offset of the next record."""
         return self._base + self._at
 
     def note_torn_end(self, at: int | None = None) -> None:

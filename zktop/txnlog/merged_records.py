@@ -70,7 +70,6 @@ class ServerLogs:
         self.advance()
 
     def advance(self) -> None:
-        """Advance to the next record."""
         if self.head is not None:
             self.last, self._has_logged = self.head[0], True
         self._is_sure = True

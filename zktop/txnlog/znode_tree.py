@@ -61,7 +61,6 @@ def _session_of(owner: int) -> Session:
 
 
 def _new_znode(path: str, data: bytes, zxid: int, at: Millis, owner: int) -> StoredZnode:
-    """Return a znode as a transaction creates it."""
     session = _session_of(owner) if owner else 0
     if path.startswith(_OUTSIDE_OF_DIGEST):
         return StoredZnode(data, owner, session, zxid, zxid, zxid, at, at, None)
@@ -222,7 +221,6 @@ class ZnodeTree:
                 self.owned[owner] = {path: None}
 
     def _update_digest(self, node: StoredZnode) -> None:
-        """Update the digest after a change of one znode."""
         if node.path_and_data_crc is None:
             return
         crc = zlib.crc32(

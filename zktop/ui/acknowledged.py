@@ -67,7 +67,6 @@ def _weight_of_deadlock(deadlock: Deadlock) -> AlertWeight:
 
 @lru_cache(2)  # the header and the lists use the same report
 def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight]:
-    """Return the weights of these alerts of a report, by id."""
     return dict(_weighed(report, wanted))
 
 
@@ -94,7 +93,6 @@ class Acknowledged(msgspec.Struct, frozen=True):
         return Acknowledged({**self.weights, **new}, self.gone_since)
 
     def without(self, ids: Collection[str]) -> "Acknowledged":
-        """Remove acknowledgements."""
         kept = {name: weight for name, weight in self.weights.items() if name not in ids}
         return Acknowledged(kept, self.gone_since)
 

@@ -47,7 +47,6 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         return matches
 
     def passing(self, rows: Iterable[R], fields: Mapping[str, Callable[[R], str]]) -> list[R]:
-        """Return the rows that match."""
         return [*filter(self.matcher(fields), rows)]
 
     def passes(self, fields: Mapping[str, str]) -> bool:

@@ -128,7 +128,6 @@ class NavigationApp(BaseApp):
             self._go_to(entry)
 
     def turn_forward(self) -> None:
-        """Undo `turn_back`."""
         visit, page = self.visit, self.page
         if visit.navigation.following and page is not None:
             entry = visit.navigation.following[-1]

@@ -103,7 +103,6 @@ def brief(finding: Finding, key: str) -> str:
 
 
 def headline(alert: Finding | Deadlock) -> str:
-    """Return the kind of an alert, and its locks."""
     if isinstance(alert, Deadlock):
         return f"DEADLOCK: {several(alert.locks)}"
     what = alert.words.upper()

@@ -62,7 +62,6 @@ class Visit:
 
     @property
     def filter_text(self) -> str:
-        """The filter of the page on display."""
         return self._filters.get(self.page, "")
 
     @filter_text.setter
@@ -89,7 +88,6 @@ class Visit:
         self.pulse = Pulse()
 
     def keep(self, news: News) -> None:
-        """Store one piece of news."""
         if isinstance(news, Frame):
             if self.tape.last is not None and self.tape.last.is_early:
                 self._begin_past()  # otherwise, all locks read since then would look new

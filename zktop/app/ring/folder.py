@@ -85,7 +85,6 @@ class RingFolder:
         return StoredPiece(self.path / piece_name(self._last), self._last, 0)
 
     def add(self, piece: StoredPiece) -> None:
-        """Add a finished piece."""
         self._pieces.append(piece)
 
     def pieces_since(self, since: Millis) -> list[StoredPiece]:

@@ -16,12 +16,10 @@ PROGRESS_EVERY_S = 0.5
 
 
 def put(line: str) -> None:
-    """Print one line of data."""
     _write(clean(line), sys.stdout)
 
 
 def put_json(value: object) -> None:
-    """Print one JSON object, indented."""
     put_utf8(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 

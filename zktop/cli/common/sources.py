@@ -30,7 +30,6 @@ def live_run(overrides: Overrides, sample_every_s: float | None = None) -> Itera
 
 @contextmanager
 def live_run_of(config: Config, sample_every_s: float | None = None) -> Iterator[LiveRun]:
-    """Connect with the settings of a config."""
     plan = plan_of(config, sample_every_s)
     interrupts = Interrupts()
     waiting, owners = interrupts.waiting, config.owners_file

@@ -46,7 +46,6 @@ def recipe_of(claim: LockClaim) -> type[Recipe]:
 
 
 def make_recipe(client: LockClient, claim: LockClaim, owner: str) -> Recipe:
-    """Return an instance of the recipe, for one claim."""
     return recipe_of(claim)(client, claim, owner)
 
 

@@ -50,7 +50,6 @@ class FigureTally:
             self.given_up += not is_granted
 
     def extend(self, other: "FigureTally") -> None:
-        """Add all of another tally."""
         self.waits.extend(other.waits)
         self.holds.extend(other.holds)
         self.given_up += other.given_up
@@ -100,7 +99,6 @@ class Ledger:
         self._unseen: list[tuple[Millis, Millis]] = []
 
     def look(self, report: Report) -> None:
-        """Add the next report."""
         before = self._report
         if before is None:
             self._since = max(self._since, report.now)
@@ -250,7 +248,6 @@ class Ledger:
             yield self._lock_account(Text(name), paths, deadlocks[name])
 
     def _lock_account(self, name: Text, paths: list[Text], deadlocks: int) -> LockAccount:
-        """The account of one lock, or the sum of several."""
         tally, charges, blocked_ms = FigureTally(), dict[str, Charge](), 0
         for path in paths:
             tally.extend(self._locks[path])

@@ -56,7 +56,6 @@ def examine_lock(ctx: LockContext) -> Examination:
 
 
 def examine_session(ctx: SessionContext) -> Examination:
-    """Apply all rules to one session."""
     return _apply(SESSION_RULES, ctx, ctx.now_ms)
 
 

@@ -84,7 +84,6 @@ class _Context(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
 
     @property
     def now_ms(self) -> Millis:
-        """The time of this look."""
         return self.shared.now_ms
 
 
@@ -133,7 +132,6 @@ class SessionContext(_Context, frozen=True, eq=False):
 
     @cached_property
     def name(self) -> str:
-        """The display name of the session."""
         labels = (place.member.label for place in self.places)
         return self.shared.name_of(self.session, next(filter(None, labels), None))
 
@@ -160,7 +158,6 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
-    """The nodes of a session in one lock."""
     for queue in lock.queues:
         for member in queue.members:
             if member.owner == session:
@@ -191,7 +188,6 @@ def waits_of(
 
 
 def holders_of(lock: Lock | None) -> Iterator[Session]:
-    """The sessions that hold a lock."""
     return (member.owner for member in lock.holders if member.owner) if lock else iter(())
 
 
@@ -228,7 +224,6 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @property
     def ensemble(self) -> Ensemble:
-        """The tables of all servers."""
         return self.shared.ensemble
 
     @property
@@ -247,12 +242,10 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def queue_of(self) -> dict[Text, LockQueue]:
-        """The queue of each node."""
         return {member.node: queue for queue in self.lock.queues for member in queue.members}
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """All members, queue by queue."""
         return tuple(self.lock.members)
 
     @cached_property
@@ -267,7 +260,6 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @property
     def waiters(self) -> Sequence[Member]:
-        """The members that do not hold the lock."""
         return self.lock.waiters
 
     @cached_property
@@ -293,7 +285,6 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def at_path(self) -> dict[Text, Member]:
-        """All members by absolute path."""
         return {self.path_of(member.node): member for member in self.members}
 
     @cached_property
@@ -318,7 +309,6 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         return behind
 
     def path_of(self, node: str) -> Text:
-        """The absolute path of a node."""
         if "/" in node or node == ".":
             return absolute_path(self.path, node)
         return Text(self._below + node)

@@ -68,11 +68,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """Its name in words."""
         return in_words(self.name)
 
     def __post_init__(self) -> None:
-        """Clean the text."""
         for field in ("sentence", "advice"):
             text = getattr(self, field)
             if not text.isprintable():
@@ -205,7 +203,6 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
         return (self.answers.__doc__ or "").partition("\n")[0]
 
     def finding(self, match: RuleMatch, now_ms: Millis) -> Finding:
-        """Make the finding of a match."""
         about = match.about
         locks = about.locks or (() if about.lock is None else (about.lock,))
         return Finding(

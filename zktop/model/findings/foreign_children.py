@@ -343,7 +343,6 @@ def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
 
 
 def _effect(ctx: LockContext) -> str:
-    """The effect of the children on the lock."""
     if ctx.lock.obstacles or ctx.lock.stranded:
         return "some of them are in the way of lock requests"
     queues = list(only_mixed(ctx.lock.queues))

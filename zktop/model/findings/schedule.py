@@ -50,7 +50,6 @@ class DueTimes:
         self._due.pop(key, None)
 
     def any_due(self, now: Millis) -> bool:
-        """Return whether anything is due by now."""
         while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
             heappop(self._heap)
         return bool(self._heap) and self._heap[0][0] <= now

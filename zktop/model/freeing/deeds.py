@@ -29,7 +29,6 @@ class Deed(Struct, frozen=True):
 
     @property
     def paths(self) -> tuple[Text, ...]:
-        """The paths of the nodes."""
         return tuple(path for path, _ in self.targets)
 
 

@@ -93,7 +93,6 @@ class LockSite:
         return self._node(self.path)
 
     def below(self, name: str) -> Family:
-        """Return the children of a child."""
         return self._family(join(self.path, name))
 
     def is_empty(self, name: str) -> bool:
@@ -118,7 +117,6 @@ class LockSite:
         return self._family(path).listed or self._node(path) is not None
 
     def above(self) -> "LockSite | None":
-        """Return the parent as a site."""
         parent = split(self.path)[0]
         return LockSite(parent, self.world, self.settings) if parent else None
 

@@ -256,7 +256,6 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         return next(filter(None, (queue.find(node) for queue in self.queues)), None)
 
     def state(self, member: Member) -> MemberState:
-        """Return what a member is doing."""
         queue = self.queue_of(member)
         if queue.holds(member):
             return "holds"
@@ -287,7 +286,6 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.queue_of(member).is_exempt(member)
 
     def queue_of(self, member: Member) -> LockQueue:
-        """Return the queue that a member is in."""
         queues = self.queues
         if len(queues) == 1:
             return queues[0]

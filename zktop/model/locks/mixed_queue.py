@@ -89,7 +89,6 @@ class MixedQueue(QueueDefaults):
 
     @property
     def counts_foreign(self) -> bool:
-        """Whether clients count foreign children."""
         return any(child.layout == FOREIGN for child in self._counted())
 
     def find(self, node: str) -> Member | None:

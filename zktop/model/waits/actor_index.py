@@ -40,12 +40,10 @@ class ActorIndex:
         return (found,) if isinstance(found, str) else found.keys()
 
     def number(self, actor: str) -> int:
-        """The number of places that the actor has in all queues."""
         found = self._locks.get(actor, {})
         return 1 if isinstance(found, str) else sum(found.values())
 
     def enter(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
-        """Add requests that are new in their queue."""
         locks, lock, is_passing = self._locks, queue.lock, queue.kind not in _STICKY_KINDS
         for request in requests:
             if is_passing and request.releases and request.actor not in locks:
@@ -70,7 +68,6 @@ class ActorIndex:
         self._update_tangled(actor, lock)
 
     def leave(self, queue: WaitQueue, request: WaitRequest) -> None:
-        """Remove a request that is gone from its queue."""
         actor, lock = request.actor, queue.lock
         if not request.releases:
             self.unowned.discard(actor)

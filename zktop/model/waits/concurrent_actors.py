@@ -37,7 +37,6 @@ def multi_threaded(
 
 
 def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
-    """The places in which the actor waits."""
     return waiting_requests(graph, graph.places(actor))
 
 

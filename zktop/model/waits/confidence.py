@@ -33,7 +33,6 @@ class Evidence(Struct, frozen=True, gc=False):
     text: str
 
     def __post_init__(self) -> None:
-        """Clean the text."""
         if not self.text.isprintable():
             force_setattr(self, "text", clean(self.text))
 

@@ -104,7 +104,6 @@ class WaitGraph:
         return any(one.actor == actor and self.holds(queue, one) for queue, one in places)
 
     def remove(self, lock: str) -> None:
-        """Remove a queue."""
         old = self._queues.pop(lock, None)
         if old is not None:
             self._leave(old, old.requests)
@@ -257,7 +256,6 @@ class StuckCore(Struct, frozen=True, eq=False):
 
 
 def stuck_cores(graph: WaitGraph, *, is_supposed: bool = False) -> Iterator[StuckCore]:
-    """All cores of a graph."""
     for stuck_set in graph.stuck_sets:
         for number in range(len(stuck_set.cores)):
             yield StuckCore(graph, stuck_set, number, is_supposed)

@@ -82,7 +82,6 @@ class OwnedLock(Struct, frozen=True, gc=False):
 
     @property
     def place(self) -> tuple[str, str]:
-        """The lock and the node."""
         return self.lock, self.node
 
 

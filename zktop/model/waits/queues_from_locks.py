@@ -228,7 +228,6 @@ def _late_holders(lock: Lock) -> Sequence[Member]:
 
 
 def make_request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> WaitRequest:
-    """The request of one member."""
     actor, stat = actors.of(lock, member), member.znode.stat
     has_other_name = member.owner and session_of(actor) is None and not actors.are_sessions
     return WaitRequest(

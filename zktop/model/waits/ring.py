@@ -42,7 +42,6 @@ class WaitEdge(Struct, frozen=True, gc=False):
 
     @property
     def is_self(self) -> bool:
-        """Whether an actor waits for itself."""
         return self.request.actor == self.blocker.actor
 
     @property
@@ -200,7 +199,6 @@ DeadlockRule = Literal["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
 
 
 def rule_and_kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
-    """Rule and kind of the deadlock that this ring shows."""
     if any(edge.queue.kind == "election" for edge in ring):
         return "D8", "election"
     if not all(edge.is_plain for edge in ring):

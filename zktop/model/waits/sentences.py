@@ -134,7 +134,6 @@ _SPELLED_OUT = 5
 
 
 def sentence(rule: DeadlockRule, ring: Ring, core: Core, names: DisplayNames, now_ms: int) -> str:
-    """The sentence for a deadlock of this rule."""
     if rule == "D3":
         return knot_sentence(core, names)
     if rule == "D5":

@@ -97,7 +97,6 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def by_path(self) -> dict[Text, tuple[Session, ...]]:
-        """The sessions that watch each path."""
         watchers: dict[Text, tuple[Session, ...]] = {}
         for session, paths in self.rows.items():
             for path in paths:
@@ -157,7 +156,6 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def by_timeout(self) -> dict[int, list[Session]]:
-        """Its connected sessions by timeout in milliseconds."""
         found: dict[int, list[Session]] = {}
         for session, row in (self.connections or {}).items():
             if row.timeout_ms:
@@ -185,7 +183,6 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.facts.watches is not None and self.facts.watches.is_mixed
 
     def lists(self, session: Session) -> bool:
-        """Return whether any of its lists of sessions includes this one."""
         return any(session in one for one in self.sessions)
 
     @cached_property
@@ -205,7 +202,6 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.facts.server or msgspec.structs.replace(NO_SERVER, server=self.server)
 
     def presence(self, session: Session) -> Presence | None:
-        """Return the connection of a session to this server, if it has one."""
         rows, fact = self.connections, self.facts.connections
         if fact is None or rows is None or session not in rows:
             return None

@@ -36,7 +36,6 @@ class ReportCollector:
         self.registry.register(self)
 
     def look(self, report: Report) -> None:
-        """Add the next report."""
         with self._mutex:
             before = self._report
             if before is None:

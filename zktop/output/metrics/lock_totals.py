@@ -107,7 +107,6 @@ def lock_figures(view: LockView, settings: Settings) -> LockFigures:
 
 
 def root_label(path: str, settings: Settings) -> str:
-    """Return the root that a lock belongs to."""
     root = settings.root_of(path)
     return EVERYWHERE if root is None else root.path
 

@@ -21,7 +21,6 @@ def plain(text: str) -> str:
 
 
 def lines(document: Document) -> Iterator[str]:
-    """Yield the lines of the document."""
     yield from (f"# {plain(document.title)}", "", f"{document.period}. {plain(document.summary)}")
     for deadlock in document.deadlocks:
         yield from ("", *_deadlock(deadlock))

@@ -30,7 +30,6 @@ class PageJson(msgspec.Struct, frozen=True):
 
 
 def page(words: Document, timeline: TimelineJson, tool: str) -> bytes:
-    """Return the whole page."""
     packed = b64encode(compress(msgspec.json.encode(timeline), 9)).decode()
     content = PageJson(words, packed, tool)
     template = files("zktop.output.period").joinpath("page.html").read_text(encoding="utf-8")

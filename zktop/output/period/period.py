@@ -61,7 +61,6 @@ class Period:
         self._report: Report | None = None
 
     def look(self, report: Report) -> None:
-        """Add the next report."""
         self._ledger.look(report)
         if report.now >= self._since:
             self._look_at_beginning()

@@ -94,7 +94,6 @@ class Timeline:
         self._is_begun = False
 
     def look(self, report: Report, ledger: Ledger) -> None:
-        """Add the next report."""
         if not self._is_begun:
             self._since, self._is_begun = max(self._since, report.now), True
         times = {event.lock: event.at for event in report.events}

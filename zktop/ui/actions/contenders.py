@@ -96,7 +96,6 @@ class ContenderActions(Shell):
         self._act("freeze")
 
     def action_scene(self) -> None:
-        """Choose a scene and play it."""
         port = self.contenders
         if port is None:
             return

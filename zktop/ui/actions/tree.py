@@ -34,7 +34,6 @@ class TreeActions(Shell):
         self.push_screen(self._tree, chosen)
 
     def draw(self) -> None:
-        """Draw the page, and the tree above it."""
         super().draw()
         if self._tree is not None and self._tree.is_current:
             self._tree.show_state(self.view_state)

@@ -50,7 +50,6 @@ class AccountsDialog(TextDialog):
 
 
 def account_lines(accounts: Accounts, width: int, *, is_packed: bool) -> Iterator[Line]:
-    """Draw the accounts."""
     yield from wrapped(_summary(accounts, is_packed=is_packed), width, "dim")
     if not accounts.blocked_ms:
         return

@@ -144,7 +144,6 @@ class TreeDialog(Dialog[LineLink]):
         return self._folded.get(node.path, default)
 
     def _first_target(self, writer: LineWriter) -> LineLink | None:
-        """Return the line of the selected item."""
         wanted = self._selected
         for link in writer.links:
             if not isinstance(link, LineLink):

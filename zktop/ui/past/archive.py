@@ -101,7 +101,6 @@ class Block(msgspec.Struct, frozen=True, eq=False):
 
 @lru_cache(maxsize=2)  # the events of one moment are drawn many times a second
 def _contents_of(block: Block) -> list[list[Piece]]:
-    """Return the pieces of each step."""
     found = (
         unpacked_together(block.packed)
         if block.packed
@@ -237,7 +236,6 @@ class _Follower:
         return first <= self.next and 0 <= number + 1 - self.next <= FOLLOWED_STEPS
 
     def look(self, step: PackedStep, world: World, *, thorough: bool = True) -> Report:
-        """Examine the next step."""
         report = self._examiner.look(
             world, step.at, thorough=thorough, ours=step.ours, cost=step.cost
         )

@@ -87,7 +87,6 @@ def _rows(table: _LargeTable | None) -> dict[Session, Any] | None:
 
 
 def _rows_before(table: _LargeTable, world: World) -> dict[Session, Any] | None:
-    """Return the rows of the same table in a world."""
     tables = world.tables.get(table.server, NO_TABLES)
     return _rows(tables.watches if isinstance(table, Watches) else tables.expiry)
 

@@ -276,7 +276,6 @@ class Tape:
     # Recording
 
     def add(self, frame: Frame) -> None:
-        """Add the next frame."""
         self._record_deadlocks(frame.report)
         before = self._stored[-1] if self._stored else None
         changed = frozenset[Text]()

@@ -111,7 +111,6 @@ class Page(Vertical):
 
     @property
     def marked_range(self) -> TimeRange | None:
-        """The marked time range, for an export."""
         return None
 
     @property

@@ -89,7 +89,6 @@ class TreeLock(NamedTuple):
 
     @property
     def hidden(self) -> int:
-        """Waiters that are not shown."""
         return max(0, self.waiting - len(self.clients))
 
 
@@ -190,7 +189,6 @@ def _of_deadlock(
 
 
 def _deadlocks(report: Report) -> dict[Session, Deadlock]:
-    """Return the deadlock that each session is in."""
     return {
         session: dead
         for dead in report.deadlocks

@@ -69,7 +69,6 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return ()
 
     def draw(self, index: int, width: int) -> Line:
-        """Draw one line."""
         return NOTHING
 
     def drawn(self, index: int, width: int) -> Line:

@@ -66,7 +66,6 @@ class FilterLine(Input):
             self._end("")
 
     def _end(self, text: str) -> None:
-        """Close the line and report the filter."""
         self.remove_class("-open")
         self._footer.display = True
         self.can_focus = False

@@ -63,7 +63,6 @@ class Column(NamedTuple, Generic[R]):
 
 
 def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -> Line:
-    """Cut a cell to the width of its column."""
     if column.keeps_end:
         end = whole_names(end_of(text_of(drawn), cells - 1))
         return fitted((Run(f"…{end}", drawn[0].ink),), cells)
@@ -191,7 +190,6 @@ class Table(Canvas, Generic[R]):
 
     @property
     def group(self) -> RowGroup[R] | None:
-        """The group under the cursor."""
         line = self._line
         return line if isinstance(line, RowGroup) else None
 
@@ -314,7 +312,6 @@ class Table(Canvas, Generic[R]):
         return (merged(tuple(runs[:-1])),)
 
     def draw(self, index: int, width: int) -> Line:
-        """Draw one row, or one line of the note."""
         if not self.rows:
             return self.note[index]
         row = self.row_at(index)
@@ -359,7 +356,6 @@ class Table(Canvas, Generic[R]):
         return frozenset(column.name for column, _ in self._fitting(self.room.width))
 
     def use(self, columns: Sequence[Column[R]]) -> None:
-        """Use these columns from now on."""
         if columns is not self.columns:
             self.columns, self._widths = columns, (0, [])
 

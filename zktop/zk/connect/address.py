@@ -20,7 +20,6 @@ class Address(msgspec.Struct, frozen=True, order=True):
 
     @property
     def reachable(self) -> "Address":
-        """The address to connect to."""
         return self.via or self
 
     @property
@@ -87,7 +86,6 @@ def parse_hosts(text: str, aliases: Mapping[str, str] | None = None) -> Hosts:
 
 
 def aliased(address: Address, aliases: Mapping[Address, Address]) -> Address:
-    """Return the address with its alias, if it has one."""
     return Address(address.host, address.port, aliases.get(address))
 
 

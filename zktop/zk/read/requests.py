@@ -200,14 +200,12 @@ def decode_multi(payload: Payload) -> list[Any]:
 
 
 def decode_children(payload: Payload) -> tuple[Names, Stat]:
-    """Decode the answer of ListChildren."""
     answer, offset = payload
     names, offset = _decode_names(answer, offset + 4, *_INT.unpack_from(answer, offset))
     return names, stat_at(answer, offset)
 
 
 def decode_data(payload: Payload) -> Read:
-    """Decode the answer of GetData."""
     answer, offset = payload
     (length,) = _INT.unpack_from(answer, offset)
     end = offset + 4 + max(length, 0)
@@ -215,7 +213,6 @@ def decode_data(payload: Payload) -> Read:
 
 
 def decode_stat(payload: Payload) -> Stat:
-    """Decode the answer of Exists."""
     return stat_at(*payload)
 
 

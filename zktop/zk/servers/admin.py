@@ -99,7 +99,6 @@ LARGE_TABLES = frozenset({WATCHES, EPHEMERALS})
 
 
 def large_table(answer: JsonAnswer, name: str) -> bytes:
-    """The text of a large table."""
     text: bytes = answer.get(name, b"null")
     return text
 
@@ -155,7 +154,6 @@ def newest_answer(answer: dict[str, Any]) -> int | None:
 
 
 def watched(answer: dict[str, Any]) -> PathsBySession:
-    """Parse `watches`."""
     return _paths("watches", large_table(answer, WATCHES))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 
 from zktop.model.facts import Stat, join, split
-from zktop.model.format import count
+from zktop.model.format import count, several
 from zktop.model.layouts.lock_site import is_folder_of_locks, sounds_like_lock
 from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
@@ -134,7 +134,8 @@ class Discovery:
     def sentences(self) -> Iterator[str]:
         """Yield what the walks leave out, and which option would change that."""
         if self.denied:
-            yield f"the search for locks cannot list {_first_of(self.denied)}: give --auth"
+            paths = several(self.denied[:1], len(self.denied))
+            yield f"the search for locks cannot list {paths}: give --auth"
         if progress := self.progress():
             yield f"the search for locks continues: {progress}"
         until = "not read yet" if self._watcher.persistent else "not read: give --root"
@@ -444,8 +445,3 @@ class Discovery:
         self._reader.loop.after(MOSTLY_EMPTY_S, self._watch_mostly_empty, connection_number)
         pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self.looked_at / WALKED_PER_S))
         self._reader.loop.after(pause, self._walk, connection_number)
-
-
-def _first_of(paths: Sequence[str]) -> str:
-    more = len(paths) - 1
-    return f"{paths[0]} and {more} more" if more else paths[0]

@@ -50,7 +50,6 @@ class UnreadZnodes:
         self._since.clear()
 
     def take_due(self) -> dict[WatchedRoot, list[str]]:
-        """Remove and return the paths that are due."""
         now = time.monotonic()
         is_busy = now < self._busy_until
         if is_busy and now < self._next_batch:
@@ -102,7 +101,6 @@ class ChangedFolders:
         return path in self._folders
 
     def add(self, folder: ListedZnode) -> None:
-        """Note an event in this folder."""
         folder.touched = time.monotonic()
         if folder.path not in self._folders:
             folder.changed = folder.touched

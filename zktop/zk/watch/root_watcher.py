@@ -82,7 +82,6 @@ class RootWatcher:
         return True
 
     def drop(self, pattern: RootPattern) -> None:
-        """Stop watching a root."""
         root = self.roots.at(pattern.base)
         if root is None or pattern not in root.patterns:
             return

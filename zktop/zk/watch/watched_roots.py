@@ -33,7 +33,6 @@ class WatchedRoot:
         return all(pattern.is_exact for pattern in self.patterns)
 
     def covers(self, path: str) -> bool:
-        """True if one of its roots covers the path."""
         return any(pattern.covers(path) for pattern in self.patterns)
 
     def covers_child(self, parent: str, path: str) -> bool:
@@ -89,7 +88,6 @@ class WatchedRoots:
         return None
 
     def covering(self, path: str) -> list[RootPattern]:
-        """Return the roots that cover a listed znode."""
         above = [pattern for root in self.above(path) for pattern in root.patterns]
         if len(above) == 1:  # it would not be listed otherwise
             return above

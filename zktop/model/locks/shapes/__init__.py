@@ -77,7 +77,6 @@ def _may_have_shape(site: LockSite) -> bool:
 
 
 def with_part(name: str) -> tuple[LockShape, ...]:
-    """Return the shapes that have a part of this name."""
     return _WITH_NUMBERED_PARTS if name.isdecimal() else _WITH_PART.get(name, ())
 
 

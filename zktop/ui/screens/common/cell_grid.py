@@ -50,7 +50,6 @@ class CellGrid:
             at += cells
 
     def box(self, x: int, y: int, width: int, height: int) -> None:
-        """Draw a frame."""
         self.write(x, y, f"╭{'─' * (width - 2)}╮", "dim")
         for row in range(y + 1, y + height - 1):
             self.write(x, row, "│", "dim")

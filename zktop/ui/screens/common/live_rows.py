@@ -157,7 +157,6 @@ class LiveRows(Generic[R]):
             yield from self._matching(wanted).make(self.rows.values())
 
     def _matching(self, wanted: Filter) -> OfRows[R, bool]:
-        """Return whether each row matches."""
         if wanted.text != self._matches_of:
             self._matches, self._matches_of = OfRows(), wanted.text
         if wanted:

@@ -25,7 +25,6 @@ class Throttle:
         self._is_due = False  # a call is scheduled
 
     def now(self) -> None:
-        """Draw at once."""
         self._is_due = False
         self._drawn_at = perf_counter()
         self._draw()

@@ -17,7 +17,6 @@ INK_OF_STATE: dict[str, Ink] = {
 
 
 def passes(one: ContenderState, wanted: Filter) -> bool:
-    """Return whether a contender matches the filter."""
     words = f"{one.name} {one.state} {one.path} {one.recipe} {one.mode} {one.says}"
     state = {"holds": "holding", "waits": "waiting"}.get(one.state, one.state)
     return wanted.passes({"": words, "state": state, "owner": one.name})

@@ -14,7 +14,6 @@ QUESTION: Final = "QUESTION"
 
 
 def lesson_of(lessons: Sequence[Lesson], scene: Scene | None) -> Lesson | None:
-    """Return the lesson that a scene belongs to."""
     name = scene.name if scene else None
     return next(
         (lesson for lesson in lessons if any(part.scene == name for part in lesson.parts)), None

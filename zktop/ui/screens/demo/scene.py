@@ -67,7 +67,6 @@ def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[L
 
 
 def recipe_lines(recipe: RecipeInfo, width: int) -> list[Line]:
-    """Describe a recipe and its flaws."""
     lines = [line(("RECIPE  ", "title"), (recipe.name, "strong"), f"  {recipe.source}")]
     lines += wrapped(recipe.story, width, indent="  ")
     if recipe.broken:

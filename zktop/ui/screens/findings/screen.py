@@ -218,7 +218,6 @@ class FindingsScreen(SplitPage):
         self._minute.show_minute(draw, chosen, self.side_cells - 4, left)
 
     def _sessions(self, state: ViewState, report: Report) -> Sequence[Session]:
-        """Return the sessions in the chosen entry."""
         case = self._as_first_seen(state, report)
         if case is not None:
             return [one for one in map(session_of, case.deadlock.actors) if one is not None]
@@ -296,7 +295,6 @@ class FindingsScreen(SplitPage):
         return ShownDeadlock(case, report, len(alike), state.key_of("copy"))
 
     def _as_first_seen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
-        """Return the chosen deadlock as it was first seen."""
         case = state.tape.deadlocks.get(self._case or "")
         if case is not None and case.first_seen_at <= report.now:
             return case

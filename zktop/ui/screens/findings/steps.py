@@ -209,7 +209,6 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
 
 
 def step_link(row: StepRow) -> LineLink:
-    """Return the link to the znode of a step in its lock."""
     place = row.place
     subject = Selection(path=place.lock, node=place.node, session=session_of(row.step.actor))
     return LineLink("lock", subject, f"{row.verb} {place.lock}/{place.node}")

@@ -79,7 +79,6 @@ def _holders(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _no_holder(lock: Lock) -> Line:
-    """Return why the lock has no holder."""
     if lock.obstacles:
         names = several(short(child.node) for child in lock.obstacles)
         return line((f"none: {names} is first in the queue but not a lock request", "critical"))

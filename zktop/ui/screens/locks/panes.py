@@ -101,7 +101,6 @@ class AlertsPane(Pane):
         self._redraw: Callable[[], None] | None = None
 
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
-        """Show the alerts of this report."""
         self._redraw = partial(self.show_report, state, report, height, width)
         listed = self._separated(state, report)
         lines, cases = alert_lines(
@@ -224,7 +223,6 @@ class EventsPane(Pane):
     def show_report(
         self, state: ViewState, report: Report, height: int, width: int, *, fills: bool
     ) -> None:
-        """Show the newest events before this report."""
         found = event_lines(state.tape, report, max(0, height - self.gutter.height), width)
         self.frame(FrameWords("Events", "newest first, UTC"))
         targets = [one.link for one in found]
@@ -255,7 +253,6 @@ class MinutePane(Pane):
         super().__init__(id="minute")
 
     def show_state(self, state: ViewState, report: Report, height: int, width: int) -> None:
-        """Show the minute before the moment of this state."""
         room = height - self.gutter.height
         lines = minute_lines(state, report, (), width, room) if height else []
         self.frame(FrameWords(f"Last {SHOWN_S} s", f"{self.key_of('page_5')} timeline"))

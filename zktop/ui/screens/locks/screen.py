@@ -268,7 +268,6 @@ class LocksScreen(SplitPage):
         self._health.show([health(report, state.feed.notes)])
 
     def _draw_events(self) -> None:
-        """Fill the pane of events."""
         state, report = self.view_state, self.report
         if state is not None and report is not None:
             height = self._heights().events

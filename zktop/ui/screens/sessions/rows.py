@@ -86,7 +86,6 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def server(self) -> str:
-        """The server that it is connected to."""
         return presence.server if (presence := self.presence) else ""
 
     @property

@@ -169,7 +169,6 @@ class SessionsScreen(Page):
             self.post_message(PageReady())  # the header shows the count
 
     def _draw_panes(self, state: ViewState) -> None:
-        """Draw the panes above and below the sessions."""
         why = servers.missing_tables(self._sessions.shown, is_live=state.feed.is_live)
         blind = why[:MAX_BLIND_LINES]
         view = self.query_one("#blind", StaticText)

@@ -69,7 +69,6 @@ def alert_words(moment: Moment) -> str:
 
 
 def lock_words(moment: Moment, path: Text) -> str:
-    """Return the holders and waiters of a lock."""
     report = moment.report
     if report is None:
         return _lock_in_short(moment, path)

@@ -69,7 +69,6 @@ class StripPanel(Panel, TextView):
             self.repaint()
 
     def _place(self, event: events.MouseEvent) -> StripPlace | None:
-        """Return the place on the strips under the mouse."""
         at = event.get_content_offset(self)
         if at is None or self.window is None or not 0 <= at.x - self.label < self.window.columns:
             return None
