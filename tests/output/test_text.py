@@ -94,6 +94,37 @@ def test_a_lock_that_may_not_be_listed_shows_the_reason() -> None:
     assert HIDDEN in text
 
 
+def test_a_hold_and_a_finding_seen_for_no_time_show_no_duration() -> None:
+    """At least 0 ms would say nothing, and the finding may be old."""
+    taken = shot("X x: A")
+    (lock,), (holder,) = taken.locks, taken.locks[0].holders
+    held = msgspec.structs.replace(holder, since=taken.taken_at, since_is="at-least")
+    denied = Denied(path=Text("/locks/secret"), what="list", zxid=500, at=NOW)
+    roots = Settings(roots=(Root("/locks/secret"), Root("/locks/**")))
+    (found,) = shot("X x: A", denied, judged_by=roots).findings
+    text = page(
+        msgspec.structs.replace(
+            taken,
+            locks=[msgspec.structs.replace(lock, holders=[held])],
+            findings=[msgspec.structs.replace(found, since=taken.taken_at)],
+        )
+    )
+
+    assert f"{held.session}        ?\n" in text
+    assert "\nWARNING hidden-by-acl (R4), confirmed (C4)\n" in text
+
+
+def test_a_client_that_waits_for_the_lock_node_itself_is_behind_nothing() -> None:
+    """Its path is in the line above, and `.` names no node."""
+    taken = shot("X x: A B")
+    (lock,), (waiter,) = taken.locks, taken.locks[0].waiters
+    behind = msgspec.structs.replace(waiter, node=None, blocked_by=["."])
+    lock = msgspec.structs.replace(lock, waiters=[behind])
+    text = page(msgspec.structs.replace(taken, locks=[lock]))
+
+    assert "waits   X B    " in text
+
+
 def test_the_middle_of_a_long_queue_is_counted() -> None:
     """The first contenders and the last are shown, and the order of modes."""
     first, second = (" ".join(f"{c}{n}.R" for n in range(5_000)) for c in "RS")

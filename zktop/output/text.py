@@ -12,6 +12,7 @@ from zktop.model.findings.finding import BlindSpot
 from zktop.model.format import count, middle, millis, spoken, unblocks
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import only_watched
+from zktop.model.locks.queue import HERE
 from zktop.model.waits.ways_out import process
 from zktop.output.schema import (
     BlindJson,
@@ -83,10 +84,10 @@ def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> st
 def age(contender: ContenderJson, now: Millis) -> str:
     """Format how long a contender has held or waited: `>=` at least, `?` unknown."""
     since = contender.since or contender.created
-    if since is None:
-        return "?"
-    bound = "" if contender.since_is == "seen" else ">="
-    return bound + spoken(max(0, now - millis(since)) / 1000)
+    age_ms = 0 if since is None else max(0, now - millis(since))
+    if contender.since_is == "seen":
+        return spoken(age_ms / 1000)
+    return f">={spoken(age_ms / 1000)}" if age_ms else "?"
 
 
 def _mode_runs(contenders: Sequence[ContenderJson]) -> str:
@@ -128,7 +129,7 @@ def _session(contender: ContenderJson) -> str:
 
 def _behind(contender: ContenderJson) -> str:
     problem = PROBLEMS.get(contender.watch.verdict, "")
-    if not contender.blocked_by:
+    if not contender.blocked_by or contender.blocked_by[-1] == HERE:
         return problem
     more = contender.ahead - 1
     name = contender.blocked_by[-1].rpartition("/")[2]  # the nearest
@@ -282,7 +283,9 @@ def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
 
 
 def _since(since: str | None, now: Millis) -> str:
-    return f", for {spoken(max(0, now - millis(since)) / 1000)}" if since else ""
+    """Return how long a finding has been seen; nothing if this is the first look at it."""
+    age_ms = max(0, now - millis(since)) if since else 0
+    return f", for {spoken(age_ms / 1000)}" if age_ms else ""
 
 
 def wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
