@@ -22,6 +22,13 @@ def test_it_has_the_verdict_the_end_and_the_sums() -> None:
     assert "* 100 % of the time." in text
 
 
+def test_a_wait_that_a_killed_client_ended_is_not_called_giving_up() -> None:
+    """Nor is each node of one expired session an expiry."""
+    text = "\n".join(markdown.lines(document(incident_period().period)))
+
+    assert "| failed waits | deadlocks | expired nodes |" in text
+
+
 def test_findings_that_are_left_out_count() -> None:
     """A long period names the worst ones, but counts all."""
     period = replace(incident_period().period, findings_left_out=250)

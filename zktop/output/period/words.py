@@ -30,7 +30,7 @@ MAX_STEPS: Final = 12
 
 Cell = tuple[str, float | None]  # a text, and the number to sort it by, if any
 _FIGURES: Final = ("waits", "p50", "p99", "max", "held p50", "held p99", "held max")
-_COUNTS: Final = ("gave up", "deadlocks", "expiries")
+_COUNTS: Final = ("failed waits", "deadlocks", "expired nodes")
 
 
 class WordTable(msgspec.Struct, frozen=True):
