@@ -225,6 +225,7 @@ def test_digests_prove_the_replay_and_a_wrong_one_is_said(tmp_path: Path) -> Non
     assert (proven.proven, proven.with_digest, proven.notes) == (8, 8, [])
     (note,) = differs.notes
     assert note.startswith("From 0x6 on, the servers' digests differ from the replay's: 5 of 8")
+    assert note.endswith(" What is shown of locks from there on may be wrong.")
 
 
 def test_changes_of_the_root_are_in_the_digest() -> None:

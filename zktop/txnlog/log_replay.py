@@ -38,6 +38,7 @@ WRONG_CHARSET: Final = (
     " A path there is not ASCII: the servers' Java probably does not use UTF-8 (file.encoding), "
     "which is no damage."
 )
+WRONG_LOCKS: Final = " What is shown of locks from there on may be wrong."
 MAX_READ_BYTES: Final = 2 * 0xFFFFF  # of a record; a server's default: twice jute.maxbuffer
 
 
@@ -328,7 +329,7 @@ class LogReplay:
             self.notes.append(f"In epoch {epoch}, {number} {what} never committed: left out.")
         wrong = self._wrong_from
         if wrong is not None:
-            why = WRONG_CHARSET if self._has_non_ascii_paths(wrong) else ""
+            why = WRONG_CHARSET if self._has_non_ascii_paths(wrong) else WRONG_LOCKS
             self.notes.append(
                 f"From {wrong.zxid:#x} on, the servers' digests differ from the replay's: "
                 f"{self.proven} of {self.with_digest} transactions are proven.{why}"
