@@ -185,7 +185,7 @@ def test_a_rule_that_does_not_exist_is_a_usage_error(zktop: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("story", "options", "code", "begin"),
     [
-        (AB_BA, [], 2, "ZKTOP CRITICAL - D1 deadlock (C2): B holds X:/locks/y and waits for"),
+        (AB_BA, [], 2, "ZKTOP CRITICAL - D1 deadlock (C2): B holds /locks/y and waits for"),
         ("X x: A B", [], 0, "ZKTOP OK - 1 lock, 0 deadlocks | locks=1 deadlocks=0 findings=0"),
         ("X x: A A", ["--fail-on", "D6", "--min-confidence", "C1"], 1, "ZKTOP WARNING - D6"),
         (AB_BA, ["--fail-on", "D99"], 3, "ZKTOP UNKNOWN - --fail-on: there is no rule"),

@@ -80,7 +80,7 @@ def test_a_deadlock_is_found_and_said_in_one_sentence() -> None:
 
     assert [deadlock.rule for deadlock in made.deadlocks] == ["D1"]
     assert {*made.deadlocks[0].actors} == {session_text(session(n)) for n in ("alice", "bob")}
-    assert "alice holds X:/orders and waits for X:/stock, which bob holds" in (
+    assert "alice holds /orders and waits for /stock, which bob holds" in (
         made.deadlocks[0].sentence
     )
     assert "D1" in [finding.rule for finding in made.findings]

@@ -90,8 +90,8 @@ def test_holders_that_watch_each_others_znodes_are_a_hint(
     assert not report.deadlocks
     if len(watched) == 2 and is_hint:
         assert found[0].sentence == (
-            f"{ann} holds X:/locks/a-lock and watches /locks/b-lock; {bob} holds "
-            "X:/locks/b-lock and watches /locks/a-lock. If each waits for what it watches, none "
+            f"{ann} holds /locks/a-lock and watches /locks/b-lock; {bob} holds "
+            "/locks/b-lock and watches /locks/a-lock. If each waits for what it watches, none "
             "can ever continue."
         )
 

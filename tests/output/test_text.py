@@ -17,10 +17,9 @@ zktop  zk1:2181,zk2:2181/app  connected  no server asked
 1970-01-01T00:17:42.000Z  3 locks, 1 deadlock, 0 other findings
 
 DEADLOCK #1  cycle, likely (C2), for 1m32s, 2 more behind
-  B holds X:/locks/y and waits for X:/locks/x, which A holds; A waits for
-    X:/locks/y.
-  1  B holds X:/locks/y and waits for X:/locks/x behind A
-  2  A holds X:/locks/x and waits for X:/locks/y behind B  closes the cycle
+  B holds /locks/y and waits for /locks/x, which A holds; A waits for /locks/y.
+  1  B holds /locks/y and waits for /locks/x behind A
+  2  A holds /locks/x and waits for /locks/y behind B  closes the cycle
   to resolve: kill A (session 0x100000007fc56270), which holds one lock and has
     waited the least: unblocks 3 others
   to resolve: kill B (session 0x100000009d5ed678), which holds one lock:

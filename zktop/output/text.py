@@ -10,7 +10,7 @@ from itertools import groupby
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import BlindSpot
 from zktop.model.format import count, middle, millis, spoken, unblocks
-from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.layouts.layout import MODE_LETTERS, in_its_mode
 from zktop.model.locks.lock import only_watched
 from zktop.model.locks.queue import HERE
 from zktop.model.waits.ways_out import process
@@ -193,9 +193,9 @@ def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterato
 
 
 def step_sentence(step: StepJson, names: dict[str, str]) -> str:
-    holds = [f"{MODE_LETTERS[held.mode]}:{held.lock}" for held in step.holds]
+    holds = [in_its_mode(held.mode, held.lock) for held in step.holds]
     held = f"holds {', '.join(holds)} and " if holds else ""
-    waits = f"waits for {MODE_LETTERS[step.waits.mode]}:{step.waits.lock}"
+    waits = f"waits for {in_its_mode(step.waits.mode, step.waits.lock)}"
     edge = "" if step.edge == "hard" else ", which is only queued"
     closing = "  closes the cycle" if step.closing else ""
     behind = names.get(step.waits_for, step.waits_for)

@@ -55,7 +55,7 @@ def test_p1_fires_for_an_owner_without_a_connection() -> None:
     finding = only("P1", lonely(connected("bob", "zktop"), listed))
 
     assert finding.sentence == (
-        f"alice is connected to no server and still holds X:{PATH}; freed in at most 10s; "
+        f"alice is connected to no server and still holds {PATH}; freed in at most 10s; "
         "1 client waits."
     )
     assert finding.confidence == "C3"
@@ -75,7 +75,7 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
     finding = only("P1", case)
 
     assert finding.sentence == (
-        f"bob is connected to no server and still waits for X:{PATH}; freed when it expires; "
+        f"bob is connected to no server and still waits for {PATH}; freed when it expires; "
         "1 client waits."
     )
     assert finding.nodes == (B.name,)
@@ -409,8 +409,7 @@ def test_s3_fires_louder_the_nearer_the_expiry(quiet_ms: int, severity: str) -> 
 def test_s3_counts_down() -> None:
     """The template: what it holds, how long it was silent, when the lock is freed."""
     assert only("S3", silent(21 * SECOND)).sentence == (
-        f"report-3 holds X:{PATH}, silent for 21s of 30s; if dead, freed in 9..12s; "
-        "1 client waits."
+        f"report-3 holds {PATH}, silent for 21s of 30s; if dead, freed in 9..12s; 1 client waits."
     )
 
 

@@ -87,8 +87,8 @@ def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
 
     assert found.rule == "D9"
     assert found.sentence == (
-        "Potential deadlock: bob asked for X:/locks/orders while holding X:/locks/stock; "
-        "ann asked for X:/locks/stock while holding X:/locks/orders; "
+        "Potential deadlock: bob asked for /locks/orders while holding /locks/stock; "
+        "ann asked for /locks/stock while holding /locks/orders; "
         "if these overlap, none can continue."
     )
 

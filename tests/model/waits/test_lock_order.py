@@ -27,8 +27,9 @@ def test_two_actors_with_opposite_orders_could_deadlock():
 
     assert (made.rule, made.confidence) == ("D9", "C2")
     assert made.sentence == (
-        "Potential deadlock: B asked for W:/orders while holding X:/stock; "
-        "A asked for X:/stock while holding W:/orders; if these overlap, none can continue."
+        "Potential deadlock: B asked for the write lock of /orders while holding /stock; "
+        "A asked for /stock while holding the write lock of /orders; if these overlap, none can "
+        "continue."
     )
     assert [(turn.column, turn.verb, turn.mode, turn.lock) for turn in made.turns] == [
         (0, "got", "X", "/stock"),

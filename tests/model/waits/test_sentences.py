@@ -23,37 +23,41 @@ SENTENCES = {
     "two": (
         "X rw: A.W@1 B.W@8 ; Y x: B@2 A@7",
         (
-            "worker-a holds W:/locks/orders and waits for X:/locks/stock, which worker-b holds; "
-            "worker-b waits for W:/locks/orders."
+            "worker-a holds the write lock of /locks/orders and waits for /locks/stock, which "
+            "worker-b holds; "
+            "worker-b waits for the write lock of /locks/orders."
         ),
     ),
     "three": (
         "X x: A@1 C@9 ; Y x: B@2 A@7 ; Z x: C@3 B@8",
         (
-            "worker-a holds X:/locks/orders and waits for X:/locks/stock, which worker-b holds; "
-            "worker-b waits for X:/locks/bin, which worker-c holds; "
-            "worker-c waits for X:/locks/orders, which worker-a holds."
+            "worker-a holds /locks/orders and waits for /locks/stock, which worker-b holds; "
+            "worker-b waits for /locks/bin, which worker-c holds; "
+            "worker-c waits for /locks/orders, which worker-a holds."
         ),
     ),
     "soft": (
         "Y rw: A.R@1 W.W@2 B.R@8 ; X x: B@3 A@7",
         (
-            "worker-a holds R:/locks/stock and waits for X:/locks/orders, which worker-b holds; "
-            "worker-b waits for R:/locks/stock because pick-9 is queued to write."
+            "worker-a holds the read lock of /locks/stock and waits for /locks/orders, which "
+            "worker-b holds; "
+            "worker-b waits for the read lock of /locks/stock because pick-9 is queued to write."
         ),
     ),
     "soft twice": (
         "X rw: A.R@1 W.W@3 B.R@8 ; Y rw: B.R@2 C.W@4 A.R@7",
         (
-            "worker-a holds R:/locks/orders and waits for R:/locks/stock, which worker-b holds, "
+            "worker-a holds the read lock of /locks/orders and waits for the read lock of "
+            "/locks/stock, which worker-b holds, "
             "because worker-c is queued to write; "
-            "worker-b waits for R:/locks/orders because pick-9 is queued to write."
+            "worker-b waits for the read lock of /locks/orders because pick-9 is queued to write."
         ),
     ),
     "read again": (
         "X rw: A.R W.W A.R",
         (
-            "worker-a holds R:/locks/orders and asks for R:/locks/orders again, but pick-9 is "
+            "worker-a holds the read lock of /locks/orders and asks for the read lock of "
+            "/locks/orders again, but pick-9 is "
             "queued to write in between and waits for worker-a."
         ),
     ),
@@ -111,15 +115,15 @@ SENTENCES = {
     "double": (
         "X x: A A",
         (
-            "worker-a holds X:/locks/orders and asks for X:/locks/orders again, behind itself; "
+            "worker-a holds /locks/orders and asks for /locks/orders again, behind itself; "
             "it waits for itself."
         ),
     ),
     "election": (
         "E elect!: A@1 B@8 ; X x: B@2 A@7",
         (
-            "worker-a holds C:/E and waits for X:/locks/orders, which worker-b holds; "
-            "worker-b waits for C:/E."
+            "worker-a holds /E and waits for /locks/orders, which worker-b holds; "
+            "worker-b waits for /E."
         ),
     ),
 }

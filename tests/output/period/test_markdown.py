@@ -16,7 +16,7 @@ def test_it_has_the_verdict_the_end_and_the_sums() -> None:
     text = "\n".join(markdown.lines(document(incident_period().period)))
 
     assert "## Deadlock #1 (cycle, confirmed)" in text
-    assert "bob waits for X:/locks/traffic/orders." in text
+    assert "bob waits for /locks/traffic/orders." in text
     assert "How it ended: bob gave up or closed its session." in text
     assert "| bob (127.0.0.1:41804) | 44.7 s | 42.5 s |" in text
     assert "* 100 % of the time." in text

@@ -113,7 +113,7 @@ def test_the_verdicts_are_there_in_words_and_as_a_ring(tab: Browser, tmp_path: P
     said += [one["sentence"] for one in words["findings"]]
     assert [one for one in said if one not in text] == []
     boxes = "[...document.querySelectorAll('.deadlock svg text')].map((one) => one.textContent)"
-    assert {"ann", "bob", "wants X:/locks/traffic/stock"} <= set(tab.evaluate(boxes))
+    assert {"ann", "bob", "wants /locks/traffic/stock"} <= set(tab.evaluate(boxes))
     assert troubles(tab) == []
 
 

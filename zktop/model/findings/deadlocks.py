@@ -271,8 +271,7 @@ def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
 def _possible_deadlock(ctx: LockContext, ring: list[_Watching]) -> RuleMatch:
     names = {one.session: ctx.name_of(before.holder) for before, one in _pairs(ring)}
     parts = [
-        f"{names[one.session]} holds X:{short(before.lock.path)} "
-        f"and watches {short(one.lock.path)}"
+        f"{names[one.session]} holds {short(before.lock.path)} and watches {short(one.lock.path)}"
         for before, one in _pairs(ring)
     ]
     return RuleMatch(

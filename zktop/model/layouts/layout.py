@@ -28,6 +28,22 @@ MODE_LETTERS: Final[dict[str, str]] = {
     "candidate": "C",
 }
 
+_HELD_AS: Final = {
+    "read": "the read lock of ",
+    "write": "the write lock of ",
+    "lease": "a lease of ",
+}
+
+
+def in_its_mode(mode: str, lock: str) -> str:
+    """Name what a client holds or wants of a lock.
+
+    >>> in_its_mode("write", "/locks/a"), in_its_mode("exclusive", "/locks/a")
+    ('the write lock of /locks/a', '/locks/a')
+    """
+    return f"{_HELD_AS.get(mode, '')}{lock}"
+
+
 # How clients sort. The first five differ only after the counter has overflowed.
 SortOrder = Literal[
     "number",  # as signed integers

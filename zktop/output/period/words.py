@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.format import clock, count, millis, several, spoken, unblocks
-from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.layouts.layout import in_its_mode
 from zktop.model.waits.ways_out import process
 from zktop.output.period.period_schema import (
     BoundedJson,
@@ -217,7 +217,9 @@ def _ring(dead: DeadlockJson) -> list[RingEdge]:
         return []
     return [
         RingEdge(
-            step.name, f"{MODE_LETTERS[step.waits.mode]}:{step.waits.lock}", places[step.waits_for]
+            step.name,
+            in_its_mode(step.waits.mode, step.waits.lock),
+            places[step.waits_for],
         )
         for step in dead.steps
     ]

@@ -134,7 +134,7 @@ async def test_a_drag_to_the_newest_moment_is_live_again() -> None:
     ("line", "moment", "said"),
     [
         (ALERT_LINE, 1_000, "00:33:21.499Z  no critical problem"),
-        (ALERT_LINE, 5_000, "00:33:25.499Z  B holds X:/locks/y and waits for X:/locks/x, which A"),
+        (ALERT_LINE, 5_000, "00:33:25.499Z  B holds /locks/y and waits for /locks/x, which A"),
         (LOCK_LINE, 1_000, "00:33:21.499Z  /locks/x held by A"),
         (LOCK_LINE, 5_000, "00:33:25.499Z  /locks/x held by A; 1 client waiting: B"),
         (CLIENT_LINE, 1_000, "00:33:21.499Z  B uses no lock"),
