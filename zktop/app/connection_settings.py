@@ -54,9 +54,12 @@ def looks_like_a_lock(layouts: Sequence[Layout]) -> Callable[[str, Sequence[str]
     if not layouts:
         return might_be_a_lock
     return lambda path, names: (
-        might_be_a_lock(path, names)
-        or any(parse_name(layout, name) is not None for name in names for layout in layouts)
+        might_be_a_lock(path, names) or any(matches_any(layouts, name) for name in names)
     )
+
+
+def matches_any(layouts: Sequence[Layout], name: str) -> bool:
+    return any(parse_name(layout, name) is not None for layout in layouts)
 
 
 def demo_connection(config: Config, sandbox: str | None = None) -> ClientSettings:

@@ -13,6 +13,7 @@ from typing import IO, Final
 
 import msgspec
 
+from zktop.app.connection_settings import looks_like_a_lock, matches_any
 from zktop.app.garbage_collection import no_collections
 from zktop.app.record_file import header_of
 from zktop.model.facts import (
@@ -27,7 +28,6 @@ from zktop.model.facts import (
     OwnerNames,
     Session,
 )
-from zktop.model.layouts.layout import Layout, parse_name
 from zktop.model.owner_list import ADDRESS, NAME, OwnerEntry, OwnerList
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
@@ -47,7 +47,6 @@ from zktop.txnlog.data_files import data_files
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
 from zktop.txnlog.transactions import Transaction
-from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
 LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
@@ -323,9 +322,10 @@ class LockPlaces:
     def __init__(self, settings: Settings) -> None:
         self._patterns = root_patterns([root.path for root in settings.roots])
         self._layouts = tuple(settings.layouts)
+        self._looks_like_a_lock = looks_like_a_lock(self._layouts)
 
     def is_contender(self, name: str) -> bool:
-        return looks_like_a_member(name) or _is_of(self._layouts, name)
+        return looks_like_a_member(name) or matches_any(self._layouts, name)
 
     def is_folder_name(self, name: str) -> bool:
         return not looks_like_a_member(name)
@@ -336,16 +336,10 @@ class LockPlaces:
                 continue
             if not pattern.is_ensemble_wide:
                 return True
-            if pattern.matches(path) and (not pattern.is_any_depth or self._is_lock(path, names)):
+            is_lock = not pattern.is_any_depth or self._looks_like_a_lock(path, names)
+            if is_lock and pattern.matches(path):
                 return True
         return False
-
-    def _is_lock(self, path: str, names: Sequence[str]) -> bool:
-        return might_be_a_lock(path, names) or any(_is_of(self._layouts, name) for name in names)
-
-
-def _is_of(layouts: Sequence[Layout], name: str) -> bool:
-    return any(parse_name(layout, name) is not None for layout in layouts)
 
 
 def _hosts(members: Sequence[str], chroot: str) -> str:

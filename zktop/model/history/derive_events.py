@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from zktop.model.facts import MINUTE_MS, Millis
 from zktop.model.format import iso
@@ -111,8 +111,7 @@ class LockLog:
         return self._newest
 
     def _summary(self, now_ms: Millis) -> LockHistory:
-        minute = self._minute.stats(now_ms)
-        counters, origin = self._counters, self._origin
+        counters = self._counters
         return LockHistory(
             at=now_ms,
             first_look=self._first,
@@ -125,14 +124,8 @@ class LockLog:
             blocked_ms=self._blocked_ms + self._waiting * (now_ms - self._at),
             missed_creates=counters.missed_creates,
             coverage=counters.coverage,
-            queue=minute.queue,
-            requests_per_s=minute.requests_per_s,
-            releases_per_s=minute.releases_per_s,
-            busy=minute.busy,
-            generation=origin.generation,
-            recreated_at=origin.recreated_at,
-            reaped_at=origin.reaped_at,
-            vanished_with=origin.vanished_with,
+            **asdict(self._minute.stats(now_ms)),
+            **asdict(self._origin),
         )
 
     def _pass_time(self, now_ms: Millis) -> None:

@@ -50,7 +50,7 @@ class UsualHold(NamedTuple):
     p99_ms: Millis
 
 
-class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     """The past of one lock, up to a given time."""
 
     at: Millis = 0
@@ -69,11 +69,6 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     blocked_ms: int = 0  # waiters x time, since the first look
     missed_creates: int = 0
     coverage: float | None = None  # share of the creations that was observed
-    generation: int = 0  # how often the root was replaced by another node
-    recreated_at: Millis | None = None
-    reaped_at: Millis | None = None  # when the root vanished while it was empty
-    # When the root vanished together with its members, and how many there were.
-    vanished_with: tuple[Millis, int] | None = None
 
     def granted(self, node: Text) -> Since:
         """Return since when a holder has held the lock."""
