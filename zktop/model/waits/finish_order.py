@@ -12,6 +12,7 @@ from bisect import insort
 from collections import ChainMap
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import cache
 from itertools import chain
 from sys import maxsize
 from typing import Final
@@ -123,12 +124,12 @@ class FinishOrder:
         """Take the turns of these actors, and of all behind them; return all that lost theirs."""
         work = [actor for actor in actors if self._turns.pop(actor, None) is not None]
         lost = set(work)
-        first = _FirstPlaces(self._queues)
+        first_places = cache(self._first_places)
         checked: dict[str, int] = {}  # by lock: all actors behind this place lost theirs
         while work:
             actor = work.pop()
             for lock in self._locks(actor):
-                place, members = first.of(actor, lock), self._queues[lock].members
+                place, members = first_places(lock)[actor], self._queues[lock].members
                 end = checked.get(lock, len(members))
                 if place < end:
                     checked[lock] = place
@@ -138,19 +139,7 @@ class FinishOrder:
                             work.append(member.actor)
         return lost
 
-
-class _FirstPlaces:
-    """The first place of each actor in each queue."""
-
-    def __init__(self, queues: Queues) -> None:
-        self._queues = queues
-        self._known: dict[str, dict[str, int]] = {}
-
-    def of(self, actor: str, lock: str) -> int:
-        known = self._known.get(lock)
-        if known is None:
-            members = self._queues[lock].members
-            last = len(members) - 1
-            known = {m.actor: last - place for place, m in enumerate(reversed(members))}
-            self._known[lock] = known
-        return known[actor]
+    def _first_places(self, lock: str) -> dict[str, int]:
+        """The first place of each actor in a queue."""
+        members = self._queues[lock].members
+        return {members[place].actor: place for place in reversed(range(len(members)))}
