@@ -31,16 +31,7 @@ TOO_MANY_WATCHES = MissingInput(
 _SEQUENTIAL = r"(?s).*\d{10}"
 
 
-@Rule(
-    "B1",
-    "orphan",
-    "critical",
-    "lock",
-    code="ORP",
-    rank=10,
-    blocks="forever",
-    only_if=("warnings",),
-)
+@Rule("B1", "orphan", "critical", code="ORP", rank=10, blocks="forever", only_if=("warnings",))
 def orphan(ctx: LockContext) -> Iterator[RuleResult]:
     """A persistent node is in the queue: it stays when its creator's session ends.
 
@@ -96,7 +87,6 @@ def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMat
     "B5",
     "stale-ephemeral",
     "critical",
-    "lock",
     tables=("expiry",),
     code="GHO",
     rank=16,
@@ -133,7 +123,6 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
     "B6",
     "lease-leak",
     "warning",
-    "lock",
     tables=("connections",),
     code="LEA",
     blocks="long",
@@ -183,7 +172,7 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
     )
 
 
-@Rule("B7", "too-many-leases", "warning", "lock", code="LEA", only_if=("semaphore",))
+@Rule("B7", "too-many-leases", "warning", code="LEA", only_if=("semaphore",))
 def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
     """More leases are out than the pool has: its users disagree about its size."""
     size, out = ctx.lock.leases, len(ctx.holders)
@@ -209,7 +198,6 @@ def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
     "B8",
     "zombie-holder",
     "warning",
-    "lock",
     tables=("connections",),
     code="STK",
     blocks="long",
@@ -269,7 +257,6 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
     "B9",
     "hidden-wait",
     "info",
-    "lock",
     tables=("watches",),
     code="STK",
     after=(("session", DEADLOCKS),),

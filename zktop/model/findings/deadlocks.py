@@ -148,7 +148,6 @@ def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     "D7",
     "watch-deadlock",
     "critical",
-    "lock",
     tables=("watches",),
     code="DED",
     rank=6,

@@ -182,7 +182,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
     id: str
     name: str
     severity: Severity  # the highest that its findings can have
-    scope: Scope
+    scope: Scope = "lock"
     tables: tuple[TableKind, ...] = ()  # of servers: if one is missing, the rule may be blind
     is_in_logs: bool = False  # transaction logs decide it without these tables
     code: str | None = None  # its letters in the list of locks: a key of `lock_status.WORDS`

@@ -26,7 +26,6 @@ from zktop.model.waits.confidence import Confidence
     "B10",
     "blocked-by-foreign",
     "critical",
-    "lock",
     code="FOR",
     rank=11,
     blocks="forever",
@@ -185,7 +184,6 @@ def _advice(ctx: LockContext, obstacles: tuple[Member, ...], paths: list[Text]) 
     "B11",
     "broken-by-foreign",
     "critical",
-    "lock",
     code="FOR",
     rank=12,
     blocks="forever",
@@ -261,7 +259,6 @@ def _assumed_versions(queue: MixedQueue) -> str:
     "S7",
     "split-queue",
     "warning",
-    "lock",
     code="TWO",
     rank=21,
     after=(("lock", "S2"),),
@@ -307,7 +304,7 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
 _COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software creates
 
 
-@Rule("R1", "foreign-members", "info", "lock", after=(("lock", "B10 B11"),), only_if=("foreign",))
+@Rule("R1", "foreign-members", "info", after=(("lock", "B10 B11"),), only_if=("foreign",))
 def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock has children that are not in its queue."""
     own = _COMPANIONS.get(ctx.lock.layout, ())

@@ -23,7 +23,6 @@ MAX_STALE_SESSIONS = 20  # findings in one lock
     "L7",
     "herd-on-member",
     "warning",
-    "lock",
     tables=("watches",),
     code="HRD",
     after=(("lock", "L9"),),
@@ -112,7 +111,6 @@ def _herd_on_single(ctx: LockContext, bound: int) -> Iterator[RuleResult]:
     "L8",
     "herd-on-parent",
     "warning",
-    "lock",
     tables=("watches", "connections"),
     code="HRD",
     after=(("lock", "L9"),),
@@ -160,9 +158,7 @@ def _was_woken(ctx: LockContext, session: Session) -> bool:
     return is_listing and step is not None and step.notifications > 0 and step.requests > 0
 
 
-@Rule(
-    "L9", "rewatch-storm", "warning", "lock", tables=("watches",), code="HRD", only_if=("queue",)
-)
+@Rule("L9", "rewatch-storm", "warning", tables=("watches",), code="HRD", only_if=("queue",))
 def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
     """Every release makes many waiters set their watch again, several times a second.
 
@@ -203,7 +199,6 @@ def _woken(ctx: LockContext) -> Counter[Text]:
     "L10",
     "relinked-wrongly",
     "info",
-    "lock",
     tables=("watches", "connections"),
     code="WAK",
     after=(("node", "L1 L3"),),
@@ -244,7 +239,7 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
     )
 
 
-@Rule("L11", "stale-watch", "info", "lock", tables=("watches",), only_if=("waiters", "watches"))
+@Rule("L11", "stale-watch", "info", tables=("watches",), only_if=("waiters", "watches"))
 def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A session still watches a member but has no place in the queue any more."""
     if ctx.lock.kind == "single" or not ctx.waiters:

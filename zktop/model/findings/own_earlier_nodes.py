@@ -16,9 +16,7 @@ RETRY_NODES = 2  # of one session; more of them mean a pool of threads
 _GUID = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-@Rule(
-    "B2", "ghost", "critical", "lock", code="GHO", rank=13, blocks="forever", only_if=("several",)
-)
+@Rule("B2", "ghost", "critical", code="GHO", rank=13, blocks="forever", only_if=("several",))
 def ghost(ctx: LockContext) -> Iterator[RuleResult]:
     """A create was retried after a lost answer and made two nodes: the client waits for itself."""
     for queue in ctx.lock.queues:
@@ -59,7 +57,6 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     "B3",
     "ghost-without-guid",
     "critical",
-    "lock",
     tables=("watches", "connections"),
     code="GHO",
     rank=14,
@@ -118,7 +115,6 @@ def _ghost_without_guid(ctx: LockContext, earlier: Member, later: Member) -> Rul
     "B4",
     "own-old-session",
     "critical",
-    "lock",
     former_name="previous-life",
     tables=("connections",),
     code="GHO",

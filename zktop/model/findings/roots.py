@@ -29,7 +29,7 @@ SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule
 
 
-@Rule("R2", "root-recreated", "warning", "lock", code="NEW", only_if=("news",))
+@Rule("R2", "root-recreated", "warning", code="NEW", only_if=("news",))
 def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock's node was deleted and created again: its numbers start over.
 
@@ -52,7 +52,6 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     "R3",
     "container-removed",
     "info",
-    "lock",
     former_name="reaped-container",
     code="NEW",
     only_if=("news",),
@@ -69,7 +68,7 @@ def container_removed(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@Rule("R4", "hidden-by-acl", "warning", "lock", code="LCK")
+@Rule("R4", "hidden-by-acl", "warning", code="LCK")
 def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     """An ACL hides the lock or some of its members from zktop."""
     hidden = [member for member in ctx.members if member.znode.hidden]
@@ -98,7 +97,7 @@ def _dumped_owners(ctx: LockContext, hidden: list[Member]) -> Iterator[Reason]:
             yield True, f"{name} belongs to {ctx.shared.name_of(owner)}, as a server's dump shows"
 
 
-@Rule("R5", "root-changed", "info", "lock", only_if=("news",))
+@Rule("R5", "root-changed", "info", only_if=("news",))
 def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     """The ACL or the data of the lock's node changed."""
     yield from _recently(
@@ -125,7 +124,6 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     "R7",
     "deleted-with-waiters",
     "warning",
-    "lock",
     former_name="fell-with-waiters",
     code="NEW",
     only_if=("news",),

@@ -15,7 +15,7 @@ MIN_RATE_PER_S = 1e-3  # requests per second; below it, no remaining time is com
 _RESET = "Stop all users of this lock, then delete its node and let them create it again."
 
 
-@Rule("S6", "sequence-overflow", "critical", "lock", code="NUM", rank=20)
+@Rule("S6", "sequence-overflow", "critical", code="NUM", rank=20)
 def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
     """The sequence counter of the lock is exhausted, or soon will be: the order breaks.
 
@@ -71,7 +71,7 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
     )
 
 
-@Rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
+@Rule("R6", "equal-sequences", "info", only_if=("several", "read-write"))
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads, with the number of its write lock: one owner, two nodes."""
     for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():

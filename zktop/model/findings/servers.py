@@ -225,7 +225,7 @@ def crowded_server(ctx: EnsembleContext) -> Iterator[RuleResult]:
 MIN_SKEW_MS = 1_000  # the ages on screen do not show a smaller skew
 
 
-@Rule("P11", "clock-skew", "info", "lock")
+@Rule("P11", "clock-skew", "info")
 def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     """The leader's clock jumped or differs from zktop's own: ages on the screen are approximate.
 

@@ -37,15 +37,7 @@ from zktop.model.text import Text
 _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 
 
-@Rule(
-    "S4",
-    "downgrade-overlap",
-    "critical",
-    "lock",
-    code="TWO",
-    rank=9,
-    only_if=("several", "read-write"),
-)
+@Rule("S4", "downgrade-overlap", "critical", code="TWO", rank=9, only_if=("several", "read-write"))
 def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads; when it stops writing, it and the next writer both own the lock."""
     for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
@@ -106,7 +98,6 @@ CERTAIN_SESSIONS = 3  # this many sorting by name are no coincidence
     "S1",
     "sorts-by-name",
     "critical",
-    "lock",
     tables=("watches",),
     code="TWO",
     rank=7,
@@ -206,7 +197,6 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
     "S2",
     "two-libraries-on-one-path",
     "critical",
-    "lock",
     former_name="blind-neighbours",
     code="TWO",
     rank=8,
@@ -291,7 +281,6 @@ def _watch_between(ctx: LockContext, heads: list[Member]) -> Reason | None:
     "S5",
     "node-deleted-under-holder",
     "warning",
-    "lock",
     former_name="robbed-owner",
     tables=("connections",),
     is_in_logs=True,

@@ -152,7 +152,6 @@ POLLING_MS = 10_000
     "L1",
     "no-watch",
     "critical",
-    "lock",
     tables=("watches",),
     code="WAK",
     rank=18,
@@ -197,7 +196,6 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     "L2",
     "missed-wake-up",
     "critical",
-    "lock",
     former_name="silent-head",
     tables=("connections",),
     code="WAK",
@@ -241,7 +239,6 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
     "L3",
     "watch-on-deleted-node",
     "critical",
-    "lock",
     former_name="watch-into-the-void",
     tables=("watches",),
     code="WAK",
@@ -287,7 +284,6 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
     "L4",
     "wrong-target",
     "warning",
-    "lock",
     tables=("watches",),
     code="WAK",
     after=(("node", "D7"), ("lock", "S1")),
@@ -345,13 +341,7 @@ def _described(ctx: LockContext, member: Member, target: Member) -> str:
 
 
 @Rule(
-    "L5",
-    "self-watch",
-    "warning",
-    "lock",
-    tables=("watches",),
-    code="WAK",
-    only_if=("waiters", "watches"),
+    "L5", "self-watch", "warning", tables=("watches",), code="WAK", only_if=("waiters", "watches")
 )
 def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches only its own node: it will wake when it gives up, not before."""
@@ -379,7 +369,6 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     "L6",
     "busy-poller",
     "warning",
-    "lock",
     tables=("watches", "connections"),
     code="POL",
     after=(("lock", "L9"),),
