@@ -15,7 +15,7 @@ from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Cost, Millis, Session, split
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, Since, SinceBound
-from zktop.model.history.expiry_ledger import ExpiredSession
+from zktop.model.history.expired_sessions import ExpiredSession
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute_path

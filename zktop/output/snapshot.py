@@ -8,7 +8,7 @@ from zktop.model.facts import Millis, Server
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
-from zktop.model.history.expiry_ledger import ExpiredSession, FreedLock
+from zktop.model.history.expired_sessions import ExpiredSession, FreedLock
 from zktop.model.owner_list import OwnerList
 from zktop.model.report import Contender, LockView, Report, SessionView
 from zktop.model.session_ids import session_text

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from zktop.model.facts import Link, Server, ServerState
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.history.events import ENDED, Elapsed, Event
-from zktop.model.history.recent_expiries import KEPT_MS, MAX_KEPT, ExpiredPlace, RecentExpiries
+from zktop.model.history.expired_sessions import KEPT_MS, MAX_NODES, ExpiredPlace, RecentExpiries
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
 
@@ -166,7 +166,7 @@ def test_those_that_expired_one_after_the_other_are_not_at_once() -> None:
 
 def test_the_most_at_once_are_found_in_one_pass() -> None:
     """It runs at every look: ten times as many nodes take ten times as long, not a hundred."""
-    few, many = _took(MAX_KEPT // 10), _took(MAX_KEPT)
+    few, many = _took(MAX_NODES // 10), _took(MAX_NODES)
 
     assert many < 40 * few
 

@@ -8,7 +8,7 @@ from ui.example_past import past
 from ui.fake_feed import Moment, app_of, frames, settled
 
 from zktop.model.format import session_name
-from zktop.model.history.expiry_ledger import ExpiredSession, FreedLock
+from zktop.model.history.expired_sessions import ExpiredSession, FreedLock
 from zktop.model.text import Text
 from zktop.ui.dialogs.accounts import account_lines, accounts_of, expiry_lines
 from zktop.ui.styled_text import text_of

@@ -19,7 +19,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short, span
-from zktop.model.history.recent_expiries import ExpiredPlace
+from zktop.model.history.expired_sessions import ExpiredPlace
 from zktop.model.waits.confidence import Confidence
 
 

@@ -14,7 +14,7 @@ from zktop.model.facts import Millis
 from zktop.model.history.change import ChangeContext, JointDeletions, LockChange, joint_deletions
 from zktop.model.history.derive_events import LockLog
 from zktop.model.history.events import Event
-from zktop.model.history.expiry_ledger import ExpiryLedger
+from zktop.model.history.expired_sessions import ExpiryLedger, RecentExpiries
 from zktop.model.history.lock_history import (
     NO_HISTORY,
     FirstLook,
@@ -24,7 +24,6 @@ from zktop.model.history.lock_history import (
     first_look_at,
     first_look_of,
 )
-from zktop.model.history.recent_expiries import RecentExpiries
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.locks.lock import Lock, absolute_path
 from zktop.model.locks.queue import HERE

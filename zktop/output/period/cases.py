@@ -7,7 +7,7 @@ import msgspec
 from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import SEVERITIES, Finding
-from zktop.model.history.expiry_ledger import ExpiredSession
+from zktop.model.history.expired_sessions import ExpiredSession
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 

@@ -7,7 +7,7 @@ from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, Lock
 from zktop.model.accounting.ledger import Ledger
 from zktop.model.facts import Millis
 from zktop.model.format import count, session_name, several, span
-from zktop.model.history.expiry_ledger import ExpiredSession, FreedLock
+from zktop.model.history.expired_sessions import ExpiredSession, FreedLock
 from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink

@@ -1,7 +1,7 @@
-"""Expired sessions: the locks they freed, who acquired those next, and the queues they left."""
+"""Expired sessions: what they freed and who got it, and how many expired at once."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -12,7 +12,10 @@ from zktop.model.history.events import Event
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
 
-MAX_KEPT: Final = 200
+MAX_SESSIONS: Final = 200
+MAX_NODES: Final = 10_000
+WITHIN_MS: Final = 15_000  # sessions of one dead host expire up to a third of a timeout apart
+KEPT_MS: Final = 120_000
 
 
 class FreedLock(msgspec.Struct, frozen=True):
@@ -39,7 +42,7 @@ class ExpiryLedger:
     """Keeps the last 200 expired sessions, oldest first."""
 
     def __init__(self) -> None:
-        self._kept: deque[ExpiredSession] = deque(maxlen=MAX_KEPT)
+        self._kept: deque[ExpiredSession] = deque(maxlen=MAX_SESSIONS)
         self._free: frozenset[Text] = frozenset()  # freed, and not acquired since
 
     def look(self, events: Iterable[Event], sessions: SessionHistories) -> None:
@@ -95,3 +98,43 @@ def _with_next(freed: FreedLock, event: Event | None, since: Millis) -> FreedLoc
     if event is None or freed.after_ms is not None:
         return freed
     return FreedLock(freed.lock, event.owner, event.session, max(0, event.at - since))
+
+
+class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
+    """One node that was removed with its session."""
+
+    at: Millis
+    session: Session
+    lock: Text
+    held: bool
+    server: Text | None
+    host: str | None
+
+
+class RecentExpiries:
+    """Keeps the nodes that expired in the last two minutes."""
+
+    def __init__(self) -> None:
+        self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_NODES)
+
+    def look(self, events: Iterable[Event], sessions: SessionHistories, now_ms: Millis) -> None:
+        """Add the nodes that were removed with their sessions, unless an administrator did it."""
+        for event in events:
+            if event.session and event.is_expiry:
+                server, client = sessions.last_place(event.session)
+                host = client.rpartition(":")[0] if client else None
+                held = event.held is not None
+                place = ExpiredPlace(event.at, event.session, event.lock, held, server, host)
+                self._recent.append(place)
+        while self._recent and now_ms - self._recent[0].at > KEPT_MS:
+            self._recent.popleft()
+
+    def most_at_once(self) -> Collection[ExpiredPlace]:
+        """The nodes removed in the 15 seconds with the most removals."""
+        nodes, start, best = list(self._recent), 0, slice(0, 0)
+        for end, node in enumerate(nodes, start=1):
+            while node.at - nodes[start].at > WITHIN_MS:
+                start += 1
+            if end - start > best.stop - best.start:
+                best = slice(start, end)
+        return nodes[best]

@@ -4,7 +4,12 @@ from model.builders import ZK1, connections, own, row, session, world
 from msgspec.structs import replace
 
 from zktop.model.history.events import ENDED, Elapsed, Event
-from zktop.model.history.expiry_ledger import MAX_KEPT, ExpiredSession, ExpiryLedger, FreedLock
+from zktop.model.history.expired_sessions import (
+    MAX_SESSIONS,
+    ExpiredSession,
+    ExpiryLedger,
+    FreedLock,
+)
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -98,7 +103,7 @@ def test_a_client_that_was_not_read_yet_got_it() -> None:
 def test_the_last_200_are_kept() -> None:
     """So that months of expiries take no memory."""
     ledger, sessions = ExpiryLedger(), SessionHistories()
-    for number in range(2 * MAX_KEPT):
+    for number in range(2 * MAX_SESSIONS):
         ledger.look([event("expired", f"client{number}", "/a", number)], sessions)
 
-    assert [entry.at for entry in ledger.entries] == [*range(MAX_KEPT, 2 * MAX_KEPT)]
+    assert [entry.at for entry in ledger.entries] == [*range(MAX_SESSIONS, 2 * MAX_SESSIONS)]
