@@ -77,6 +77,13 @@ def test_deadlocks_come_first() -> None:
     assert text.startswith(DEADLOCK + "\nno data: ")
 
 
+def test_a_kill_that_resolves_nothing_alone_is_no_way_out_by_itself() -> None:
+    """Each of two upgraders also waits for its own read lock."""
+    words = " ".join(page(shot("L rw: A.R B.R A.W B.W")).split())
+
+    assert words.count("that alone unblocks no others") == 2
+
+
 def test_every_kind_of_lock_reads_alike() -> None:
     """A mode, an owner, the contender ahead, the session and the time."""
     text = page(shot("L rw: A.R B.R C.W D.R E.R ; P sem(2): A C D ; E elect: L F"))

@@ -131,7 +131,8 @@ def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
 @Rule("D5", "two-upgraders", "critical", "whole", code="DED", rank=5, blocks="forever")
 def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Two readers both want to write: each waits for the other's read lock."""
-    return _matches("D5", "Make one of them release its read lock.", ctx)
+    advice = "Let each of them release its read lock before it requests the write lock."
+    return _matches("D5", advice, ctx)
 
 
 @Rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
