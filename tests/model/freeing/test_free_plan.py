@@ -90,6 +90,15 @@ def test_a_holder_without_waiters_frees_no_client() -> None:
     assert only.ways[0].effect.endswith("No client waits for it.")
 
 
+def test_a_second_request_of_the_same_session_does_not_wait_for_its_end() -> None:
+    """It goes with the session; the next client in the queue is first."""
+    (alone,) = planned(*facts(k("ann", 1), k("ann", 2))).blockers
+    (before,) = planned(*facts(k("ann", 1), k("ann", 2), k("bob", 3))).blockers
+
+    assert alone.ways[0].effect.endswith("No other client waits for it.")
+    assert before.ways[0].effect.endswith("1 client waits behind it: bob.")
+
+
 BILLING = "/locks/billing"
 CYCLE = (
     *facts(k("ann", 1, czxid=101), k("bob", 2, czxid=104)),

@@ -235,8 +235,12 @@ class _Planner:
             return freed_watchers([self._report.client_names(one) for one in watching])
         if lock.is_only_watched and not view.knows_waiters:
             return "Which clients wait for it is unknown: not all watch tables were read."
-        waiters = _waiters_behind(lock, member)
-        freed = freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
+        behind = _waiters_behind(lock, member)
+        waiters = [one for one in behind if one.owner != member.owner or not member.owner]
+        if behind and not waiters:
+            freed = "No other client waits for it."
+        else:
+            freed = freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
         return freed + (_failing_at(lock, member) if member.layout == FOREIGN else "")
 
     def _about(self, view: LockView, member: Member) -> str:
