@@ -30,6 +30,15 @@ def test_b2_fires_for_two_nodes_of_one_request() -> None:
     assert finding.evidence[0].text.endswith(", which a client uses for one node at a time")
 
 
+def test_b2_does_not_advise_a_restart_if_the_ghost_belongs_to_another_session() -> None:
+    """The end of the later session leaves the earlier node in the queue."""
+    twin = At(k("alice", 0).name[:-1] + "5", "alice again")
+    finding = only("B2", ctx(k("alice", 0), twin))
+
+    assert "goes when its own session ends" in finding.advice
+    assert "Restart" not in finding.advice
+
+
 def test_b2_is_quiet_for_two_requests_of_one_session() -> None:
     """Two lock objects have two guids, even in one session."""
     assert not found("B2", ctx(k("alice", 0), k("alice's other thread", 1, by="alice")))

@@ -35,6 +35,9 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
 def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     is_one_session = earlier.owner == later.owner
     owner, first, second = ctx.name_of(later), short(earlier.node), short(later.node)
+    remedy = f"Restart {owner}: its nodes go with its session."
+    if not is_one_session:
+        remedy = f"{first} goes when its own session ends, which is not that of {second}."
     waits_for, guid = f"{second} waits for its own ghost {first}", short(later.token or "")
     return RuleMatch(
         about=ctx.about(earlier, later),
@@ -48,7 +51,7 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
             ),
             (is_one_session or None, "one session owns both"),
         ),
-        advice=f"Restart {owner}: its nodes go with its session. Then upgrade its client library.",
+        advice=f"{remedy} Then upgrade its client library.",
         at_once=True,
     )
 
