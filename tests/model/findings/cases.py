@@ -14,7 +14,7 @@ from model.builders import NOW, ZK1, connections, own, row, session, watches, wo
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
 from zktop.model.findings.apply import Examination, examine_lock
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.causes import WaitsAhead, listed
+from zktop.model.findings.causes import WaitsAhead, listings
 from zktop.model.findings.context import (
     EnsembleContext,
     LockContext,
@@ -247,4 +247,5 @@ def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:
 
 def folded(findings: Iterable[Finding], ahead: WaitsAhead | None = None) -> tuple[Finding, ...]:
     """All findings in screen order; each effect has the id of its cause."""
-    return listed(findings, ahead or WaitsAhead()).findings
+    *_, listing = listings(findings, ahead or WaitsAhead())
+    return listing.findings if listing else ()

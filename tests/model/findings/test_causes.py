@@ -21,12 +21,14 @@ from zktop.model.findings.catalogue import RANK
 from zktop.model.findings.causes import (
     CAUSES,
     DELAYS,
+    FINDINGS_PER_STEP,
     MANY,
     ROOTS,
     STILL_MANY,
     FindingList,
+    Listing,
     WaitsAhead,
-    listed,
+    listings,
 )
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import waits_of
@@ -34,7 +36,6 @@ from zktop.model.findings.finding import Finding
 from zktop.model.text import Text
 
 PATTERN = only("B1", ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
-NO_WAITS = WaitsAhead()
 
 
 def one(rule: str, lock: str = "/x", node: str = "n", who: str = "", **more: object) -> Finding:
@@ -210,6 +211,13 @@ def many(
     return [one(rule, lock=f"{parent}/{place:04d}", **more) for place in range(number)]
 
 
+def listed(findings: list[Finding], before: Listing | None = None) -> Listing:
+    """The listing of these findings, after another one."""
+    *_, made = listings(findings, WaitsAhead(), before or Listing())
+    assert made
+    return made
+
+
 def test_many_findings_alike_are_shown_as_one() -> None:
     """It names their number, the first locks, and how to list all; a mark finds each lock."""
     (shown,) = folded(many("L1", sentence=Text("It sleeps."), advice=Text("Wake it.")))
@@ -288,10 +296,10 @@ def test_effects_of_findings_in_a_group_follow_from_the_group() -> None:
 
 def test_a_group_stays_until_it_is_small() -> None:
     """One finding more or less must not raise a hundred alarms."""
-    shown = listed(many("L1"), NO_WAITS)
+    shown = listed(many("L1"))
 
-    assert len(listed(many("L1", STILL_MANY + 1), NO_WAITS, shown).findings) == 1
-    assert len(listed(many("L1", STILL_MANY), NO_WAITS, shown).findings) == STILL_MANY
+    assert len(listed(many("L1", STILL_MANY + 1), shown).findings) == 1
+    assert len(listed(many("L1", STILL_MANY), shown).findings) == STILL_MANY
 
 
 def test_nobody_sees_the_findings_for_which_another_one_speaks() -> None:
@@ -299,8 +307,8 @@ def test_nobody_sees_the_findings_for_which_another_one_speaks() -> None:
     *others, last = many("L1", severity="warning", since=NOW)
     oldest = msgspec.structs.replace(last, since=NOW - SECOND)
 
-    assert listed([*others, oldest], NO_WAITS).unseen == {one.id for one in others}
-    assert not listed(others, NO_WAITS).unseen
+    assert listed([*others, oldest]).unseen == {one.id for one in others}
+    assert not listed(others).unseen
 
 
 def test_the_worst_of_a_group_speaks_for_it() -> None:
@@ -314,6 +322,13 @@ def test_the_worst_of_a_group_speaks_for_it() -> None:
     assert (shown.severity, shown.locks[0]) == ("critical", worst.lock)
     assert shown.sessions[0] == worst.sessions[0]
     assert shown.sentence.startswith("It is worse.")
+
+
+def test_a_long_list_is_made_in_steps() -> None:
+    """No look takes longer than a screen may stand still."""
+    first, *_ = listings(many("L1", FINDINGS_PER_STEP + 1), WaitsAhead())
+
+    assert first is None
 
 
 class Ages:
@@ -335,7 +350,7 @@ class Ages:
 
     def advance(self) -> bool:
         """Make the next list; return whether it is another one."""
-        return self.list.update(self.subjects, WaitsAhead(), NOW, thorough=True)
+        return self.list.advance(self.subjects, WaitsAhead(), NOW, thorough=True)
 
 
 def test_ages_inside_a_group_change_no_list() -> None:
@@ -367,3 +382,16 @@ def test_a_group_has_the_confidence_and_the_advice_of_the_finding_that_speaks_fo
 
     assert shown.confidence == "C1"
     assert shown.advice == f"Ask. To list all, filter the list of locks by {shown.name}."
+
+
+def test_a_thorough_look_lists_what_is_known_now() -> None:
+    """A list that is under way has the findings of an earlier look."""
+    ages = Ages()
+    for number in range(2 * FINDINGS_PER_STEP):
+        ages.say(one("P6", lock=f"/more/{number}"))
+    assert not ages.list.advance(ages.subjects, WaitsAhead(), 2 * NOW, thorough=False)
+    assert ages.list.is_behind
+    ages.say(one("B1", lock="/new"))
+
+    assert ages.advance()
+    assert ages.list.findings[0].rule == "B1"

@@ -10,10 +10,10 @@ same cause (or none), are shown as one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, get_args
 
 import msgspec
@@ -30,6 +30,7 @@ from zktop.model.text import Text, clean
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
 MANY: Final = 100  # similar findings: more than two screens of them
 STILL_MANY: Final = MANY // 2  # an existing group stays until it has no more than this
+FINDINGS_PER_STEP: Final = 2_500  # at most 10 ms
 LISTED_PER_MS: Final = 5  # so 10,000 findings take two seconds
 
 # Rules whose findings hold up all waiters of a lock; rules whose findings may just be delays.
@@ -101,12 +102,13 @@ NO_LISTING: Final = Listing()
 
 
 class FindingList:
-    """The newest listing, which is built again when it is due."""
+    """The newest listing; the next one is built in steps, one per look."""
 
     def __init__(self) -> None:
-        self.is_changed = True  # since the newest listing
+        self.is_changed = True  # since the newest listing was started
         self._listing = NO_LISTING
-        self._listed_at: Millis = 0
+        self._next: Iterator[Listing | None] | None = None
+        self._begun_at: Millis = 0
         self._number = 0  # of all findings
         self._reworded: dict[str, Finding] = {}  # by id: only the wording changed since then
 
@@ -119,6 +121,11 @@ class FindingList:
         """The ids of findings hidden in a group."""
         return self._listing.unseen
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether a listing is being built."""
+        return self._next is not None
+
     def note(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
         """Record the previous and current findings about one subject."""
         self._number += len(after) - len(before)
@@ -127,7 +134,7 @@ class FindingList:
         else:
             self.is_changed |= after != before
 
-    def update(
+    def advance(
         self,
         subjects: Mapping[Subject, SubjectFindings],
         ahead: WaitsAhead,
@@ -135,39 +142,48 @@ class FindingList:
         *,
         thorough: bool,
     ) -> bool:
-        """List or reword the findings if that is due; return whether the listing was replaced.
+        """Continue to list or reword the findings; return whether the listing was replaced.
 
         Listing a thousand takes 10 ms, so the pause between two listings grows with their number.
         """
-        is_due = thorough or now - self._listed_at >= self._number // LISTED_PER_MS
-        if not is_due or not (self.is_changed or self._reworded):
-            return False
-        before = self._listing
-        if self.is_changed:
-            shown = chain.from_iterable(one.shown for one in subjects.values())
-            self._listing = listed(shown, ahead, before)
-        else:
-            self._listing = before.reworded(self._reworded)
-        self._listed_at, self.is_changed, self._reworded = now, False, {}
-        return self._listing is not before
+        is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
+        if thorough and self._next is not None:  # the unfinished one has older findings
+            self._next, self.is_changed = None, True
+        if self._next is None and is_due and self.is_changed:
+            shown = chain.from_iterable(one.shown for one in tuple(subjects.values()))
+            self._next = listings(shown, ahead, self._listing)
+            self._begun_at, self.is_changed, self._reworded = now, False, {}
+        elif self._next is None and is_due and self._reworded:
+            reworded, self._reworded, self._begun_at = self._reworded, {}, now
+            return self._replace(self._listing.reworded(reworded))
+        for made in islice(self._next or (), None if thorough else 1):
+            if made is not None:
+                self._next = None
+                return self._replace(made)
+        return False
+
+    def _replace(self, listing: Listing) -> bool:
+        before, self._listing = self._listing, listing
+        return listing is not before
 
 
-def listed(
+def listings(
     findings: Iterable[Finding], ahead: WaitsAhead, before: Listing = NO_LISTING
-) -> Listing:
-    """Find the cause of each finding, group those that are alike, and sort the result."""
-    found = {one.id: one for one in findings}
+) -> Iterator[Listing | None]:
+    """List findings in steps: yield None after each but the last, then the listing."""
+    found: dict[str, Finding] = {}
+    yield from _in_steps(findings, lambda one: found.update({one.id: one}))
     ahead = _cached(ahead)
-    index = _Index(found.values())
-    causes = {one.id: cause for one in found.values() if (cause := index.cause(one, ahead))}
+    index = _Index({one.rule for one in found.values()})
+    yield from _in_steps(found.values(), index.file)
+    causes: dict[str, str] = {}
+    yield from _in_steps(found.values(), lambda one: index.note_cause(one, ahead, causes))
     grouping = _Grouping(causes, before.groups.keys())
-    for finding in found.values():
-        grouping.sort(finding)
+    yield from _in_steps(found.values(), grouping.sort)
     grouping.close()
-    for effect in grouping.effects:
-        grouping.sort_effect(effect)
+    yield from _in_steps(grouping.effects, grouping.sort_effect)
     grouping.close()
-    return grouping.listing()
+    yield grouping.listing()
 
 
 def _cached(ahead: WaitsAhead) -> WaitsAhead:
@@ -176,6 +192,13 @@ def _cached(ahead: WaitsAhead) -> WaitsAhead:
         cache(lambda session: tuple(ahead.waits_in(session))),
         cache(lambda lock: tuple(ahead.held_by(lock))),
     )
+
+
+def _in_steps(findings: Iterable[Finding], work: Callable[[Finding], None]) -> Iterator[None]:
+    for number, finding in enumerate(findings, 1):
+        work(finding)
+        if number % FINDINGS_PER_STEP == 0:
+            yield None
 
 
 def order(finding: Finding) -> tuple[int, int, int, str]:
@@ -201,8 +224,7 @@ class _Index:
     possible cause of another rule present, and looked up only if its rule has such a cause.
     """
 
-    def __init__(self, findings: Collection[Finding]) -> None:
-        present = {one.rule for one in findings}
+    def __init__(self, present: AbstractSet[str]) -> None:
         self._has_roots = bool(present & ROOTS)
         self._causes = {
             rule: [(there, by) for rules, by in CAUSES.get(rule, ()) if (there := present & rules)]
@@ -214,10 +236,8 @@ class _Index:
         self._blamed = blamed | ROOTS if present & DELAYS else blamed
         self._by: dict[tuple[By, object], list[Finding]] = {}
         self._is_sorted: set[tuple[By, object]] = set()
-        for finding in findings:
-            self._file(finding)
 
-    def _file(self, finding: Finding) -> None:
+    def file(self, finding: Finding) -> None:
         """Index a finding if it may be a cause; a C1 note is not one."""
         is_hint = finding.confidence == "C1" and finding.severity == "info"
         if finding.rule in self._blamed and not is_hint:
@@ -225,8 +245,13 @@ class _Index:
                 for key in _keys(finding, by):
                     self._by.setdefault((by, key), []).append(finding)
 
-    def cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """Return the id of the finding that this one follows from, if any."""
+    def note_cause(self, finding: Finding, ahead: WaitsAhead, causes: dict[str, str]) -> None:
+        """Add the id of the finding that this one follows from, if any."""
+        cause = self._cause(finding, ahead)
+        if cause is not None:
+            causes[finding.id] = cause
+
+    def _cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
         for rules, by in self._causes[finding.rule]:
             for key in _keys(finding, by):
                 for other in self._filed(by, key):

@@ -129,7 +129,7 @@ class FindingTracker:
     @property
     def is_behind(self) -> bool:
         """Whether the last look left work for the next one."""
-        return self._due.any_due(self._now) or self._is_marking
+        return self._due.any_due(self._now) or self._list.is_behind or self._is_marking
 
     def look(self, look: LookInput) -> CurrentFindings:
         """Examine what is due; return everything that is wrong now."""
@@ -152,7 +152,7 @@ class FindingTracker:
             lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
             lambda path: holders_of(look.locks.get(path)),
         )
-        if self._list.update(self._found, ahead, look.now, thorough=look.thorough):
+        if self._list.advance(self._found, ahead, look.now, thorough=look.thorough):
             self._show(look.now)
         return self._current
 
