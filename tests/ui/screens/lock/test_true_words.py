@@ -99,6 +99,20 @@ def test_any_watcher_of_a_single_node_may_enter() -> None:
     assert release_sentence(single_node(), None, 80) == []
 
 
+@pytest.mark.parametrize(
+    ("quiet_ms", "ink"), [(4_000, None), (6_000, "info"), (9_200, "critical")]
+)
+def test_the_silence_of_a_holder_is_as_severe_as_its_finding(
+    quiet_ms: int, ink: str | None
+) -> None:
+    """As on screen 4; the time since the table was read shows no silence."""
+    table = connections(ZK1, row("ann", quiet_ms), row("bob"))
+    detail = detail_of((NOW, [*facts(k("ann", 1), k("bob", 2)), table]), (NOW + 5_000, []))
+    runs = [run for drawn in lock_head(detail, 200) for run in drawn if "silent" in run.text]
+
+    assert [run.ink for run in runs] == ([ink] if ink else [])
+
+
 def test_a_client_without_a_watch_is_next_but_does_not_enter() -> None:
     """The finding says that nothing will wake it."""
     children = [k("ann", 1), k("bob", 2), k("cid", 3)]

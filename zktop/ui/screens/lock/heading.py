@@ -5,6 +5,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from zktop.model.findings.sessions import silence_severity
 from zktop.model.format import count, several, short
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Lock
@@ -21,7 +22,6 @@ from zktop.ui.styled_text import Line, Run, joined, line, width_of, wrapped
 MAX_HOLDERS: Final = 3
 MIN_STRIP_WAITERS: Final = 100  # waiters; a longer queue is also drawn as a strip
 MAX_STRIP_CELLS: Final = 100
-QUIET_SHARE: Final = 0.5  # of a timeout; a shorter silence is not shown
 TITLE_CELLS: Final = 8
 CELLS_AROUND_RUNS: Final = 46
 
@@ -126,11 +126,14 @@ def _silence(detail: LockDetail, one: Contender) -> Line:
     ensemble, now = detail.report.ensemble, detail.report.now
     presence, timeout = ensemble.presence(one.session), ensemble.timeout_ms(one.session)
     silent = presence.silence(now) if presence else None
-    if silent is None or not timeout or silent < QUIET_SHARE * timeout:
+    if presence is None or presence.quiet_ms is None or silent is None or not timeout:
+        return ()
+    severity = silence_severity(presence.quiet_ms / timeout)  # as its finding on screen 3
+    if severity is None:
         return ()
     span = ensemble.expires_in(one.session, now)
     freed = f", freed in {span.low // 1000}-{span.high // 1000 + 1} s" if span else ""
-    return line((f"silent {elapsed(silent)} of {elapsed(timeout)}{freed}", "warning"))
+    return line((f"silent {elapsed(silent)} of {elapsed(timeout)}{freed}", severity))
 
 
 def _queue(detail: LockDetail, width: int) -> list[Line]:
