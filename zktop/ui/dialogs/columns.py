@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.getters import query_one
 
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.styled_text import Line, fitted, joined, line, wrapped
@@ -80,9 +81,7 @@ class ColumnsDialog(Dialog[None]):
         if column is not None and self._table.toggle_column(column.name):
             self._draw()
 
-    @property
-    def _list(self) -> TextList:
-        return self.query_one("#columns", TextList)
+    _list = query_one("#columns", TextList)
 
     @property
     def _column(self) -> Column[Any] | None:

@@ -6,6 +6,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.getters import query_one
 
 from zktop.demo_types import ContenderState, Lesson, LogLine, RecipeInfo, Scene
 from zktop.ui.filters import Filter, FilterCount
@@ -314,9 +315,7 @@ class DemoScreen(Page):
 
     # Keys
 
-    @property
-    def _index(self) -> ListPanel:
-        return self.query_one("#index", ListPanel)
+    _index = query_one("#index", ListPanel)
 
     @property
     def focused_pane(self) -> str:

@@ -6,6 +6,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.getters import query_one
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session
@@ -303,17 +304,9 @@ class FindingsScreen(SplitPage):
 
     # The selection
 
-    @property
-    def _list(self) -> ListPanel:
-        return self.query_one("#cases", ListPanel)
-
-    @property
-    def _explanation(self) -> TextPanel:
-        return self.query_one("#case", TextPanel)
-
-    @property
-    def _minute(self) -> MinutePanel:
-        return self.query_one(MinutePanel)
+    _list = query_one("#cases", ListPanel)
+    _explanation = query_one("#case", TextPanel)
+    _minute = query_one(MinutePanel)
 
     @property
     def chosen_subject(self) -> Selection:

@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.getters import query_one
 
 from zktop.model.format import count
 from zktop.model.report import Report
@@ -341,33 +342,13 @@ class LockScreen(SplitPage):
 
     # The selection
 
-    @property
-    def _queue(self) -> QueueTable:
-        return self.query_one(QueueTable)
-
-    @property
-    def _head(self) -> StaticText:
-        return self.query_one("#lock-head", StaticText)
-
-    @property
-    def _aside(self) -> Vertical:
-        return self.query_one("#lock-aside", Vertical)
-
-    @property
-    def _minute(self) -> MinutePanel:
-        return self.query_one(MinutePanel)
-
-    @property
-    def _tree(self) -> LinkPanel:
-        return self.query_one("#lock-tree", LinkPanel)
-
-    @property
-    def _past(self) -> TextPanel:
-        return self.query_one("#lock-past", TextPanel)
-
-    @property
-    def _side(self) -> TextPanel:
-        return self.query_one("#lock-side", TextPanel)
+    _queue = query_one(QueueTable)
+    _head = query_one("#lock-head", StaticText)
+    _aside = query_one("#lock-aside", Vertical)
+    _minute = query_one(MinutePanel)
+    _tree = query_one("#lock-tree", LinkPanel)
+    _past = query_one("#lock-past", TextPanel)
+    _side = query_one("#lock-side", TextPanel)
 
     @property
     def _row(self) -> QueueRow | None:

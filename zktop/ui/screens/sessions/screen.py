@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.getters import query_one
 
 from zktop.model.facts import SECOND_MS, Session
 from zktop.model.format import count
@@ -254,9 +255,7 @@ class SessionsScreen(Page):
 
     # The cursor
 
-    @property
-    def _minute(self) -> MinutePanel:
-        return self.query_one(MinutePanel)
+    _minute = query_one(MinutePanel)
 
     @property
     def _group(self) -> SessionGroup | None:
