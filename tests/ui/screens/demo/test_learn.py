@@ -181,6 +181,13 @@ async def test_a_crash_wakes_clients_until_its_session_has_expired(
     assert f"1 crash woke no client{words}" in text
 
 
+async def test_the_crash_of_a_client_in_two_locks_is_one() -> None:
+    """It left both."""
+    crash = [DemoDeparture("ann", lock, "died") for lock in (JOBS, f"{JOBS}-2")]
+
+    assert "1 crash woke no client" in await shown(stage(count=SceneCount((*crash,))))
+
+
 async def test_marks_go_when_another_client_has_joined() -> None:
     """They only describe the last change; the count stays."""
     release = DemoDeparture("ann", JOBS, "released", ("bob",), ("bob",), is_latest=False)

@@ -173,6 +173,18 @@ async def test_a_server_that_is_down_says_since_when_and_why() -> None:
         assert "connection refused" in row_of
 
 
+async def test_a_member_that_is_down_gives_no_tables() -> None:
+    """Those of the leader make its own list of sessions needless; what is missing is not cut."""
+    leader = [connections(ZK1, row("A")), watches(ZK1, {"A": ()}), expiry(ZK1, {"A": 9_000})]
+    down = replace(out(ZK2, "down"), since=AT - 9_000, at=AT + 2_000)
+    async with shown(reports_of(figures(ZK1), *leader, down), (120, 36)) as (_, pilot):
+        screen = await settled(pilot)
+
+        (row_of,) = (line for line in panel(screen, "Servers") if "DOWN" in line)
+        assert row_of.split()[-1] == "none"
+        assert "lost wake-ups may not be detected" in " ".join(" ".join(screen).split())
+
+
 async def test_a_member_that_was_never_reached_is_not_called_down() -> None:
     """Its address may not resolve on this host."""
     far = replace(out(ZK1, "unreached", "no such host name"), at=AT)

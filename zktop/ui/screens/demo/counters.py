@@ -78,7 +78,8 @@ def _departures(departures: Sequence[DemoDeparture], expired: Collection[str]) -
     for how, nouns in DEPARTURES.items():
         some = [departure for departure in departures if departure.how == how]
         if some:
-            sentence = _woke(spell(len(some), *nouns), some)
+            number = len({one.contender for one in some}) if how == "died" else len(some)
+            sentence = _woke(spell(number, *nouns), some)
             last = some[-1]
             is_early = how == "died" and not last.woken and last.contender not in expired
             yield sentence.replace("no client.", "no client so far.") if is_early else sentence

@@ -38,7 +38,7 @@ from zktop.ui.screens.findings.list import (
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines
-from zktop.ui.styled_text import text_of
+from zktop.ui.styled_text import Line, text_of
 from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
@@ -55,6 +55,13 @@ class ShownSections(NamedTuple):
 
     place: object = None
     opened: tuple[str, ...] = ()
+
+
+class CasesPanel(ListPanel):
+    """The list of deadlocks and findings: a long line loses a part of its locks, not its name."""
+
+    def draw(self, index: int, width: int) -> Line:
+        return cut_last(super().draw(index, width), width)
 
 
 class FindingsScreen(SplitPage):
@@ -113,7 +120,7 @@ class FindingsScreen(SplitPage):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield ListPanel(id="cases")
+            yield CasesPanel(id="cases")
             with Vertical(id="case-column"):
                 yield TextPanel(id="case")
                 yield MinutePanel(id="case-minute")
@@ -160,9 +167,7 @@ class FindingsScreen(SplitPage):
                 "Deadlocks and findings", facts, "{acknowledge} acknowledge  {show_notes} notes"
             )
         )
-        width = cases.room.width
-        lines = [cut_last(one.drawn, width) if width else one.drawn for one in listed]
-        cases.show(lines, [one.case for one in listed])
+        cases.show([one.drawn for one in listed], [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
         """Keep the user's choice while it exists; otherwise choose the worst."""
@@ -172,7 +177,7 @@ class FindingsScreen(SplitPage):
             self._is_held = False
             self._case = NO_DATA if names == [BLOCKING, NO_DATA] else names[0]
 
-    def _arrange(self, cases: ListPanel, number: int, *, is_beside: bool) -> None:
+    def _arrange(self, cases: CasesPanel, number: int, *, is_beside: bool) -> None:
         self.query_one(Horizontal).set_class(is_beside, "-beside")
         cases.display = True
         wanted = (
@@ -304,7 +309,7 @@ class FindingsScreen(SplitPage):
 
     # The selection
 
-    _list = query_one("#cases", ListPanel)
+    _list = query_one(CasesPanel)
     _explanation = query_one("#case", TextPanel)
     _minute = query_one(MinutePanel)
 

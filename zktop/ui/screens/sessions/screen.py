@@ -170,12 +170,13 @@ class SessionsScreen(Page):
             self.post_message(PageReady())  # the header shows the count
 
     def _draw_panes(self, state: ViewState) -> None:
-        why = servers.missing_tables(self._sessions.shown, is_live=state.feed.is_live)
+        report, is_live = self._sessions.shown, state.feed.is_live
+        why = servers.missing_tables(report, self.size.width, is_live=is_live)
         blind = why[:MAX_BLIND_LINES]
         view = self.query_one("#blind", StaticText)
         view.styles.height = len(blind)
         view.show(blind)
-        rows = servers.server_rows(self._sessions.shown, self._sessions.rates)
+        rows = servers.server_rows(report, self._sessions.rates)
         table = self.query_one(ServerTable)
         height = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height if rows else 0
         table.styles.height = height

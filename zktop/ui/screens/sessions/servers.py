@@ -21,7 +21,7 @@ from zktop.ui.screens.common.server_state import (
     out_for,
     outage,
 )
-from zktop.ui.styled_text import DASH, UNKNOWN, Line, line
+from zktop.ui.styled_text import DASH, UNKNOWN, Line, line, wrapped
 from zktop.ui.widgets.table import Column
 
 OTHERS: Final[dict[Flavour | None, str]] = {
@@ -119,7 +119,9 @@ def _rate(row: ServerRow, place: int) -> Line:
 
 
 def _tables(row: ServerRow) -> Line:
-    hidden = {table for table, _ in row.missing}
+    """Draw which tables a server gives; those of the others may make one of its own needless."""
+    is_out = row.figures.state in OUTAGES
+    hidden = set(SHORT) if is_out else {table for table, _ in row.missing}
     given = [name for table, name in SHORT.items() if table not in hidden]
     return line(" ".join(given)) if given else line(("none", "unknown"))
 
@@ -200,7 +202,7 @@ def _version(server: Server) -> str | None:
     return f"{OTHERS[server.flavour]} {short}".strip()
 
 
-def missing_tables(report: Report, *, is_live: bool) -> list[Line]:
+def missing_tables(report: Report, width: int, *, is_live: bool) -> list[Line]:
     """Return lines about the missing server tables, and what zktop cannot see without them."""
     sees = report.ensemble.visibility
     if not report.ensemble.tables:
@@ -210,7 +212,7 @@ def missing_tables(report: Report, *, is_live: bool) -> list[Line]:
         return [*_why_none(report), _LOST]
     blind = {one.table for one in report.ensemble.blind_spots}
     lost = [text for table, text in _LOSSES.items() if table in blind]
-    return [line((f" MISSING: {'; '.join(lost)}.", "unknown"))] if lost else []
+    return wrapped(f"MISSING: {'; '.join(lost)}.", width, "unknown", " ") if lost else []
 
 
 def _why_none(report: Report) -> Iterator[Line]:
