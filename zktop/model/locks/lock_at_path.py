@@ -24,6 +24,7 @@ from zktop.model.locks.queues_by_name import Queues, grouped_queues, mixed_queue
 from zktop.model.locks.recognise import Recognised, is_election, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
+from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import update_lock
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -52,6 +53,8 @@ def lock_at(
         if before.family is site.family and not is_due and site.still_hold(before.dependencies):
             return before
         quick = update_lock(before, site)
+        if quick is None and not any(only_mixed(before.queues)):
+            quick = simple_lock(site, known_members(before))
         if quick is not None:
             return quick
     recognised = recognise(site, before.layout if before else None)
