@@ -329,11 +329,12 @@ class FindingTracker:
         """Store the results, and whether they changed what is shown."""
         self._work += 1 + places // PLACES_PER_WORK + WORK_PER_FINDING * len(results.findings)
         settle = self._settings.thresholds.settle
-        before = self._found.get(subject, NO_FINDINGS)
-        found = before.after(results.findings, self._now, settle)
-        is_unseen = all(one.id in self._list.unseen for one in found.shown)
-        rest = RestReasons(self._pause_ms(subject), places, is_unseen)
-        due = next_examination(results.due_ms, found, self._now, settle, rest)
+        before, found, due = self._found.get(subject, NO_FINDINGS), NO_FINDINGS, results.due_ms
+        if results.findings:
+            found = before.after(results.findings, self._now, settle)
+            is_unseen = all(one.id in self._list.unseen for one in found.shown)
+            rest = RestReasons(self._pause_ms(subject), places, is_unseen)
+            due = next_examination(due, found, self._now, settle, rest)
         if due is None or subject == ENSEMBLE:
             self._due.drop(subject)
         else:

@@ -198,11 +198,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
         A list without our own session is incomplete, so an absence from it proves nothing.
         """
-        lists = sorted(
-            (server for server in self.tables if server.sessions),
-            key=lambda w: w.expiry.at,
-            reverse=True,
-        )
+        lists = [server for server in self.tables if server.sessions]
+        lists.sort(key=lambda w: w.expiry.at, reverse=True)
         for server in lists:
             if server.lists(session):
                 return True

@@ -162,7 +162,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
                 found.setdefault(row.timeout_ms, []).append(session)
         return found
 
-    @property
+    @cached_property
     def sessions(self) -> Sequence[Collection[Session]]:
         """The lists of all sessions of the ensemble on this server.
 
