@@ -150,6 +150,37 @@ def test_a_simple_lock_is_the_lock_that_the_general_way_makes(
         assert shown(found) == shown(general)
 
 
+@settings(max_examples=200)
+@given(siblings(), st.sampled_from(PATHS + ODD_PATHS), st.sampled_from(ROOTS))
+def test_a_lock_that_had_one_contender_is_the_lock_that_the_general_way_makes(
+    children: list[Child], path: str, root: Root | None
+) -> None:
+    """Its next version depends on its previous one only if a node was foreign or stranded."""
+    config = Settings((root,) if root else ())
+    earlier, world = (
+        World().after(*facts_of(path, some, STATS[0])) for some in (children[:1], children)
+    )
+    before = lock_at(path, earlier, config, 0)
+
+    if simple(path, world, config) is not None:
+        following = lock_at(path, world, config, 0, before)
+        assert shown(following) == shown(lock_at(path, world, config, 0))
+
+
+def test_a_contender_that_stays_is_the_same_object() -> None:
+    """So only the other one is compared again."""
+    alone, both = (
+        World().after(*facts_of("/locks/a", some, Stat(1, 1, 0)))
+        for some in ([FIRST], [FIRST, SECOND])
+    )
+    before = simple("/locks/a", alone)
+    after = lock_at("/locks/a", both, Settings(), 0, before)
+
+    assert before is not None
+    assert isinstance(after, Lock)
+    assert after.holders[0] is before.holders[0]
+
+
 @pytest.mark.parametrize("head", [HEADS[0], HEADS[4], HEADS[8], HEADS[12], "lock-", "n_"])
 def test_contenders_of_one_library_make_a_simple_lock(head: str) -> None:
     """With tokens and sessions of their own."""
