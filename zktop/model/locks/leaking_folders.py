@@ -62,17 +62,12 @@ class FolderCount:
     ) -> tuple[LockFolders, ...]:
         """Return the parents with many lock folders, most of them empty."""
         if self._at is None or now - self._at >= EVERY_MS:
-            changed = self._changed(world.families)
+            changed = world.families.changed_since(self._families)
             large = {path for path in changed if _size(world, path) >= MIN_FOLDERS}
             self._large = (self._large - changed) | large
             self._families, self._at = world.families, now
             self._found = tuple(_leaking(sorted(self._large), world, locks, now))
         return self._found
-
-    def _changed(self, families: PersistentMap[Text, Family]) -> set[Text]:
-        if self._at is None:
-            return set(families)
-        return families.changed_since(self._families)
 
 
 def _size(world: World, path: Text) -> int:

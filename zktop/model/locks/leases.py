@@ -92,10 +92,8 @@ def _by_watches(members: Sequence[Member], watching: WatchLookup) -> Leases:
     for place in range(1, min(len(members), _MAX_EXAMINED)):
         for back in range(1, place + 1):
             sees = watching(members[place], members[place - back].node)
-            if sees is None:
+            if sees is None or (sees and back == 1):
                 return Leases(asks_watches=True)
-            if sees and back > 1:
-                return Leases(back, "inferred", asks_watches=True)
             if sees:
-                return Leases(asks_watches=True)
+                return Leases(back, "inferred", asks_watches=True)
     return Leases(asks_watches=True)

@@ -5,7 +5,8 @@ older versions it has a later number, so only its session identifies it. There, 
 lock is released, the next writer acquires the lock although the read is still held.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import takewhile
 
 import msgspec
 
@@ -27,10 +28,11 @@ NO_REENTRY = Reentry()
 
 def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry:
     """Find the reads that hold because their own session holds the write lock."""
-    writer = _holding_writer(members)
+    # The writer at the front, and reads with its number; one of these may come first.
+    twins = list(takewhile(lambda m: m.sequence == members[0].sequence, members))
+    writer = next((m for m in twins if m.mode != "read"), None)
     if writer is None:
         return NO_REENTRY
-    twins = [m for m in _sharing_first_number(members) if m.sequence == writer.sequence]
     reads = [m for m in twins if m.mode == "read" and m.owner == writer.owner]
     inherited = {m.node for m in (writer, *reads)} if reads else set()
     later = [m for m in members if m.mode == "read" and m.sequence != writer.sequence]
@@ -44,29 +46,12 @@ def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry
     return Reentry(frozenset(exempt), tuple(warnings), bool(later))
 
 
-def _holding_writer(members: Sequence[Member]) -> Member | None:
-    """Find the writer at the front; a read that shares its number may come first."""
-    front = next(iter(members), None)
-    if front is None:
-        return None
-    same = (m for m in _sharing_first_number(members) if m.sequence == front.sequence)
-    return next((m for m in same if m.mode != "read"), None)
-
-
 def _is_revocable(writer: Member) -> bool:
     """Return whether the client of a writer watches its own node, so that no watch shows a wait.
 
     Curator writes no data into the node of a revocable lock, and an address into other nodes.
     """
     return writer.layout == "curator-rw" and writer.znode.data in (b"", REVOKE)
-
-
-def _sharing_first_number(members: Sequence[Member]) -> Iterator[Member]:
-    front = members[0].sequence
-    for member in members:
-        if member.sequence != front:
-            return
-        yield member
 
 
 def _is_downgrade(members: Sequence[Member], writer: Member, watching: WatchLookup) -> bool:
