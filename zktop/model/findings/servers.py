@@ -157,7 +157,7 @@ MIN_LAG_ZXIDS = 1_000
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The server that zktop reads from is behind the others: what you see is old."""
     own = ctx.world.link.server if ctx.world.link else None
-    figures = [tables.server for _, tables in sorted(ctx.world.tables.items()) if tables.server]
+    figures = _servers(ctx)
     ours = next((server for server in figures if server.server == own), None)
     if own is None:  # facts of transaction logs
         return
