@@ -67,6 +67,16 @@ def test_a_document_without_the_name_of_its_schema_is_refused(name: str) -> None
     assert "schema" in schema["$defs"][schema["$ref"].rpartition("/")[2]]["required"]
 
 
+@pytest.mark.parametrize("name", ["snapshot", "free", "report"])
+def test_no_field_is_left_out(name: str) -> None:
+    """Unknown is null, so all fields are required; only events leave out what they do not have."""
+    objects = [one for one in _schema(name)["$defs"].values() if "properties" in one]
+
+    assert len(objects) > 5
+    for one in objects:
+        assert sorted(one["required"]) == sorted(one["properties"]), one["title"]
+
+
 TRUTH = {
     # story: kind, leases, holders, waiters, and whom each waiter waits for
     "X x: A B C": ("mutex", None, ["A"], ["B", "C"], [["A"], ["A", "B"]]),
