@@ -7,10 +7,11 @@ import pytest
 from model.builders import NOW, ZK1, connections, expiry, own, row, session, watches, world
 from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, path_of, plain
 from model.layouts.vectors import all_vectors, facts_of, now_of, settings_of
+from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Denied, Node, Stat
-from zktop.model.freeing.commands import ZkCli
+from zktop.model.freeing.commands import ZkCli, pod_command
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import MAX_BLOCKERS, FreePlan, LockBlocker, free_plan
 from zktop.model.freeing.ways import SessionCost
@@ -58,6 +59,8 @@ def test_a_holder_has_the_ways_that_end_its_session() -> None:
 
     stop, end = holder.ways
     client = row("ann").client
+    assert (holder.session, holder.client) == (session_text(session("ann")), client)
+    assert holder.server == ZK1
     assert (stop.kind, end.kind) == ("stop-process", "end-session")
     assert stop.commands == (
         f"ssh 10.0.0.1 'ss -tnp sport = :{client.rpartition(':')[2]}'",
@@ -80,6 +83,11 @@ def test_a_pod_that_the_list_of_owners_names_is_deleted_by_name() -> None:
 
     assert plan is not None
     assert "kubectl delete pod -n shop api-7d4" in plan.blockers[0].ways[0].commands
+
+
+def test_a_pod_without_its_namespace_is_only_listed() -> None:
+    """It may have the name of a pod in another namespace."""
+    assert pod_command("10.0.0.1:38110", {"name": "api-7d4"}) == pod_command("10.0.0.1:38110")
 
 
 def test_a_holder_without_waiters_frees_no_client() -> None:
@@ -135,6 +143,20 @@ def test_a_way_out_of_a_deadlock_does_not_count_its_victim_as_freed() -> None:
     assert all("That unblocks 1 other; " in effect for effect in effects), effects
 
 
+def test_deadlocks_and_findings_of_other_locks_are_left_out() -> None:
+    """Also what is only information, and the deadlock among the findings."""
+    third = "/locks/third"
+    stuck = facts(replace(ORPHAN, czxid=90), plain("zed", 8, czxid=91), path=third)
+    report, _ = looked(*CYCLE, *stuck)
+    plans = [free_plan(report, path, ZkCli("zk1:2181")) for path in (PATH, third)]
+    listed = [
+        plan and (len(plan.deadlocks), [one.rule for one in plan.findings]) for plan in plans
+    ]
+
+    assert listed == [(1, []), (0, ["B10"])]
+    assert ("R1", "info") in {(one.rule, one.severity) for one in report.findings}
+
+
 def lease(name: str, data: str) -> list[AnyFact]:
     """A lock that is held by a node without a session."""
     return facts(At(name, "", label=data))
@@ -184,6 +206,31 @@ def test_an_orphan_that_reads_stops_no_reader(behind: list[At], effect: str) -> 
     assert orphan.ways[0].effect.startswith(effect)
 
 
+def test_clients_ahead_of_an_orphan_do_not_wait_for_it() -> None:
+    """Only those behind it."""
+    orphan = k("orphan", 3, by="", age_ms=2 * MINUTE)
+    plan = planned(*facts(k("ann", 1), k("bob", 2), orphan, k("dan", 4)))
+    (leftover,) = [one for one in plan.blockers if one.role == "leftover"]
+
+    assert leftover.ways[0].effect.startswith("1 client waits behind it: dan.")
+
+
+def test_a_holder_whose_node_may_not_be_read_is_not_left_over() -> None:
+    """It may have a session. Without its owner, there is no way to end it."""
+    hidden = Denied(path=Text(path_of(ORPHAN)), what="read", zxid=2_000_000, at=NOW)
+    known = [fact for fact in facts(ORPHAN, BOB) if fact.path != path_of(ORPHAN)]
+    (holder,) = planned(*known, hidden).blockers
+
+    assert (holder.role, holder.session, holder.ways) == ("holder", None, ())
+
+
+def test_a_client_without_a_label_is_named_by_its_address() -> None:
+    """Not by its node."""
+    (holder,) = planned(*facts(plain("ann", 1, label="")), connections(ZK1, row("ann"))).blockers
+
+    assert holder.name == row("ann").client
+
+
 def _role(one: LockBlocker) -> str:
     return one.role
 
@@ -211,6 +258,7 @@ def test_of_thousands_of_readers_only_the_listed_are_examined(
             [plain("", 7, age_ms=SECOND), BOB], plain("", 7), "it is only 1s old", id="it is new"
         ),
         pytest.param([BOB, At("notes", "")], At("notes", ""), "blocks no client", id="harmless"),
+        pytest.param([At("00-config", ""), ANN], plain("", 3), "There is no node", id="foreign"),
     ],
 )
 def test_a_deletion_is_refused(children: list[At], node: At, why: str) -> None:
@@ -219,6 +267,17 @@ def test_a_deletion_is_refused(children: list[At], node: At, why: str) -> None:
 
     assert isinstance(refused, str)
     assert why in refused
+
+
+def test_of_two_foreign_children_the_named_one_is_deleted() -> None:
+    """At its own version."""
+    children = [At(name, "", czxid, 2 * MINUTE) for name, czxid in (("config", 50), ("x", 51))]
+
+    for child in children:
+        deed = deletion(*looked(*facts(*children, GO_ONE, curator("ann", 2))), child.name)
+        assert isinstance(deed, Deed)
+        ((path, stat),) = deed.targets
+        assert (path, stat.czxid) == (f"{PATH}/{child.name}", child.czxid)
 
 
 def test_a_node_with_children_is_not_deleted() -> None:
@@ -243,7 +302,7 @@ def test_a_curator_client_that_listens_can_be_asked() -> None:
     deed = request_to_release(*listening())
 
     assert isinstance(deed, Deed)
-    assert deed.paths == (path_of(ANN),)
+    assert (deed.paths, deed.clients) == ((path_of(ANN),), (row("ann").client,))
 
 
 @pytest.mark.parametrize(
@@ -354,6 +413,26 @@ def test_a_foreign_child_blocks_only_the_clients_that_count_it() -> None:
     foreign, _ = planned(*facts(first, curator("ann", 1), k("bob", 2), k("eve", 3))).blockers
 
     assert foreign.ways[0].effect.startswith("1 client waits behind it: ann.")
+
+
+def test_all_clients_wait_for_a_foreign_child_that_is_first() -> None:
+    """Curator counts all children."""
+    first = At("00-config", "", czxid=50, age_ms=2 * MINUTE)
+    (foreign,) = planned(*facts(first, ANN, curator("bob", 2))).blockers
+
+    assert foreign.ways[0].effect.startswith("2 clients wait behind it; ann is first.")
+
+
+def test_the_nodes_of_all_clients_that_failed_at_a_child_are_counted() -> None:
+    """They stay."""
+    second = At(f"_c_{session('rodent'):032x}-lock-{2:010d}", "rodent")
+    strays = (STRAY, At("notes", "", czxid=51, age_ms=2 * MINUTE))
+    blockers = planned(*facts(*strays, GO_ONE, second, curator("ann", 3))).blockers
+
+    assert [one.ways[0].effect for one in blockers if one.role == "foreign"] == [
+        "No client waits for it. The 2 nodes of clients that failed at it stay until their "
+        "sessions end."
+    ] * 2
 
 
 def test_the_deletion_of_an_unreadable_child_spares_a_waiter() -> None:
