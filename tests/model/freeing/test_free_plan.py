@@ -66,7 +66,9 @@ def test_a_holder_has_the_ways_that_end_its_session() -> None:
         f"ssh 10.0.0.1 'ss -tnp sport = :{client.rpartition(':')[2]}'",
         "kubectl get pods -A -o wide --field-selector status.podIP=10.0.0.1",
     )
-    assert f"releases {PATH}" in stop.effect
+    assert f" at {client})" in stop.what
+    assert f"on the host of {ZK1} (" in end.what
+    assert f"releases {PATH}: at once" in stop.effect
     assert "session timeout, 10s. 1 client waits behind it: bob." in stop.effect
     assert f"={session_text(session('ann'))}$" in end.commands[1]
     assert not stop.option
@@ -141,6 +143,24 @@ def test_a_way_out_of_a_deadlock_does_not_count_its_victim_as_freed() -> None:
     effects = [blocker.ways[0].effect for blocker in planned(*CYCLE).blockers]
 
     assert all("That unblocks 1 other; " in effect for effect in effects), effects
+
+
+def test_the_end_of_a_session_leaves_its_queues_too() -> None:
+    """What each client loses, and what else it waits for."""
+    bob, _ = planned(*CYCLE).blockers
+
+    assert bob.about == f"1m00s old; its client also waits for {PATH}"
+    for way in bob.ways:
+        assert f"releases {BILLING} and leaves the queue of {PATH}" in way.effect
+
+
+def test_an_unknown_address_is_named_as_unknown() -> None:
+    """No table has the session."""
+    (holder,) = planned(*facts(k("ann", 1))).blockers
+    stop, end = holder.ways
+
+    assert "; its address is unknown)" in stop.what
+    assert "on the host of its server (" in end.what
 
 
 def test_deadlocks_and_findings_of_other_locks_are_left_out() -> None:
@@ -269,6 +289,34 @@ def test_a_deletion_is_refused(children: list[At], node: At, why: str) -> None:
     assert why in refused
 
 
+def test_a_node_whose_client_may_hold_without_a_session_is_not_deleted() -> None:
+    """However old it is."""
+    held = At("nightly", "", label="2099-01-01T00:00:00Z", age_ms=60 * MINUTE)
+
+    assert "shedlock hold locks without a session" in str(
+        deletion(*looked(*facts(held)), held.name)
+    )
+
+
+def test_a_deletion_that_is_refused_is_no_option() -> None:
+    """The way has the reason instead."""
+    (new,) = planned(*facts(plain("", 7, age_ms=SECOND), BOB)).blockers
+    (way,) = new.ways
+
+    assert way.option is None
+    assert way.refusal
+    assert way.refusal.startswith("it is only 1s old")
+
+
+def test_a_deletion_counts_the_data_that_are_lost() -> None:
+    """They may be all that is known about the client."""
+    stat = Stat(101, 101, NOW - 2 * MINUTE, data_length=5)
+    full = Node(path=Text(path_of(ORPHAN)), stat=stat, data=b"ann-1", zxid=2_000_000, at=NOW)
+    (orphan,) = planned(*facts(ORPHAN, BOB), full).blockers
+
+    assert orphan.ways[0].effect.endswith("bob. Its 5 bytes of data are lost.")
+
+
 def test_of_two_foreign_children_the_named_one_is_deleted() -> None:
     """At its own version."""
     children = [At(name, "", czxid, 2 * MINUTE) for name, czxid in (("config", 50), ("x", 51))]
@@ -303,6 +351,19 @@ def test_a_curator_client_that_listens_can_be_asked() -> None:
 
     assert isinstance(deed, Deed)
     assert (deed.paths, deed.clients) == ((path_of(ANN),), (row("ann").client,))
+
+
+def test_only_a_client_that_listens_has_the_option_to_be_asked() -> None:
+    """Another one has the reason why not."""
+    ways = []
+    for report, _ in (listening(), listening("10.0.0.1")):
+        plan = free_plan(report, PATH, ZkCli("zk1:2181"))
+        assert plan is not None
+        ways.append(plan.blockers[0].ways[0])
+
+    assert [way.kind for way in ways] == ["ask-to-release"] * 2
+    assert [way.option for way in ways] == [("free", PATH, "--revoke", "--yes"), None]
+    assert [way.refusal is None for way in ways] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -429,10 +490,10 @@ def test_the_nodes_of_all_clients_that_failed_at_a_child_are_counted() -> None:
     strays = (STRAY, At("notes", "", czxid=51, age_ms=2 * MINUTE))
     blockers = planned(*facts(*strays, GO_ONE, second, curator("ann", 3))).blockers
 
-    assert [one.ways[0].effect for one in blockers if one.role == "foreign"] == [
-        "No client waits for it. The 2 nodes of clients that failed at it stay until their "
-        "sessions end."
-    ] * 2
+    foreign = [one.ways[0].effect for one in blockers if one.role == "foreign"]
+    assert len(foreign) == 2
+    for effect in foreign:
+        assert "The 2 nodes of clients that failed at it stay until their sessions" in effect
 
 
 def test_the_deletion_of_an_unreadable_child_spares_a_waiter() -> None:
