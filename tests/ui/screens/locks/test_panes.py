@@ -412,7 +412,7 @@ def test_describes_the_row_under_the_cursor(report: Report) -> None:
 
     assert text_of(lock_summary(live.rows[LONG])) == f" {LONG}  kazoo-lock"
     assert text_of(lock_summary(live.rows[ORDERS])).startswith(
-        f" {ORDERS}  kazoo-lock  ann holds X:"
+        f" {ORDERS}  kazoo-lock  ann holds /locks"
     )
 
 
