@@ -72,7 +72,7 @@ class AddressParam(click.ParamType[Address]):
     "--textfile",
     type=click.Path(path_type=Path),
     metavar="FILE.prom",
-    help="Write them to a file until ctrl-c, for node_exporter.",
+    help="Write them to a file for node_exporter until ctrl-c, then delete it.",
 )
 @click.option(
     "--every",

@@ -72,6 +72,7 @@ Examples:
 @click.option(
     "--redact/--no-redact",
     default=True,
+    show_default=True,
     help="Of znode data over 256 bytes, keep only the owner's name and what lock layouts read.",
 )
 @connection_options
