@@ -350,3 +350,14 @@ def test_read_only_forbids_yes(zktop: Zktop) -> None:
 def test_a_lock_that_is_not_there(free: Zktop) -> None:
     """Exit code 4."""
     assert free(f"{new_root()}/none")[0] == 4
+
+
+def test_a_folder_of_locks_is_no_lock_to_free(free: Zktop, client: KazooClient, lock: str) -> None:
+    """Nothing about it is unknown: the path is wrong."""
+    for name in "ab":
+        client.create(f"{lock}-all/{name}/lock-", ephemeral=True, sequence=True, makepath=True)
+
+    code, out, err = free(f"{lock}-all", "--root", f"{lock}-all")
+
+    assert (code, out) == (4, "")
+    assert f"{lock}-all is not the path of one lock: it is a folder of locks" in err

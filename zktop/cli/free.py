@@ -80,6 +80,8 @@ def command(
         view = report.view(path)
         if plan is None or view is None:
             raise NothingToLookAtError(f"There is no lock at {path}.")
+        if view.lock.is_no_lock:
+            raise NothingToLookAtError(f"{path} is not the path of one lock: {view.lock.error}.")
         deed = _deed(report, view, node, revoke=revoke)
         done = None
         if deed is not None:
