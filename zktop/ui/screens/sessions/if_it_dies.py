@@ -175,10 +175,10 @@ def blast_radius(row: SessionRow) -> str:
         return f"It holds {many}; who waits behind it is unknown."
     if not behind:
         return f"It holds {many}; no client waits behind it."
-    names = several(row.sessions.directory.unique_name(one) for one in behind[:MAX_NAMES])
+    first = [row.sessions.directory.unique_name(one) for one in behind[:MAX_NAMES]]
     number = f"{'' if is_all else 'at least '}{count(len(behind), 'session')}"
-    more = f" and {len(behind) - MAX_NAMES} more" if len(behind) > MAX_NAMES else ""
-    return f"Blast radius: {number} behind its {many}: {names}{more}."
+    names = several(first, len(behind))
+    return f"Blast radius: {number} behind its {many}: {names}."
 
 
 def behind_it(
