@@ -114,11 +114,13 @@ _SIGN_BIT = 1 << 63
 def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
     """Choose between layouts with the same names, by owners, siblings and path."""
     _session_ids(by_layout)
-    _dashless(by_layout)
-    _double_dash(by_layout)
+    # `lock-2147483648` proves that the dash is a minus sign, also in its siblings.
+    _join_siblings(by_layout, "plain-lock", "plain-lock-dashless")
+    # `-lock--2147483647` is a negative number of ZkAsyncLock if siblings have one dash.
+    _join_siblings(by_layout, "zktools", "guid-lock")
     _mesos(site, by_layout)
     if "curator-custom" in by_layout.matches:
-        _probes(site, by_layout)
+        by_layout.keep("curator-custom", lambda p: not is_probe(p.znode.name, site.family))
 
 
 def _session_ids(by_layout: SortedChildren) -> None:
@@ -149,21 +151,12 @@ def _is_session(place: ParsedChild, base: int) -> bool:
         return False
 
 
-def _dashless(by_layout: SortedChildren) -> None:
-    """`lock-2147483648` proves that the dash is a minus sign, also in its siblings."""
-    if "plain-lock-dashless" in by_layout.matches and "plain-lock" in by_layout.matches:
-        places = by_layout.matches["plain-lock"]
-        dashless = _LAYOUT["plain-lock-dashless"]
-        if all(parse_name(dashless, place.znode.name) for place in places):
-            by_layout.move("plain-lock", dashless)
-
-
-def _double_dash(by_layout: SortedChildren) -> None:
-    """`-lock--2147483647` is a negative number of ZkAsyncLock if siblings have one dash."""
-    if "zktools" in by_layout.matches and "guid-lock" in by_layout.matches:
-        guid = _LAYOUT["guid-lock"]
-        if all(parse_name(guid, place.znode.name) for place in by_layout.matches["zktools"]):
-            by_layout.move("zktools", guid)
+def _join_siblings(by_layout: SortedChildren, source: str, target: str) -> None:
+    """Move the children of one layout to that of some siblings, if it can read all of them."""
+    layout, places = _LAYOUT[target], by_layout.matches.get(source, ())
+    has_both = places and target in by_layout.matches
+    if has_both and all(parse_name(layout, place.znode.name) for place in places):
+        by_layout.move(source, layout)
 
 
 def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
@@ -172,11 +165,6 @@ def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
         return
     if "mesos-group" in by_layout.matches or site.path.endswith("/log_replicas"):
         by_layout.move("bare-sequence", _LAYOUT["mesos-group"])
-
-
-def _probes(site: LockSite, by_layout: SortedChildren) -> None:
-    """Treat nodes that old versions of Spring left behind as unmatched."""
-    by_layout.keep("curator-custom", lambda p: not is_probe(p.znode.name, site.family))
 
 
 def is_probe(name: str, siblings: Family) -> bool:

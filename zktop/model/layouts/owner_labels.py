@@ -175,20 +175,14 @@ def _broker(document: Mapping[str, object]) -> str | None:
     return f"broker {number}" if number else None
 
 
+_NAMING_KEYS: Final = (  # the first of these that a document has names the owner
+    *("holder", "descriptors", "simpleFields", "OWNER", "address", "hostname", "host", "ip"),
+    *("owner", "name", "id"),
+)
 _KEYS: Final[dict[str, Callable[[Mapping[str, object]], str | None]]] = {
     "HostName": _vitess,
     "brokerid": _broker,
-    "holder": _text("holder"),
-    "descriptors": _text("descriptors"),
-    "simpleFields": _text("simpleFields"),
-    "OWNER": _text("OWNER"),
-    "address": _text("address"),
-    "hostname": _text("hostname"),
-    "host": _text("host"),
-    "ip": _text("ip"),
-    "owner": _text("owner"),
-    "name": _text("name"),
-    "id": _text("id"),
+    **{key: _text(key) for key in _NAMING_KEYS},
 }
 LABEL_KEYS: Final = _KEYS.keys() | {"UserName", "Action"}
 
