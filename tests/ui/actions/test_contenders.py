@@ -93,6 +93,20 @@ async def test_a_session_of_another_screen_does_not_hide_the_clients_of_a_lock()
     assert stage.asked == [("kill", "ann")]
 
 
+async def test_a_message_names_the_client_that_a_key_acts_on() -> None:
+    """A killed client holds its lock until its session expires: the screen shows no change."""
+    stage = FakeContenders(states=[contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))])
+    film = frames((NOW, lock(ORDERS, "ann")))
+    app = Zktop(FakeFeed(*film), stage, settings=UiSettings())
+    async with app.run_test(size=(140, 44), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press("K")
+        await settled(pilot)
+
+        said = [one.message for one in app._notifications]
+    assert said == ["Killed ann; its session expires later."]
+
+
 async def test_a_client_of_another_screen_is_not_killed_on_screen_3() -> None:
     """A finding is under the cursor there, no client."""
     stage = FakeContenders(states=[contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))])

@@ -26,10 +26,10 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 def in_words(name: str) -> str:
     """The name of a rule in words, for people.
 
-    >>> in_words("watch-on-deleted-node")
-    'watch on deleted node'
+    >>> in_words("watch-on-deleted-node"), in_words("hidden-by-acl")
+    ('watch on deleted node', 'hidden by ACL')
     """
-    return name.replace("-", " ")
+    return name.replace("-", " ").replace(" acl", " ACL")
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

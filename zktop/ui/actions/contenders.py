@@ -28,6 +28,13 @@ from zktop.ui.view_state import Selection
 RECORDING: Final = "This is a recording. Demo clients need a live ensemble."
 READ_ONLY: Final = "Read-only: zktop starts no demo clients (--read-only, or demo.allow)."
 VERBS: Final = {"read": "read", "write": "write", "exclusive": "own"}
+DONE: Final[dict[ContenderAction, str]] = {
+    "release": "Asked {} to release its lock.",
+    "cancel": "Asked {} to cancel its request.",
+    "kill": "Killed {}; its session expires later.",
+    "freeze": "Froze {}.",
+    "thaw": "Thawed {}.",
+}
 PREFERRED_ROLES: Final[dict[ContenderAction, tuple[str, ...]]] = {
     "release": ("holds",),
     "cancel": ("waits",),
@@ -214,10 +221,12 @@ class ContenderActions(Shell):
             name, key = selection.contender, self.key_of("new")
             gone = f"{name} has ended. Press {key} to start another one."
             self.show_message(gone if name else f"No demo client here. Press {key} to start one.")
-        elif action == "freeze" and contender.state == "frozen":
-            port.act("thaw", contender.name)
-        else:
-            port.act(action, contender.name)
+            return
+        if action == "freeze" and contender.state == "frozen":
+            action = "thaw"
+        port.act(action, contender.name)
+        if self.visit.page != DEMO:  # its log says it
+            self.show_message(DONE[action].format(contender.name))
 
     def _layout(self, path: str) -> str:
         report = self.view_state.report

@@ -123,6 +123,7 @@ def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:
     )
     drawn = cells_of(report, live.rows[Text("/locks/secret")])
 
+    assert drawn["HOLDER"] == "?"
     assert (drawn["STATE"], drawn["QUEUE"], drawn["OLDEST"], drawn["TOTAL WAIT"]) == (
         " DENIED ",
         "?",

@@ -107,7 +107,7 @@ def test_a_deadlock_is_an_alert_in_its_first_report() -> None:
     (alert,) = alerts(msgspec.structs.replace(report, findings=()))
 
     assert (alert.title, alert.more, alert.case) == (
-        "DEADLOCK",
+        "deadlock",
         "2 more behind",
         report.deadlocks[0].id,
     )

@@ -117,7 +117,7 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
     behind = f"{deadlock.behind} more behind" if deadlock.behind and finding is None else ""
     return Alert(
         case=deadlock.id,
-        title="DEADLOCK",
+        title="deadlock",
         ink=ink_of_deadlock(deadlock),
         severity="critical",
         where=several(deadlock.locks),
@@ -185,7 +185,7 @@ def _finding(finding: Finding) -> Alert:
     )
     return Alert(
         case=finding.id,
-        title=finding.words.upper(),
+        title=finding.words,
         ink=ink_of(finding),
         severity=finding.severity,
         where=finding.lock or several(finding.locks),
@@ -212,7 +212,10 @@ def alert_frame(listed: AlertList, now: Millis) -> FrameWords:
     if not listed.new:
         return FrameWords("Alerts", facts, KEYS if facts else "")
     first = listed.new[0]
-    title = [first.title.capitalize(), "confirmed" if first.is_sure else "likely"]
+    title = [
+        f"{first.title[:1].upper()}{first.title[1:]}",
+        "confirmed" if first.is_sure else "likely",
+    ]
     title += [] if first.since is None else [elapsed(now - first.since)]
     return FrameWords(" · ".join(title), facts, KEYS, is_alarm=first.ink == "critical")
 
@@ -294,7 +297,7 @@ def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
     return joined(
         [
             line((number, "strong")),
-            line((f"{sure}{first.title} {batch.tally}", first.ink)),
+            line((f"{sure}{first.title.upper()} {batch.tally}", first.ink)),
             line((since, "plain")) if since else (),
             line((several(member.where for member in batch.members), "dim")),
         ]
@@ -307,7 +310,7 @@ def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
     return joined(
         [
             line((number, "strong")),
-            line((f"{sure}{alert.title}", alert.ink)),
+            line((f"{sure}{alert.title.upper()}", alert.ink)),
             line((since, "plain")) if since else (),
             line((alert.more, "warning")) if alert.more else (),
             line(alert.sentence if has_sentence else (alert.where, "strong")),

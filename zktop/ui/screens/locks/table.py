@@ -56,7 +56,7 @@ class LockCells:
         if row.gone_at is not None:
             return DASH
         if lock.error is not None:
-            return line((lock.error, "unknown"))
+            return UNKNOWN  # the line below the table says why
         holders = lock.holders
         if not holders:
             return DASH
