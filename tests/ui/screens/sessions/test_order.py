@@ -169,3 +169,19 @@ def test_a_large_ensemble_is_read_in_steps() -> None:
 def test_a_small_ensemble_is_read_at_once() -> None:
     """Its screen is complete in its first frame."""
     assert list(SessionRows().read(REPORT)) == []
+
+
+def test_an_expired_session_without_locks_is_no_row() -> None:
+    """Findings name the sessions of a mass expiry for two minutes; these have nothing left."""
+    silent = report_of(silent_ms=9_000)
+    seen = next(finding for finding in silent.findings if finding.sessions)
+    sessions = (session("idle-1"), session("gone"))
+    tables = (
+        connections(ZK1, row("idle-1")),
+        expiry(ZK1, dict.fromkeys(("idle-1", "zktop"), 9_000)),
+    )
+    (frame,) = frames((NOW, [*lock("/locks/l", "A"), own(), figures(ZK1), *tables]))
+    rows = rows_of(replace(frame.report, findings=(replace(seen, sessions=sessions),))).rows
+
+    assert session("idle-1") in rows
+    assert session("gone") not in rows

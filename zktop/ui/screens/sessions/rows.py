@@ -211,7 +211,9 @@ class SessionRows(LiveRows[SessionRow]):
         return changed | (report.ensemble.changed_since(before.ensemble) if before else set())
 
     def _set(self, session: Session) -> None:
-        is_listed = session in self.directory.locks or session in self.risks.by_session
+        is_listed = session in self.directory.locks or (
+            session in self.risks.by_session and self.shown.ensemble.alive(session) is not False
+        )
         if not session or not (is_listed or (not self.is_grouped and session in self.connected)):
             self.remove(session)
             return
