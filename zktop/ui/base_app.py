@@ -34,9 +34,7 @@ from zktop.model.text import clean
 from zktop.ui.keys import key_of
 from zktop.ui.settings import UiSettings
 from zktop.ui.terminal_filters import AsciiFilter, NoColorFilter
-from zktop.ui.textual_fixes.dialog_opening import draw_page_behind_faster
 from zktop.ui.textual_fixes.drawn_text import release_drawn
-from zktop.ui.textual_fixes.garbage_at_rest import GarbageAtRest
 from zktop.ui.textual_fixes.key_queue import KeyHandled, KeyQueue
 from zktop.ui.textual_fixes.terminal_driver import TerminalDriver
 
@@ -120,14 +118,12 @@ class BaseApp(App[int]):
         self.has_colours = "NO_COLOR" not in os.environ
         self.settings = settings
         release_drawn()
-        draw_page_behind_faster()
         super().__init__(ansi_color=None if self.has_colours else True)
         self.error_log = ErrorLog(settings.log)
         self._ascii = AsciiFilter(enabled=settings.is_ascii)
         self._colourless = NoColorFilter(enabled=not self.has_colours)
         self._trouble, self._trouble_until = "", 0.0
         self.key_queue = KeyQueue(self, self._deliver)
-        self._garbage = GarbageAtRest()
 
     @property
     def available_themes(self) -> dict[str, Theme]:
@@ -248,7 +244,6 @@ class BaseApp(App[int]):
             to = self.focused or self.screen
             await super().on_event(key)
             self.key_queue.follow(to)
-            self._garbage.after_key()
 
     # Errors
 
