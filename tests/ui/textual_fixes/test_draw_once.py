@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from rich.console import RenderableType
 from textual.app import App
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Static
 from ui.example_states import busy
@@ -90,6 +91,28 @@ async def test_layouts_that_follow_each_other_are_drawn_once() -> None:
         await pilot.pause()
 
         assert app.drawings - before == 1
+
+
+async def test_a_dialog_that_opens_is_laid_out_once_at_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Textual sends it its size once more when it is on the screen."""
+    sizes: list[Size | None] = []
+    plain = Screen._refresh_layout
+
+    def noted(screen: Screen[object], size: Size | None = None, *scroll: bool) -> None:
+        if len(screen.app.screen_stack) > 1:
+            sizes.append(size)
+        plain(screen, size, *scroll)
+
+    app = app_of(*busy().news)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        monkeypatch.setattr(Screen, "_refresh_layout", noted)
+        await pilot.press("question_mark")
+        await settled(pilot)
+
+    assert sizes.count(Size(120, 36)) == 1
 
 
 async def test_the_page_below_a_dialog_is_drawn_once_when_that_closes(

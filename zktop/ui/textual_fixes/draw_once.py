@@ -3,7 +3,12 @@
 Textual draws a screen as soon as it is laid out, and again when the widgets have filled their new
 sizes. It draws a scroll bar that was resized in between once more, a screen that comes to the top
 three times, and the page below a removed dialog once more. A page that fills its panes causes
-several layouts within a tenth of a second, each of which would be drawn.
+several layouts within a tenth of a second, each of which would be drawn. Without this module, the
+95th percentile from a key to its effect was 111 to 170 ms with 10,000 locks, instead of 64 to 90
+(`bench keys`).
+
+While a dialog opens, Textual lays out and draws it once more, at the size that it has: 20 to 25 ms
+of 60 to 90.
 """
 
 from typing import Final, Generic
@@ -29,6 +34,11 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
         """Draw everything later, except the first frame; Textual's own handler runs next."""
         if self._has_first_frame:
             self.refresh()
+
+    def _screen_resized(self, size: Size) -> None:
+        """Lay the screen out only if its size has changed."""
+        if self._size != size:  # its public size leaves out the border
+            super()._screen_resized(size)
 
     def remove(self) -> AwaitRemove:
         """Remove it as Textual does, without a new layout of the screen below."""
