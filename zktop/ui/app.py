@@ -16,11 +16,13 @@ from zktop.ui.actions.tree import TreeActions
 from zktop.ui.dialogs.choice import ThemeDialog
 from zktop.ui.dialogs.clusters import ClusterDialog
 from zktop.ui.dialogs.columns import ColumnsDialog
+from zktop.ui.dialogs.help import HelpDialog
 from zktop.ui.dialogs.jump import JumpDialog, JumpTarget, pane_targets
 from zktop.ui.dialogs.palette import PaletteDialog
 from zktop.ui.dialogs.palette_items import PaletteItem
 from zktop.ui.keys import known_on
 from zktop.ui.screens import PAGES, page_named
+from zktop.ui.screens.findings.list import worst_first
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.header import PageHeader
@@ -55,8 +57,6 @@ class Zktop(
 
     def _live_case(self) -> Selection | None:
         """Return the worst current deadlock, if the selected one has ended."""
-        from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
-
         report, page, selection = self.view_state.report, self.page, self.selection
         if report is None or page is None:
             return None
@@ -132,8 +132,6 @@ class Zktop(
         self.push_screen(JumpDialog(targets), chosen)
 
     def action_help(self) -> None:
-        from zktop.ui.dialogs.help import HelpDialog  # noqa: PLC0415  after the first frame
-
         page = self.page
         if page is not None:
             self.push_screen(HelpDialog(page, tuple(known_on(page.entry.name, self.table))))

@@ -8,7 +8,7 @@ may, after the end of the UI.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -26,13 +26,11 @@ from zktop.demo_types import (
     SceneProgress,
 )
 from zktop.model.facts import Millis
-
-if TYPE_CHECKING:
-    from zktop.model.findings.finding import Finding
-    from zktop.model.history.events import Event
-    from zktop.model.report import Report
-    from zktop.model.settings import Settings
-    from zktop.model.world.world import World
+from zktop.model.findings.finding import Finding
+from zktop.model.history.events import Event
+from zktop.model.report import Report
+from zktop.model.settings import Settings
+from zktop.model.world.world import World
 
 FeedState = Literal[
     "connecting",  # nothing read yet
@@ -56,8 +54,8 @@ class Status(msgspec.Struct, frozen=True):
 class Frame(msgspec.Struct, frozen=True, eq=False):
     """One report, and the events since the frame before it."""
 
-    report: "Report"
-    events: "tuple[Event, ...]" = ()
+    report: Report
+    events: tuple[Event, ...] = ()
     is_early: bool = False  # sent during the first reading; the past begins after it
 
     @property
@@ -74,7 +72,7 @@ class Complaint(msgspec.Struct, frozen=True):
 
 News = Frame | Status | Complaint
 OnNews = Callable[[News], None]
-Past = Iterable[tuple["World", Millis]]  # what was known at each moment
+Past = Iterable[tuple[World, Millis]]  # what was known at each moment
 Copy = Callable[[str], str | None]  # copies a text and returns where it went; None if it failed
 
 
@@ -197,13 +195,13 @@ class Exports(Protocol):
     def connection(self) -> Sequence[str]:
         """The options with which a command of zktop reaches the ensemble."""
 
-    def export(self, report: "Report", form: str) -> str:
+    def export(self, report: Report, form: str) -> str:
         """Return the report as json, text, dot or mermaid."""
 
-    def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
+    def excerpt(self, report: Report, paths: Collection[str], source: str) -> str:
         """Return these locks of a report as text; `source` is the ensemble or the file."""
 
-    def clip(self, past: Past, settings: "Settings", opens_at: Millis) -> bytes:
+    def clip(self, past: Past, settings: Settings, opens_at: Millis) -> bytes:
         """Return a past as a recording that opens at this moment."""
 
 
@@ -229,7 +227,7 @@ class ClusterList(Protocol):
 class FindingHook(Protocol):
     """Runs the user's command for a new finding."""
 
-    def call(self, finding: "Finding", cluster: str, complain: Callable[[str], None]) -> None:
+    def call(self, finding: Finding, cluster: str, complain: Callable[[str], None]) -> None:
         """Run the command without waiting; `complain` may be called on any thread."""
 
     def close(self) -> None:

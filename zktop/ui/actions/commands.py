@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 
+from zktop.ui.dialogs.command import OutputDialog
 from zktop.ui.dialogs.question import YesNoDialog
 from zktop.ui.shell import Shell
 from zktop.ui.user_commands import UserCommand, values_for
@@ -38,7 +39,5 @@ class CommandActions(Shell):
         self.push_screen(YesNoDialog(command.title, shlex.join(words), "run"), answered)
 
     def _show_output(self, command: UserCommand, words: Sequence[str]) -> None:
-        from zktop.ui.dialogs.command import OutputDialog  # noqa: PLC0415  after the first frame
-
         if self.settings.run_program is not None:
             self.push_screen(OutputDialog(command.title, words, self.settings.run_program))

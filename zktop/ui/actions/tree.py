@@ -1,30 +1,24 @@
 """The key for the wait tree."""
 
-from typing import TYPE_CHECKING
-
+from zktop.ui.dialogs.tree import TreeDialog
+from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import Selection
-
-if TYPE_CHECKING:
-    from zktop.ui.dialogs.tree import TreeDialog
-    from zktop.ui.screens.common.line_writer import LineLink
 
 
 class TreeActions(Shell):
     """Opens the wait tree of the item under the cursor, and keeps it up to date."""
 
-    _tree: "TreeDialog | None" = None
+    _tree: TreeDialog | None = None
 
     def action_tree(self) -> None:
         """Show who waits for whom around the selected item."""
-        from zktop.ui.dialogs.tree import TreeDialog  # noqa: PLC0415  after the first frame
-
         state = self.view_state
         if state.frame is None:
             self.show_message("There is no data yet.")
             return
 
-        def chosen(link: "LineLink | None") -> None:
+        def chosen(link: LineLink | None) -> None:
             self._tree = None
             if link is not None:
                 self.turn_to(link.page, link.subject)
