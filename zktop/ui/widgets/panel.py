@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import events
+from textual.actions import SkipAction
 from textual.content import Content
 from textual.widget import Widget
 
+from zktop.ui.messages import ShowPage
+from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.widgets.canvas import Canvas
 from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
@@ -106,6 +109,11 @@ class LinkPanel(TextPanel):
     """A text whose lines lead to other screens; its cursor is visible only with the focus."""
 
     keeps_cursor = False
+
+    def action_open(self) -> None:
+        if not isinstance(self.target, LineLink):
+            raise SkipAction
+        self.post_message(ShowPage(self.target.page, self.target.subject))
 
 
 class ListPanel(Panel, TextList):

@@ -6,7 +6,6 @@ from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.getters import query_one
 
 from zktop.demo_types import ContenderState, Lesson, LogLine, RecipeInfo, Scene
 from zktop.ui.filters import Filter, FilterCount
@@ -14,7 +13,6 @@ from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.demo.contender_table import ContenderTable, passes
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
@@ -128,18 +126,23 @@ class DemoScreen(Page):
         self._counted: dict[str, list[str]] = {}  # sentences of `counters`, by scene
         self._done: set[str] = set()  # scenes that were played to their ends
         self._answered: set[str] = set()  # lessons whose answer is shown
+        self._index, self._drawing = ListPanel(id="index"), ListPanel(id="picture")
+        self._text, self._minute = TextPanel(id="scene"), MinutePanel(id="scene-minute")
+        self._contenders, self._log = ContenderTable(), LogPanel(id="log")
+        self._stage, self._lesson = Vertical(id="stage"), Vertical(id="lesson")
+        self._clients = Vertical(id="clients")
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield ListPanel(id="index")
-            with Vertical(id="stage"):
-                with Vertical(id="lesson"):
-                    yield ListPanel(id="picture")
-                    yield TextPanel(id="scene")
-                    yield MinutePanel(id="scene-minute")
-                with Vertical(id="clients"):
-                    yield ContenderTable()
-                    yield LogPanel(id="log")
+            yield self._index
+            with self._stage:
+                with self._lesson:
+                    yield self._drawing
+                    yield self._text
+                    yield self._minute
+                with self._clients:
+                    yield self._contenders
+                    yield self._log
 
     def draw(self, state: ViewState) -> None:
         self._port = port = state.contenders
@@ -169,9 +172,8 @@ class DemoScreen(Page):
     def _set_heights(
         self, port: ContendersPort, state: ViewState, picture: int, text: int, contenders: int
     ) -> None:
-        stage, clients = self.query_one("#stage"), self.query_one("#clients")
-        room, is_beside = stage.size.height, self.app.screen.has_class("-triple")
-        frame = self.query_one("#log", LogPanel).gutter.height
+        room, is_beside = self._stage.size.height, self.app.screen.has_class("-triple")
+        frame = self._log.gutter.height
         wanted = [lines + frame if lines else 0 for lines in (picture, text, contenders)]
         if is_beside:
             lesson = share(room, wanted[0], room, 0, is_alone=False)
@@ -180,19 +182,19 @@ class DemoScreen(Page):
             text_room -= self._show_minute(port, state, text_room - wanted[1])
             heights = Heights(lesson.picture, text_room, *beside[2:])
         else:
-            self.query_one(MinutePanel).hide()
+            self._minute.hide()
             heights = share(room, *wanted, is_alone=bool(port.states) and not picture)
-        clients.display = heights.log > 0
-        clients.styles.height = room if is_beside else heights.contenders + heights.log
-        self.query_one("#lesson").styles.height = room if is_beside else "1fr"
-        for name, height in zip(("picture", "scene", "contenders", "log"), heights, strict=True):
-            pane = self.query_one(f"#{name}")
+        self._clients.display = heights.log > 0
+        self._clients.styles.height = room if is_beside else heights.contenders + heights.log
+        self._lesson.styles.height = room if is_beside else "1fr"
+        panes = self._drawing, self._text, self._contenders, self._log
+        for pane, height in zip(panes, heights, strict=True):
             pane.display = height > 0
             pane.styles.height = height
 
     def _show_minute(self, port: ContendersPort, state: ViewState, left: int) -> int:
         """Show the last minute of the demo clients if there is room; return its height."""
-        minute, report = self.query_one(MinutePanel), state.report
+        minute, report = self._minute, state.report
         first = tuple(one.session for one in port.states if one.session)
         if report is None or not first:
             minute.hide()
@@ -204,11 +206,10 @@ class DemoScreen(Page):
     @property
     def _lesson_width(self) -> int:
         """The width of a line in the panes on the right, even while they are hidden."""
-        frame = self.query_one("#scene", TextPanel).gutter.width
-        return max(MIN_WIDTH_CELLS, self.query_one("#lesson").size.width - frame - 1)
+        return max(MIN_WIDTH_CELLS, self._lesson.size.width - self._text.gutter.width - 1)
 
     def _show_contenders(self, shown: list[ContenderState], port: ContendersPort) -> None:
-        contenders = self.query_one(ContenderTable)
+        contenders = self._contenders
         running = sum(not state.is_gone for state in port.states)
         keys = "{new} new  {kill} kill  {freeze} freeze"
         contenders.frame(FrameWords("Demo clients", f"{running} running", keys))
@@ -234,8 +235,7 @@ class DemoScreen(Page):
 
     def _show_picture(self, port: ContendersPort, state: ViewState) -> int:
         """Draw the loaded scene; return the number of lines."""
-        pane = self.query_one("#picture", ListPanel)
-        progress = port.progress
+        pane, progress = self._drawing, port.progress
         if progress.scene is None:
             pane.show([])
             return 0
@@ -271,7 +271,7 @@ class DemoScreen(Page):
 
     def _show_text(self, port: ContendersPort) -> int:
         """Describe the item under the cursor of the index, else the loaded one."""
-        pane, width = self.query_one("#scene", TextPanel), self._lesson_width
+        pane, width = self._text, self._lesson_width
         target = self._index.target
         loaded = self._loaded(port)
         about = target if self.focused_pane == "index" or loaded is None else loaded
@@ -301,8 +301,7 @@ class DemoScreen(Page):
 
     def _show_log(self, port: ContendersPort, wanted: Filter) -> None:
         """Show the log of all contenders, or of the one under the cursor."""
-        pane = self.query_one("#log", LogPanel)
-        contender = self.query_one(ContenderTable).row
+        pane, contender = self._log, self._contenders.row
         has_focus = self.focused_pane == "contenders"
         chosen = contender.name if isinstance(contender, ContenderState) and has_focus else None
         entries = [
@@ -314,8 +313,6 @@ class DemoScreen(Page):
         pane.show(_log_lines(entries, self._lesson_width))
 
     # Keys
-
-    _index = query_one("#index", ListPanel)
 
     @property
     def focused_pane(self) -> str:
@@ -333,10 +330,7 @@ class DemoScreen(Page):
             if self.subject.path:
                 self.post_message(ShowPage("lock", self.subject))
             return
-        link = self.query_one(MinutePanel).target
-        if self.focused_pane == "scene-minute" and isinstance(link, LineLink):
-            self.post_message(ShowPage(link.page, link.subject))
-        elif isinstance(self._index.target, RecipeInfo):
+        if isinstance(self._index.target, RecipeInfo):
             self.post_message(PressKey("new"))
         elif (scene := self._chosen_scene) is not None:
             self.post_message(PlayScene(scene))
@@ -356,10 +350,9 @@ class DemoScreen(Page):
         if isinstance(target, Lesson):
             self._answered ^= {target.title}
             self.redraw()
-            pane = self.query_one("#scene", TextPanel)
-            at = pane.find(QUESTION)
+            at = self._text.find(QUESTION)
             if target.title in self._answered and at is not None:
-                pane.scroll_to(y=at, animate=False)
+                self._text.scroll_to(y=at, animate=False)
         else:
             self.say("Only lessons have a question and an answer.")
 
@@ -397,12 +390,12 @@ class DemoScreen(Page):
     @property
     def _contender(self) -> ContenderState | None:
         """The contender under the cursor of the list, if it has the focus, else of the picture."""
-        picture, port = self.query_one("#picture", ListPanel), self._port
+        picture, port = self._drawing, self._port
         if port is not None and picture.display and self.focused_pane != "contenders":
             for one in port.states:
                 if one.name == picture.target:
                     return one
-        row = self.query_one(ContenderTable).row
+        row = self._contenders.row
         return row if isinstance(row, ContenderState) else None
 
     def copied(self) -> str:

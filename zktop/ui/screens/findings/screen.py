@@ -6,7 +6,6 @@ from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.getters import query_one
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session
@@ -117,13 +116,15 @@ class FindingsScreen(SplitPage):
         self._sections: set[str] | None = None  # open ones; None: as many as fit
         self._shown = ShownSections()
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
+        self._list, self._explanation = CasesPanel(id="cases"), TextPanel(id="case")
+        self._minute = MinutePanel(id="case-minute")
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield CasesPanel(id="cases")
+            yield self._list
             with Vertical(id="case-column"):
-                yield TextPanel(id="case")
-                yield MinutePanel(id="case-minute")
+                yield self._explanation
+                yield self._minute
 
     # What it shows
 
@@ -159,7 +160,7 @@ class FindingsScreen(SplitPage):
         )
         self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
         self._choose(listed)
-        self._arrange(cases, len(listed), is_beside=is_beside)
+        self._arrange(len(listed), is_beside=is_beside)
         cases.target = self._case
         facts = f"{len(aside.acknowledged)} acknowledged" if aside.acknowledged else ""
         cases.frame(
@@ -177,7 +178,8 @@ class FindingsScreen(SplitPage):
             self._is_held = False
             self._case = NO_DATA if names == [BLOCKING, NO_DATA] else names[0]
 
-    def _arrange(self, cases: CasesPanel, number: int, *, is_beside: bool) -> None:
+    def _arrange(self, number: int, *, is_beside: bool) -> None:
+        cases = self._list
         self.query_one(Horizontal).set_class(is_beside, "-beside")
         cases.display = True
         wanted = (
@@ -309,10 +311,6 @@ class FindingsScreen(SplitPage):
 
     # The selection
 
-    _list = query_one(CasesPanel)
-    _explanation = query_one("#case", TextPanel)
-    _minute = query_one(MinutePanel)
-
     @property
     def chosen_subject(self) -> Selection:
         return self.subject if self._is_held else Selection()
@@ -386,8 +384,7 @@ class FindingsScreen(SplitPage):
 
     def action_open(self) -> None:
         """Follow the link of the line; in the list, focus the explanation or open the group."""
-        pane: TextPanel = self._minute if self._minute.has_focus else self._explanation
-        link = pane.target
+        link = self._explanation.target
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)
         elif self._list.has_focus:

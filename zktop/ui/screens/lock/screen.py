@@ -6,7 +6,6 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.getters import query_one
 
 from zktop.model.format import count
 from zktop.model.report import Report
@@ -15,7 +14,7 @@ from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked_lines
-from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.common.line_writer import LineWriter
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.lock import table
@@ -113,17 +112,21 @@ class LockScreen(SplitPage):
         self._with_data = False
         self._drawing = Throttle(self, self._draw_lock, READABLE_S)
         self._drawn_for: object = None  # the selection, the filter and the sizes
+        self._head, self._queue = StaticText(id="lock-head"), QueueTable()
+        self._minute, self._past = MinutePanel(id="lock-minute"), TextPanel(id="lock-past")
+        self._aside = Vertical(id="lock-aside")
+        self._side, self._tree = TextPanel(id="lock-side"), LinkPanel(id="lock-tree")
 
     def compose(self) -> ComposeResult:
-        yield StaticText(id="lock-head")
+        yield self._head
         with Horizontal(id="lock-body"):
             with Vertical(id="lock-main"):
-                yield QueueTable()
-                yield MinutePanel(id="lock-minute")
-                yield TextPanel(id="lock-past")
-            with Vertical(id="lock-aside"):
-                yield TextPanel(id="lock-side")
-                yield LinkPanel(id="lock-tree")
+                yield self._queue
+                yield self._minute
+                yield self._past
+            with self._aside:
+                yield self._side
+                yield self._tree
 
     # What it shows
 
@@ -252,7 +255,8 @@ class LockScreen(SplitPage):
             self._show_tree(detail, self._room - needed)
         else:
             self._tree.display = False
-            self._share_height(side)
+            # What a short queue leaves free, and at least two fifths.
+            set_height(side, max(self._left, self._room * 2 // 5, 1))
         self._show_minute(detail, is_wide=is_wide)
 
     @property
@@ -262,10 +266,6 @@ class LockScreen(SplitPage):
     @property
     def usual_side_cells(self) -> int:
         return SIDE_CELLS
-
-    def _share_height(self, side: TextPanel) -> None:
-        """Give the drawings the lines that a short queue leaves free, and at least two fifths."""
-        set_height(side, max(self._left, self._room * 2 // 5, 1))
 
     @property
     def _room(self) -> int:
@@ -342,14 +342,6 @@ class LockScreen(SplitPage):
 
     # The selection
 
-    _queue = query_one(QueueTable)
-    _head = query_one("#lock-head", StaticText)
-    _aside = query_one("#lock-aside", Vertical)
-    _minute = query_one(MinutePanel)
-    _tree = query_one("#lock-tree", LinkPanel)
-    _past = query_one("#lock-past", TextPanel)
-    _side = query_one("#lock-side", TextPanel)
-
     @property
     def _row(self) -> QueueRow | None:
         return self._queue.row if self._detail else None
@@ -368,11 +360,8 @@ class LockScreen(SplitPage):
         self._show_side()
 
     def action_open(self) -> None:
-        """Unfold the group or open the session under the cursor; in a pane, follow the link."""
-        row, pane = self._row, self.screen.focused
-        if isinstance(pane, LinkPanel) and isinstance(pane.target, LineLink):
-            self.post_message(ShowPage(pane.target.page, pane.target.subject))
-            return
+        """Unfold the group or open the session under the cursor."""
+        row = self._row
         if row is None:
             return
         if row.is_group:

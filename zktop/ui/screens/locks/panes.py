@@ -5,7 +5,6 @@ from functools import partial
 from typing import Final
 
 from textual import events
-from textual.actions import SkipAction
 
 from zktop.model.facts import SECOND_MS, Cost
 from zktop.model.findings.finding import Finding
@@ -13,7 +12,6 @@ from zktop.model.format import count, middle
 from zktop.model.report import Report
 from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.model.world.tables_of_one_server import ServerTables
-from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import event_lines
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.groups import FindingKind
@@ -36,20 +34,18 @@ from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import overview
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import MIN_FACTS, FrameWords, Panel, set_height
-from zktop.ui.widgets.text_view import TextView
+from zktop.ui.widgets.panel import MIN_FACTS, FrameWords, LinkPanel, set_height
 
 NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
 NO_LOCK: Final = line((" No lock is selected.", "dim"))
 
 
-class Pane(Panel, TextView):
+class Pane(LinkPanel):
     """A panel as high as its text, up to a limit; enter opens the line under the cursor."""
 
     DEFAULT_CSS = """
     Pane { height: 0; scrollbar-size-vertical: 0; display: none; }
     """
-    keeps_cursor = False
     held = False  # the user has put the cursor on a line
     wanted_height = 0  # in lines with the frame; Textual applies it at its next layout
 
@@ -64,11 +60,6 @@ class Pane(Panel, TextView):
     @property
     def subject(self) -> Selection:
         return self.target.subject if isinstance(self.target, LineLink) else Selection()
-
-    def action_open(self) -> None:
-        if not isinstance(self.target, LineLink):
-            raise SkipAction
-        self.post_message(ShowPage(self.target.page, self.target.subject))
 
     def put(
         self,
@@ -166,10 +157,8 @@ def _target_of(case: str | FindingKind | None) -> LineLink | FindingKind | None:
 class BlockersPane(Pane):
     """The root blockers."""
 
-    def __init__(self) -> None:
-        super().__init__(id="blockers")
-        self._findings: Sequence[Finding] | None = None
-        self._shown_for: tuple[object, ...] = ()
+    _findings: Sequence[Finding] | None = None
+    _shown_for: tuple[object, ...] = ()
 
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the root blockers of this report.
@@ -200,9 +189,6 @@ class BlockersPane(Pane):
 class WaitsPane(Pane):
     """Who waits for whom, in an ensemble with few locks."""
 
-    def __init__(self) -> None:
-        super().__init__(id="waits")
-
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the trees of the root blockers, at most `height` lines."""
         writer = LineWriter(width)
@@ -217,9 +203,6 @@ class WaitsPane(Pane):
 class EventsPane(Pane):
     """The newest events."""
 
-    def __init__(self) -> None:
-        super().__init__(id="events")
-
     def show_report(
         self, state: ViewState, report: Report, height: int, width: int, *, fills: bool
     ) -> None:
@@ -232,9 +215,6 @@ class EventsPane(Pane):
 
 class PulsePane(Pane, can_focus=False):
     """Graphs of the last minute."""
-
-    def __init__(self) -> None:
-        super().__init__(id="pulse")
 
     def show_state(self, state: ViewState, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
@@ -249,9 +229,6 @@ class PulsePane(Pane, can_focus=False):
 class MinutePane(Pane):
     """What the most important clients did in the last minute, and how many waited."""
 
-    def __init__(self) -> None:
-        super().__init__(id="minute")
-
     def show_state(self, state: ViewState, report: Report, height: int, width: int) -> None:
         room = height - self.gutter.height
         lines = minute_lines(state, report, (), width, room) if height else []
@@ -262,9 +239,7 @@ class MinutePane(Pane):
 class PreviewPane(Pane, can_focus=False):
     """The lock under the cursor."""
 
-    def __init__(self) -> None:
-        super().__init__(id="preview")
-        self._draw_again: Callable[[], None] | None = None
+    _draw_again: Callable[[], None] | None = None
 
     def show_lock(self, state: ViewState, report: Report, row: LockRow | None) -> None:
         """Show the queue of a lock, as much as fits."""

@@ -122,9 +122,10 @@ class LocksScreen(SplitPage):
         self._filtered: str | None = ""  # by this text; None: not all rows are sorted yet
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
-        self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()
-        self._waits = WaitsPane()
-        self._pulse, self._preview, self._minute = PulsePane(), PreviewPane(), MinutePane()
+        self._alerts, self._blockers = AlertsPane(), BlockersPane(id="blockers")
+        self._events, self._waits = EventsPane(id="events"), WaitsPane(id="waits")
+        self._pulse, self._preview = PulsePane(id="pulse"), PreviewPane(id="preview")
+        self._minute = MinutePane(id="minute")
         self.table = LockTable()
         self.table.newest = self._rows.rows
         self._sorter = RowSorter(self.table, self._order, self._prepare)

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.getters import query_one
 
 from zktop.model.facts import SECOND_MS, Session
 from zktop.model.format import count
@@ -39,7 +38,7 @@ from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
+from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 MAX_BLIND_LINES: Final = 2  # about missing tables
@@ -107,23 +106,25 @@ class SessionsScreen(Page):
         self._followed: Session | None = None  # the session that another screen selected last
         self._detail_for: object = None  # the values that the detail shows
         self._lines_above = 0  # the height of the panes above, before Textual lays them out
+        self._detail, self._minute = TextPanel(id="detail"), MinutePanel(id="session-minute")
+        self._blind, self._servers = StaticText(id="blind"), ServerTable()
 
     def compose(self) -> ComposeResult:
         """Create the panes; the sessions come first, so they get the focus."""
         yield self._table
-        yield TextPanel(id="detail")
-        yield MinutePanel(id="session-minute")
+        yield self._detail
+        yield self._minute
         with Vertical(id="above"):
-            yield StaticText(id="blind")
-            yield ServerTable()
+            yield self._blind
+            yield self._servers
 
     # What it shows
 
     def draw(self, state: ViewState) -> None:
-        self.query_one("#detail").display = state.report is not None
+        self._detail.display = state.report is not None
         if state.report is None:
             self._detail_for = None
-            self.query_one(ServerTable).display = False
+            self._servers.display = False
             self._table.frame(FrameWords("Sessions"))
             self._table.show((), empty_state(state, self.size.width))
             return
@@ -173,11 +174,10 @@ class SessionsScreen(Page):
         report, is_live = self._sessions.shown, state.feed.is_live
         why = servers.missing_tables(report, self.size.width, is_live=is_live)
         blind = why[:MAX_BLIND_LINES]
-        view = self.query_one("#blind", StaticText)
-        view.styles.height = len(blind)
-        view.show(blind)
+        self._blind.styles.height = len(blind)
+        self._blind.show(blind)
         rows = servers.server_rows(report, self._sessions.rates)
-        table = self.query_one(ServerTable)
+        table = self._servers
         height = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height if rows else 0
         table.styles.height = height
         table.display = bool(rows)
@@ -196,7 +196,7 @@ class SessionsScreen(Page):
         self._show_detail(state)
 
     def _show_detail(self, state: ViewState) -> None:
-        detail = self.query_one("#detail", TextPanel)
+        detail = self._detail
         row, group, width = self._table.row, self._group, detail.room.width
         if group is not None:
             self._detail_for = None
@@ -215,18 +215,18 @@ class SessionsScreen(Page):
                 detail.frame(FrameWords(row.unique_name, session_text(row.session), "{copy} copy"))
                 writer = self._details(row, state, width)
                 detail.show(writer.lines, writer.links)
-        self._share_height(detail)
+        self._share_height()
 
-    def _share_height(self, detail: TextPanel) -> None:
+    def _share_height(self) -> None:
         """Give the details the lines that a short table leaves, and at least half the page."""
         if not self.app.screen.has_class("-tall"):
-            set_height(detail, SHORT_DETAIL_LINES)
+            set_height(self._detail, SHORT_DETAIL_LINES)
             self._minute.hide()
             return
         sessions = self._table.count + 1 + self._table.gutter.height
         free = self.size.height - self._lines_above - sessions
         height = max(self.size.height // 2, free)
-        set_height(detail, height - self._show_minute(height - detail.count))
+        set_height(self._detail, height - self._show_minute(height - self._detail.count))
 
     def _show_minute(self, left: int) -> int:
         """Show the last minute of the session if a short detail leaves room; return its height."""
@@ -255,8 +255,6 @@ class SessionsScreen(Page):
         return writer
 
     # The cursor
-
-    _minute = query_one(MinutePanel)
 
     @property
     def _group(self) -> SessionGroup | None:
@@ -298,11 +296,7 @@ class SessionsScreen(Page):
 
     def action_open(self) -> None:
         """Open the lock under the cursor, or the first lock of the session; or open a group."""
-        pane = self.screen.focused
-        if isinstance(pane, LinkPanel) and isinstance(pane.target, LineLink):
-            self.post_message(ShowPage(pane.target.page, pane.target.subject))
-            return
-        detail, row, group = self.query_one("#detail", TextPanel), self._table.row, self._group
+        detail, row, group = self._detail, self._table.row, self._group
         if group is not None:
             self._sessions.toggle(group.name)
             self._reorder_now()
@@ -336,8 +330,7 @@ class SessionsScreen(Page):
 
     @property
     def _focused_table(self) -> SessionTable | ServerTable:
-        own = self.query_one(ServerTable)
-        return own if own.has_focus else self._table
+        return self._servers if self._servers.has_focus else self._table
 
     def action_fold(self) -> None:
         """List every session, including those without locks; or group them again."""

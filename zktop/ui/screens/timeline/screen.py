@@ -93,16 +93,16 @@ class TimelineScreen(Page):
         self._chosen_for: object = None
         self._lines: list[TimelineLine] = []
         self._pointed: StripPlace | None = None  # under the mouse
+        self._strips, self._instant = StripPanel(id="strips"), TextPanel(id="instant")
 
     def compose(self) -> ComposeResult:
-        yield StripPanel(id="strips")
-        yield TextPanel(id="instant")
+        yield self._strips
+        yield self._instant
 
     # What is shown
 
     def draw(self, state: ViewState) -> None:
-        panel = self.query_one(StripPanel)
-        below = self.query_one("#instant", TextPanel)
+        panel, below = self._strips, self._instant
         below.display = self.size.height >= MIN_LINES
         width, height = panel.room
         begin, end = state.tape.begin, state.tape.end
@@ -174,7 +174,7 @@ class TimelineScreen(Page):
         self._pointed = message.place
         state, window = self.view_state, self._window
         if state is not None and window is not None:
-            self.query_one(StripPanel).show_words(self._in_words(state, window))
+            self._strips.show_words(self._in_words(state, window))
 
     def _in_words(self, state: ViewState, window: TimeWindow) -> Line:
         """Describe the strip under the mouse, or give an overview if there is none."""
@@ -248,7 +248,7 @@ class TimelineScreen(Page):
         self.post_message(PressKey("next_alert_in_time"))
 
     def action_open(self) -> None:
-        target = self.query_one(StripPanel).target
+        target = self._strips.target
         if isinstance(target, str):
             self.post_message(ShowPage("lock", Selection(path=target)))
         elif isinstance(target, int):
@@ -256,7 +256,7 @@ class TimelineScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        target = self.query_one(StripPanel).target
+        target = self._strips.target
         if isinstance(target, str):
             return Selection(path=target)
         return Selection(session=target) if isinstance(target, int) else Selection()
@@ -264,7 +264,7 @@ class TimelineScreen(Page):
     def copied(self) -> str:
         """Return the visible lines as text."""
         state, window = self.view_state, self._window
-        width, height = self.query_one(StripPanel).room
+        width, height = self._strips.room
         if state is None or state.frame is None or window is None:
             return ""
         timeline = self._timeline(state, window, width, height)
