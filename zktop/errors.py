@@ -1,5 +1,7 @@
 """Errors that end a command: each is a plain sentence and has an exit code."""
 
+from pathlib import Path
+
 
 class ExitCode:
     """The exit codes of zktop."""
@@ -21,6 +23,10 @@ class ZktopError(Exception):
 
 class UsageError(ZktopError):
     """The command line or the config asks for something impossible."""
+
+
+def cannot_write(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path} cannot be written: {error.strerror or error}.")
 
 
 class NotFreedError(ZktopError):

@@ -10,7 +10,7 @@ from zktop.cli.common.options import import_options, window_options
 from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
-from zktop.errors import UsageError
+from zktop.errors import cannot_write
 from zktop.model.facts import Millis
 from zktop.model.format import count, iso
 from zktop.recording import ImportSummary
@@ -79,7 +79,7 @@ def command(
     try:
         summary = import_files(plan, lambda: _opened(output), show)
     except OSError as error:
-        raise _not_written(output, error) from error
+        raise cannot_write(output, error) from error
     finally:
         progress.end()
     for note in summary.notes:
@@ -99,11 +99,7 @@ def _opened(output: Path) -> IO[bytes]:
     try:
         return output.open("wb")
     except OSError as error:
-        raise _not_written(output, error) from error
-
-
-def _not_written(output: Path, error: OSError) -> UsageError:
-    return UsageError(f"{output} cannot be written: {error.strerror or error}.")
+        raise cannot_write(output, error) from error
 
 
 def _chroot(path: str) -> str:

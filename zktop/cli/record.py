@@ -18,7 +18,7 @@ from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
-from zktop.errors import NoConnectionError, UsageError
+from zktop.errors import NoConnectionError, UsageError, cannot_write
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import count
 from zktop.model.report import Report
@@ -196,4 +196,4 @@ def _open(path: Path) -> Iterator[FailsafeFile]:
 def _raise_write_error(path: Path, error: OSError) -> NoReturn:
     if isinstance(error, BrokenPipeError):
         raise error  # the reader of a pipe has closed it
-    raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
+    raise cannot_write(path, error) from error

@@ -21,7 +21,7 @@ from zktop.cli.common.options import (
 from zktop.cli.common.output import narrate, put_utf8
 from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
-from zktop.errors import ExitCode, NothingToLookAtError, UsageError
+from zktop.errors import ExitCode, NothingToLookAtError, cannot_write
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.output.period import markdown, words
 from zktop.output.period.page import page
@@ -166,4 +166,4 @@ def _write(path: Path, document: bytes) -> None:
     try:
         path.write_bytes(document)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise cannot_write(path, error) from error

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from zktop.app.ring.retention import RingLimits, StoredPiece, superfluous_pieces
-from zktop.errors import UsageError
+from zktop.errors import UsageError, cannot_write
 from zktop.model.facts import Millis
 from zktop.recording import whole_part
 
@@ -184,7 +184,7 @@ def open_ring(path: Path, limits: RingLimits) -> Iterator[RingFolder]:
         path.mkdir(parents=True, exist_ok=True)
         lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise cannot_write(path, error) from error
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

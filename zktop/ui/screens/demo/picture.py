@@ -77,13 +77,6 @@ class _Row(NamedTuple):
         return (WAITS if self.is_waiting else HOLDS)[self.contender.mode]
 
 
-class _Block(NamedTuple):
-    """The picture of one lock."""
-
-    lines: list[Line]
-    names: list[str | None]
-
-
 def draw_scene(
     report: Report | None,
     folder: str,
@@ -108,7 +101,7 @@ def draw_scene(
         right = blocks[at + 1].lines if is_paired and at + 1 < len(blocks) else []
         drawn = side_by_side(left.lines, right, column) if right else left.lines
         lines += [NOTHING, *drawn] if lines else drawn
-        names += [None, *left.names] if names else left.names
+        names += [None, *left.targets] if names else left.targets
         names += [None] * (len(lines) - len(names))
     ring = _ring(report, folder, width)
     targets = [] if is_paired else [*names, *(None for _ in ring)]
@@ -133,7 +126,7 @@ def _draw_lock(
     reported: Mapping[Session, ContenderState],
     departure: DemoDeparture | None,
     width: int,
-) -> _Block:
+) -> Picture:
     queue = ShownQueue.of(view)
     contenders = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
     nodes = Counter(member.owner for member in queue.members)
@@ -165,7 +158,7 @@ def _draw_lock(
     for state in _believers(report, queue, view, reported.values()):
         lines.append(_believer(state, cells[0]))
         names.append(state.name)
-    return _Block(lines, names)
+    return Picture(lines, names)
 
 
 def _row(
