@@ -5,18 +5,19 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import figures, kazoo_name, session
+from model.builders import figures, kazoo_name, row, session
 from output.stories import LATER, NOW, report, shot, tables
 
 from zktop.cli.schema import _schema
 from zktop.model.facts import Children, Node, Stat
+from zktop.model.history.expired_sessions import ExpiredSession, FreedLock
 from zktop.model.report import Cost
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.output.events import EventStream
 from zktop.output.schema import ContenderJson, SnapshotJson
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot import expired_json, snapshot
 
 STORIES = {
     "deadlock": "X x: A B ; Y x: B A C",
@@ -147,6 +148,38 @@ def test_unknown_is_null() -> None:
         {"sessions": "none", "watches": "none", "expiry": "none"}, type(taken.source.sees)
     )
     assert taken.cost is None
+
+
+def test_a_session_is_shown_with_its_client_and_its_times() -> None:
+    """In seconds; it expires within a tick of its server."""
+    taken = shot("X x: A B", *tables("AB", {}, LATER))
+    found = taken.sessions[session_text(session("A"))]
+
+    assert (found.client, found.server) == (row("A").client, "zk1:2181")
+    assert (found.timeout_ms, found.last_contact_s) == (10_000, 0.1)
+    assert found.expires_in_s == (7.9, 10.9)
+    assert (found.holds, found.waits) == (["/locks/x"], [])
+
+
+def test_the_source_is_zktops_own_connection() -> None:
+    """And the newest transaction that it has read."""
+    source = shot("X x: A").source
+
+    assert (source.state, source.zxid) == ("connected", "0x65")
+    assert source.session == session_text(session("zktop"))
+    assert (source.hosts, source.chroot) == ("zk1:2181,zk2:2181", "/app")
+
+
+def test_an_expired_session_is_shown_with_the_client_that_followed() -> None:
+    """After how many seconds; both are null as long as the lock is free."""
+    ann, bob = session("ann"), session("bob")
+    freed = (FreedLock(Text("/locks/x"), Text("bob"), bob, 2_500), FreedLock(Text("/locks/y")))
+    made = expired_json(ExpiredSession(NOW, ann, Text("ann"), None, freed))
+
+    assert [(one.next_session, one.after_s) for one in made.freed] == [
+        (session_text(bob), 2.5),
+        (None, None),
+    ]
 
 
 def test_a_server_is_shown_with_its_figures() -> None:
