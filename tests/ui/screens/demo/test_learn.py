@@ -188,6 +188,17 @@ async def test_the_crash_of_a_client_in_two_locks_is_one() -> None:
     assert "1 crash woke no client" in await shown(stage(count=SceneCount((*crash,))))
 
 
+@pytest.mark.parametrize("rule", ["R2", "R3"])
+async def test_the_clean_up_of_an_earlier_scene_is_no_verdict(rule: str) -> None:
+    """Its locks were deleted, and created again by this one."""
+    (frame,) = picture_of(*NAMES)
+    (found, *_) = trouble()[-1].report.findings
+    notice = replace(found, rule=rule, sentence="It vanished.", lock=JOBS, locks=(), cause=None)
+    report = replace(frame.report, findings=(notice,))
+
+    assert "It vanished." not in await shown(stage(), news=(replace(frame, report=report),))
+
+
 async def test_marks_go_when_another_client_has_joined() -> None:
     """They only describe the last change; the count stays."""
     release = DemoDeparture("ann", JOBS, "released", ("bob",), ("bob",), is_latest=False)

@@ -41,6 +41,7 @@ MIN_LOG_LINES: Final = 4
 MIN_TEXT_LINES: Final = 5
 SHORT_TEXT_LINES, SHORT_LOG_LINES = 12, 7  # of a text and a log below a picture
 MIN_WIDTH_CELLS: Final = 20
+CLEANED_UP: Final = ("R2", "R3")  # what zktop's own clean-up of an earlier scene looks like
 READABLE_LINES: Final = 16  # of a text; a longer one may scroll to leave room for contenders
 
 
@@ -419,6 +420,7 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
         paths = {finding.lock, *finding.locks} - {None}
         if (
             not finding.cause
+            and finding.rule not in CLEANED_UP
             and paths
             and all(f"{path}".startswith(f"{folder}/") for path in paths)
         ):
