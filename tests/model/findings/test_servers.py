@@ -119,8 +119,9 @@ def test_p15_fires_for_many_sessions_at_once() -> None:
     places = [gone(n, NOW + n * SECOND, held=n < 4) for n in range(6)]
 
     assert only("P15", after(*places, alive=2)).sentence == (
-        "6 of 8 sessions with places in locks expired within 5s, starting at 00:16:40Z: "
-        "6 on zk1:2181, 6 from 10.0.4.31. 4 locks were freed, 2 requests left a queue."
+        "6 sessions with places in locks expired within 5s, starting at 00:16:40Z: "
+        "6 on zk1:2181, 6 from 10.0.4.31. 4 locks were freed, 2 requests left a queue. "
+        "2 other sessions have places now."
     )
 
 

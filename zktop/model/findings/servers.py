@@ -111,15 +111,16 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """
     gone = ctx.expired
     sessions = {node.session for node in gone}
-    known = len(ctx.owners) + sum(session not in ctx.owners for session in sessions)
-    if len(sessions) < max(MIN_SESSIONS, MIN_SHARE * known):
+    others = len(ctx.owners - sessions)
+    if len(sessions) < max(MIN_SESSIONS, MIN_SHARE * (len(sessions) + others)):
         return
     first, last = min(node.at for node in gone), max(node.at for node in gone)
     yield RuleMatch(
         about=FindingSubject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),
-        sentence=f"{len(sessions)} of {count(known, 'session')} with places in locks expired "
+        sentence=f"{len(sessions)} sessions with places in locks expired "
         f"within {span(max(1_000, last - first))}, starting at {clock(first)}"
-        f"{_where(gone)}. {_effect(gone)}",
+        f"{_where(gone)}. {_effect(gone)} {count(others, 'other session')} "
+        f"{'has' if others == 1 else 'have'} places now.",
         confidence="C3",
         evidence=(
             (True, "their nodes vanished with their sessions; each event says how that is known"),
