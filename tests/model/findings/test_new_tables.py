@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from model.builders import NOW, connections, expiry, folder, lock, own, row
+from model.builders import NOW, connections, expiry, folder, lock, own, row, watches
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import SECOND_MS
@@ -79,6 +79,23 @@ def test_those_at_the_head_of_many_are_as_new_as_those_of_few() -> None:
         assert not any(
             one.sentence == other.sentence for one, other in zip(before, after, strict=True)
         )
+
+
+def test_a_thorough_look_confirms_what_a_table_of_just_now_shows_again() -> None:
+    """`check` ends with such a look, milliseconds after the second tables."""
+    examiner, connected = Examiner(), [row(name) for name in ("zktop", "alice", "bob")]
+    world = World().after(own(), *lock("/held", "alice", "bob"))
+
+    def rules(late: int, read: int, *, thorough: bool) -> set[str]:
+        tables = (connections(ZK, *connected, at=NOW + read), watches(ZK, {}, at=NOW + read))
+        report = examiner.look(world.after(*tables), NOW + late, thorough=thorough)
+        return {one.rule for one in report.findings}
+
+    early = [rules(late, 0, thorough=False) for late in (1, EVERY + 1)]
+    early.append(rules(EVERY + 11, EVERY + 10, thorough=False))
+
+    assert not any("L1" in found for found in early)
+    assert "L1" in rules(EVERY + 15, EVERY + 10, thorough=True)
 
 
 def test_a_session_that_goes_beside_many_others_is_found_in_time() -> None:

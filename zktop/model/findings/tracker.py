@@ -145,6 +145,8 @@ class FindingTracker:
         self._ensemble = look.ensemble
         if self._is_marking:
             self._mark_step(look, shared)
+        if look.thorough:
+            self._mark_unconfirmed()
         for subject in self._due_now(look):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
@@ -254,6 +256,13 @@ class FindingTracker:
             if is_odd and self._is_news(session):
                 self._set_due(session, FIRST)
         self._is_marking = number == limit
+
+    def _mark_unconfirmed(self) -> None:
+        """Make due what the newest tables may confirm: no later look does it for a command."""
+        settle = self._settings.thresholds.settle
+        for subject in self._from_tables:
+            if any(seen.lasted < settle for seen in self._found[subject].seen.values()):
+                self._set_due(subject, FIRST)
 
     def _is_news(self, session: Session) -> bool:
         """Whether a suspicious session is neither on screen nor due for examination."""
