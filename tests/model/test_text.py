@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.text import MAX_LABEL_LENGTH, clean, decode, label
+from zktop.model.text import clean, decode
 
 CONTROLLING = {"Cc", "Cs", "Zl", "Zp"}
 REORDERING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -52,12 +52,3 @@ def test_any_bytes_can_be_shown(data: bytes) -> None:
 def test_the_replacement_of_a_character(raw: str, shown: str) -> None:
     """Control characters become their pictures, other unprintable ones a replacement."""
     assert clean(raw) == shown
-
-
-@given(st.binary(max_size=5000))
-def test_a_label_is_one_short_line(data: bytes) -> None:
-    """Data of any size gives a label that fits its column."""
-    text = label(data)
-
-    assert len(text) <= MAX_LABEL_LENGTH
-    assert "\n" not in text

@@ -56,18 +56,6 @@ def decode(data: bytes) -> Text:
     return clean(data.decode("utf-8", "replace"))
 
 
-def label(data: bytes) -> Text:
-    r"""The beginning of a znode's data as one short line.
-
-    >>> label(b"worker-3\n"), label(b"x" * 1_000_000) == "x" * 255 + "…"
-    ('worker-3', True)
-    """
-    text = clean(data[: 4 * MAX_LABEL_LENGTH].decode("utf-8", "replace").strip())
-    if len(text) > MAX_LABEL_LENGTH:
-        text = Text(text[: MAX_LABEL_LENGTH - 1] + "…")
-    return text
-
-
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """The known name closest to a mistyped one, if any is close.
 
