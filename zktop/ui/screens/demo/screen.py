@@ -92,8 +92,9 @@ class DemoScreen(Page):
         "of the scene: its holder (●), its waiters (│), and an arrow from each waiter to what it "
         "watches. The queue is what ZooKeeper has; the arrows are what the demo clients "
         "report.\n\n"
-        "The list of demo clients shows what each one believes. Demo clients write only below the "
-        "demo root. A filter applies to the list and to the log."
+        "The list of demo clients shows what each one believes. Demo clients write below the demo "
+        "root; zktop asks before it starts one in another lock. A filter applies to the list and "
+        "to the log."
     )
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
         "open": "play the lesson or scene",
