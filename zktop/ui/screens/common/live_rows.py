@@ -12,6 +12,7 @@ from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.ui.filters import Filter
 from zktop.ui.screens.common.throttle import READABLE_S
+from zktop.ui.screens.page import Page
 from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
 from zktop.ui.widgets.table import RowGroup, Table
 
@@ -239,6 +240,38 @@ class LiveRows(Generic[R]):
             key: at for key, at in self._quiet_from.items() if now < at <= now + self._linger_ms
         }
         return self._quiet_from
+
+
+class ReadingInSteps:
+    """Reads a report into the rows of a page, and draws it after the first and the last step.
+
+    Building 100,000 rows at once would freeze a screen for a second when it is first opened, or
+    when the user goes to another time.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.is_under_way = False
+
+    def is_over(self, rows: LiveRows[Any], report: Report) -> bool:
+        """Read a report into the rows; False while it, or an earlier one, is read in steps."""
+        if self.is_under_way:
+            return False
+        steps = rows.read(report)
+        if next(steps, steps) is steps:
+            return True
+        self.is_under_way = True
+        call_in_steps(self._page, self._rest(steps), then=self._end)
+        return False
+
+    def _rest(self, steps: Iterator[None]) -> Iterator[None]:
+        self._page.redraw()
+        yield
+        yield from steps
+
+    def _end(self) -> None:
+        self.is_under_way = False
+        self._page.redraw()
 
 
 AFTER_KEY_S: Final = 1.0  # rows keep their places while the user moves the cursor

@@ -15,8 +15,7 @@ from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
-from zktop.ui.screens.common.live_rows import RowSorter
-from zktop.ui.screens.common.reading_in_steps import ReadingInSteps
+from zktop.ui.screens.common.live_rows import ReadingInSteps, RowSorter
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.locks.groups import LockGroup, about_group

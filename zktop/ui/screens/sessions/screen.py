@@ -21,8 +21,7 @@ from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.common.live_rows import RowSorter
-from zktop.ui.screens.common.reading_in_steps import ReadingInSteps
+from zktop.ui.screens.common.live_rows import ReadingInSteps, RowSorter
 from zktop.ui.screens.page import OrderedTable, Page
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import details
