@@ -6,6 +6,7 @@ an alert that begins again is new. A queue counts as worse when it has doubled.
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from operator import gt
 from typing import Final, NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ class AlertWeight(NamedTuple):
     """How bad an alert is; each number grows when it gets worse."""
 
     severity: int
-    confidence: str
+    confidence: int
     locks: int
     clients: int
     doublings: int = 0  # of the queue: a busy queue grows and shrinks all the time
@@ -30,17 +31,11 @@ class AlertWeight(NamedTuple):
     def exceeds(self, other: "AlertWeight") -> bool:
         """True if anything about it is worse.
 
-        >>> two, three = AlertWeight(1, "C3", 2, 2), AlertWeight(1, "C3", 2, 3)
+        >>> two, three = AlertWeight(1, 3, 2, 2), AlertWeight(1, 3, 2, 3)
         >>> three.exceeds(two), two.exceeds(three), two.exceeds(two)
         (True, False, False)
         """
-        return (
-            self.severity > other.severity
-            or self.confidence > other.confidence
-            or self.locks > other.locks
-            or self.clients > other.clients
-            or self.doublings > other.doublings
-        )
+        return any(map(gt, self, other))
 
 
 def _weight(finding: Finding, report: Report) -> AlertWeight:
@@ -49,7 +44,7 @@ def _weight(finding: Finding, report: Report) -> AlertWeight:
     waiting = sum(len(queue.waiters) for queue in queues)
     return AlertWeight(
         severity=-SEVERITIES.index(finding.severity),
-        confidence=finding.confidence,
+        confidence=int(finding.confidence[1:]),
         locks=len(finding.locks),
         clients=max(len(finding.sessions), len(finding.nodes)),
         doublings=waiting.bit_length(),
@@ -59,7 +54,7 @@ def _weight(finding: Finding, report: Report) -> AlertWeight:
 def _weight_of_deadlock(deadlock: Deadlock) -> AlertWeight:
     return AlertWeight(
         severity=0,
-        confidence=deadlock.confidence,
+        confidence=int(deadlock.confidence[1:]),
         locks=len(deadlock.locks),
         clients=len(deadlock.actors) + deadlock.behind,
     )

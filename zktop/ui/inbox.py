@@ -40,9 +40,7 @@ class Inbox:
             elif len(self._news) >= MAX_NEWS:
                 news = self._merged(news)
             self._news.append(news)
-            wakes, self._awake = not self._awake, True
-        if wakes:
-            self._wake()
+        self.wake()
 
     def _has_room(self) -> bool:
         return len(self._news) < MAX_NEWS or not self._waits

@@ -23,14 +23,8 @@ from zktop.ui.screens import PAGES
 
 Group = Literal["move", "look", "find", "keep", "commands", "contenders", "time", "zktop"]
 
-LOCKS, LOCK, FINDINGS, SESSIONS, TIMELINE, DEMO = (
-    "locks",
-    "lock",
-    "findings",
-    "sessions",
-    "timeline",
-    "demo",
-)
+LOCKS, LOCK, FINDINGS = "locks", "lock", "findings"
+SESSIONS, TIMELINE, DEMO = "sessions", "timeline", "demo"
 CONTENDING: Final = (LOCKS, LOCK, FINDINGS, SESSIONS, DEMO)
 
 FIRST_GROUPS: Final[tuple[Group, ...]] = ("time", "contenders")  # listed first on their own page

@@ -58,9 +58,7 @@ def fitted(drawn: Line, width: int) -> Line:
         return drawn
     if total < width:
         return (*drawn, Run(" " * (width - total)))
-    room, kept = width, []
-    if width > 0:
-        room -= 1
+    room, kept = width - 1, []
     for run in drawn:
         if room <= 0:
             break

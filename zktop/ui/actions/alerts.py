@@ -24,7 +24,8 @@ class AlertActions(Shell):
         notes = {one.id for one in report.findings if one.severity == "info"}
         alerts = [one for one in new if one not in notes] or new
         if not alerts:
-            self.show_message(_no_alerts(len(acknowledged)))
+            known = f"No new alerts; {len(acknowledged)} acknowledged."
+            self.show_message(known if acknowledged else "No alerts.")
             return
         case = self.subject.case
         if alerts == [case] and self.visit.page == "findings":
@@ -93,7 +94,3 @@ def _name(ids: Collection[str], report: Report) -> str:
         return count(len(ids), "alert")
     alerts: tuple[Finding | Deadlock, ...] = (*report.deadlocks, *report.findings)
     return headline(next(alert for alert in alerts if alert.id in ids))
-
-
-def _no_alerts(acknowledged: int) -> str:
-    return f"No new alerts; {acknowledged} acknowledged." if acknowledged else "No alerts."

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.format import count, several
 from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import MODE_WORDS, age, large_count, with_spaces
@@ -92,7 +93,7 @@ class WaitTreeLines:
         """Write the trees, one below another."""
         for tree in trees:
             if tree.deadlock is not None:
-                self._deadlock(writer, tree)
+                self._deadlock(writer, tree, tree.deadlock)
                 continue
             for top in tree.tops:
                 branch = self._top(top, tree)
@@ -101,11 +102,8 @@ class WaitTreeLines:
             if tree.hidden:
                 writer.write((Run(" "), *_more_clients(tree.hidden)))
 
-    def _deadlock(self, writer: LineWriter, tree: WaitTree) -> None:
+    def _deadlock(self, writer: LineWriter, tree: WaitTree, dead: Deadlock) -> None:
         """Write a line for the deadlock, and its clients below it."""
-        dead = tree.deadlock
-        if dead is None:
-            return
         head = line(
             (f" {clients_of(dead)}", "strong"),
             (f"  DEADLOCK {deadlock_name(dead)}", ink_of_deadlock(dead)),

@@ -117,7 +117,9 @@ class TimelineScreen(Page):
         panel.window, panel.label = window, label_cells(width)
         timeline = self._timeline(state, window, width, height)
         self._lines = timeline.lines(height - AXIS_LINES)
-        panel.show_lines(self._lines, timeline.heads(self._mark, self._in_words(state, window)))
+        heads = timeline.heads(self._mark, self._in_words(state, window))
+        lines, targets, _ = zip(*self._lines, strict=True) if self._lines else ((), (), ())
+        panel.show(lines, targets, heads)
         keys = "{zoom_in} {zoom_out} zoom  {play} play  {step_back} {step} step  {seek} go to"
         panel.frame(FrameWords("Timeline", time_axis.scale(window), keys))
         self._show_cursor(state, window, below)

@@ -4,7 +4,6 @@ A click sets the cursor, a drag moves it, the wheel zooms, and the first line de
 under the mouse. Left of the strips, the mouse works as in any list.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -12,7 +11,6 @@ from textual.message import Message
 
 from zktop.ui.messages import PageReady, SeekTo
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.screens.timeline.timeline_lines import TimelineLine
 from zktop.ui.styled_text import Line
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.text_view import TextView
@@ -57,10 +55,6 @@ class StripPanel(Panel, TextView):
     def on_resize(self, _event: events.Resize) -> None:
         """Ask for new strips: the panel can change its size while the screen keeps its own."""
         self.post_message(PageReady())
-
-    def show_lines(self, lines: Sequence[TimelineLine], heads: Sequence[Line]) -> None:
-        """Show these lines; Enter opens the targets of the lines."""
-        self.show([line.drawn for line in lines], [line.target for line in lines], heads)
 
     def show_words(self, words: Line) -> None:
         """Replace the first line, which describes a strip."""

@@ -86,16 +86,13 @@ def lock_strip(
             queue.append(digit)
             continue
         passed = [one for one in (state, *by_column[column]) if one.queue is not None]
-        turns = sum(_is_turn(one, two) for one, two in pairwise(passed))
+        holders = ((one.holder, one.holders) for one in passed)
+        turns = sum(one != two for one, two in pairwise(holders))
         state = by_column[column][-1]
         holder, digit = _holder(state, letters, others), _digit(state.queue)
         held.append(":" if turns > 1 else holder)
         queue.append(_digit(max((one.queue or 0 for one in passed), default=None)))
     return inked("".join(held), letters), inked("".join(queue))
-
-
-def _is_turn(before: LockState, after: LockState) -> bool:
-    return (before.holder, before.holders) != (after.holder, after.holders)
 
 
 def _holder(state: LockState, letters: Letters, others: dict[Session, str]) -> str:
