@@ -1,11 +1,13 @@
 """The pulse: what is counted in each second, and what a quiet second shows."""
 
+from model.builders import ZK1, connections, own, row, watches
 from msgspec.structs import replace
 from output.stories import facts
 from ui.example_past import BEGIN
 from ui.fake_feed import frames
+from ui.screens.locks.test_rows import single
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Gone, Millis
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.text import Text
 from zktop.ui.past.pulse import KEPT_S, Pulse, PulseSecond
@@ -32,6 +34,20 @@ def test_waiters_are_those_at_the_end_of_a_second() -> None:
     found = pulse((0, QUEUED), (1_000, RELEASED))
 
     assert [one.waiting for one in until(found, 1_000, 2)] == [2, 1]
+
+
+def test_clients_that_wait_by_a_watch_alone_are_counted() -> None:
+    """Those of a lock that is one znode, as in the column QUEUE; a table may come later."""
+    path = "/single/lock"
+    known = [own(at=BEGIN), connections(ZK1, *map(row, ("ann", "bob", "cid")), at=BEGIN)]
+    found = pulse(
+        (0, [*known, *single(path, "ann")]),
+        (1_000, [watches(ZK1, {"bob": (path,), "cid": (path,)}, at=BEGIN + 1_000)]),
+        (2_000, [watches(ZK1, {"cid": (path,)}, at=BEGIN + 2_000)]),
+        (3_000, [Gone(path=Text(path), zxid=60, at=BEGIN + 3_000)]),
+    )
+
+    assert [one.waiting for one in until(found, 3_000, 4)] == [0, 2, 1, 0]
 
 
 def test_a_second_without_news_goes_on_as_it_was() -> None:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import deque
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from zktop.model.facts import SECOND_MS, Millis
@@ -47,6 +48,8 @@ class Pulse:
         # When each wait ended, and its length.
         self._waits: deque[tuple[Millis, int]] = deque(maxlen=MAX_WAITS)
         self._locks: PersistentMap[Text, LockRecord] = PersistentMap()
+        self._by_watch: dict[Text, int] = {}  # waiters without a znode, by lock
+        self._tables: object = ()
         self._waiting = 0
 
     def add(self, frame: Frame) -> None:
@@ -117,10 +120,27 @@ class Pulse:
     def _more_waiters(self, report: Report) -> int:
         """Return how many more clients wait than before; only changed locks are recounted."""
         before, self._locks = self._locks, report.parts
-        return sum(
-            _waiters(report.parts.get(path)) - _waiters(before.get(path))
-            for path in report.parts.changed_since(before)
+        changed = report.parts.changed_since(before)
+        return self._more_by_watch(report, changed) + sum(
+            _waiters(report.parts.get(path)) - _waiters(before.get(path)) for path in changed
         )
+
+    def _more_by_watch(self, report: Report, changed: Collection[Text]) -> int:
+        """Return how many more clients wait by a watch alone; new tables recount all of them."""
+        counts, tables = self._by_watch, report.ensemble.tables
+        before = sum(counts.values())
+        for path in changed:
+            record = report.parts.get(path)
+            if record is None or not record.lock.is_only_watched or record.lock.has_standbys:
+                counts.pop(path, None)
+            else:
+                counts[path] = 0
+        stale = counts.keys() & changed if tables == self._tables else [*counts]
+        self._tables = tables
+        for path in stale:
+            view = report.view(path)
+            counts[path] = len(view.watch_check.watchers_waiting) if view is not None else 0
+        return sum(counts.values()) - before
 
     def _note_waits(self, events: tuple[Event, ...]) -> int:
         acquired = [event for event in events if event.event == "acquired"]
