@@ -39,6 +39,10 @@ class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):
     rows: tuple[R, ...]
     is_open: bool = False
 
+    @property
+    def sign(self) -> Run:
+        return Run("▾" if self.is_open else "▸", "selected")
+
 
 class Column(NamedTuple, Generic[R]):
     """One column: its name, its width, and how a row is drawn in it.

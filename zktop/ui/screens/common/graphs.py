@@ -30,7 +30,7 @@ def area(
     width: int,
     *,
     height: int = 1,
-    top: float | None = None,
+    top: float,
     inks: Sequence[Ink] = ("plain",),
     is_ascii: bool = False,
 ) -> list[Line]:
@@ -39,16 +39,15 @@ def area(
     `top` is the value of a full column. The inks go from the lowest to the highest dots.
 
     >>> from zktop.ui.styled_text import text_of
-    >>> text_of(area([0, 1, 2, 3, 4, 4], 4)[0])
+    >>> text_of(area([0, 1, 2, 3, 4, 4], 4, top=4)[0])
     ' ⢀⣴⣿'
-    >>> text_of(area([1, None, 4, 4], 2, is_ascii=True)[0])
+    >>> text_of(area([1, None, 4, 4], 2, top=4, is_ascii=True)[0])
     '.#'
     """
     shown: list[float | None] = list(values[-2 * width :]) if width else []
     shown[:0] = [None] * (2 * width - len(shown))
-    highest = top or max((one for one in shown if one is not None), default=0.0)
     total = DOTS * height
-    levels = [_level(one, highest, total) for one in shown]
+    levels = [_level(one, top, total) for one in shown]
     return [
         _row(levels, DOTS * row, total, inks, is_ascii=is_ascii) for row in reversed(range(height))
     ]
@@ -56,7 +55,7 @@ def area(
 
 def _level(value: float | None, top: float, total: int) -> int:
     """Return the number of dots in a column; any value above zero has at least one."""
-    if not value or top <= 0:
+    if not value:
         return 0
     return max(1, min(total, round(value / top * total)))
 

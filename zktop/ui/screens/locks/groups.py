@@ -15,8 +15,6 @@ from zktop.ui.widgets.table import RowGroup
 MIN_GROUP: Final = 20  # this many quiet locks below one parent fold into one line
 KEEP_GROUP: Final = 10  # with fewer left, the line unfolds
 LINGER_MS: Final[Millis] = 10_000  # how long a lock that becomes quiet keeps its row
-CLOSED: Final = "▸"
-OPEN: Final = "▾"
 
 
 class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
@@ -57,10 +55,6 @@ GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
     "QUEUE": lambda group: line(("?", "unknown") if group.has_unknown else ("0", "dim")),
     "TOTAL WAIT": lambda group: seconds_cell(group.blocked_ms),
 }
-
-
-def group_sign(group: RowGroup[LockRow]) -> Run:
-    return Run(OPEN if group.is_open else CLOSED, "selected")
 
 
 def about_group(group: LockGroup, fold_key: str) -> Line:

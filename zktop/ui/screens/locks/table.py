@@ -13,7 +13,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import BLOCKED_CELLS, age, per_second
 from zktop.ui.screens.common.graphs import bar, sparkline
 from zktop.ui.screens.common.lock_status import state_cell
-from zktop.ui.screens.locks.groups import GROUP_CELLS, group_sign, seconds_cell
+from zktop.ui.screens.locks.groups import GROUP_CELLS, seconds_cell
 from zktop.ui.screens.locks.lock_row import KIND_NAMES, LockRow
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, line
 from zktop.ui.widgets.panel import Panel
@@ -240,5 +240,5 @@ class LockTable(Panel, Table[LockRow]):
 
     def _sign(self, row: LockRow | RowGroup[LockRow]) -> Run:
         if isinstance(row, RowGroup):
-            return group_sign(row)
+            return row.sign
         return Run("*" if row.path in self.tagged else " ", "selected")

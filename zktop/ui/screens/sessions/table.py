@@ -19,8 +19,7 @@ MAX_NUMBER: Final = 100_000  # larger numbers are written in thousands
 
 
 def _group_name(group: SessionGroup) -> Line:
-    sign = "▾" if group.is_open else "▸"
-    return line((f"{sign} ", "selected"), (group.name, "strong"))
+    return line(group.sign, " ", (group.name, "strong"))
 
 
 def _group_number(number: int, ink: Ink) -> Line:
