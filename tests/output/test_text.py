@@ -7,10 +7,11 @@ import pytest
 from output.stories import NOW, shot
 
 from zktop.model.facts import Denied
+from zktop.model.format import iso
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.output.schema import ExpiredSessionJson, FreedLockJson, LockJson, SnapshotJson
-from zktop.output.text import lines
+from zktop.output.text import age, lines
 
 DEADLOCK = """\
 zktop  zk1:2181,zk2:2181/app  connected  no server asked
@@ -118,6 +119,58 @@ def test_a_hold_and_a_finding_seen_for_no_time_show_no_duration() -> None:
 
     assert f"{held.session}        ?\n" in text
     assert "\nWARNING hidden-by-acl (R4), confirmed (C4)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ({"since_is": "seen"}, "30s"),
+        ({"since_is": "at-least"}, ">=30s"),
+        ({"since": None, "since_is": "at-least"}, ">=1m30s"),
+        ({"since": None, "created": None, "since_is": "unknown"}, "?"),
+    ],
+)
+def test_an_age_says_how_sure_it_is(change: dict[str, str | None], shown: str) -> None:
+    """Since the node was created, if it is unknown since when the client has held or waited."""
+    (holder,) = shot("X x: A").locks[0].holders
+    known = msgspec.structs.replace(holder, since=iso(NOW - 30_000), created=iso(NOW - 90_000))
+
+    assert age(msgspec.structs.replace(known, **change), NOW) == shown
+
+
+@pytest.mark.parametrize("change", [{"error": "unreadable"}, {"warnings": ["foreign-members"]}])
+def test_a_held_lock_with_a_problem_has_lines_of_its_own(change: dict[str, object]) -> None:
+    """One line for a lock has no room for the problem."""
+    taken = shot("X x: A")
+    locks = [msgspec.structs.replace(taken.locks[0], **change)]
+
+    assert "\n/locks/x  mutex" in page(msgspec.structs.replace(taken, locks=locks))
+    assert "\n/locks/x  mutex" not in page(taken)
+
+
+def test_two_readers_of_a_lock_have_a_line_each() -> None:
+    """Also if no client waits."""
+    assert page(shot("L rw: A.R B.R")).count("\n  holds   R ") == 2
+
+
+def test_a_long_path_of_a_quiet_lock_has_a_line_of_its_own() -> None:
+    """The holder is below."""
+    taken = shot("X x: A")
+    path = "/locks/" + "x" * 40
+    text = page(
+        msgspec.structs.replace(taken, locks=[msgspec.structs.replace(taken.locks[0], path=path)])
+    )
+
+    assert re.search(rf"\n  {path}\n {{30,}}X A  ", text)
+
+
+def test_a_stranded_waiter_is_named_so() -> None:
+    """It waits for nothing."""
+    taken = shot("X x: A B")
+    (lock,), (waiter,) = taken.locks, taken.locks[0].waiters
+    lock = msgspec.structs.replace(lock, waiters=[msgspec.structs.replace(waiter, stranded=True)])
+
+    assert "\n  stranded X B" in page(msgspec.structs.replace(taken, locks=[lock]))
 
 
 def test_a_client_that_waits_for_the_lock_node_itself_is_behind_nothing() -> None:

@@ -200,3 +200,13 @@ def test_what_an_earlier_run_left_firing_is_posted_again_while_it_lasts() -> Non
     ]
     assert not FindingAlerts("test", "info", first.firing).firing
     assert not FindingAlerts("prod", "critical", {"x": replace(fired, labels={})}).firing
+
+
+def test_what_an_earlier_run_could_not_post_as_resolved_has_ended() -> None:
+    """It is no longer firing, so a new report does not end it again."""
+    over = replace(one_alert(), status="resolved")
+    alerts = FindingAlerts("prod", "info", {"x": over})
+
+    assert alerts.ended == [over]
+    assert not alerts.firing
+    assert not FindingAlerts("prod", "info", {"x": one_alert()}).ended
