@@ -191,6 +191,33 @@ def test_files_around_findings_count_in_the_size(tmp_path: Path) -> None:
     assert len(kept_in(tmp_path)) == 1
 
 
+def test_only_critical_findings_that_are_new_have_files(tmp_path: Path) -> None:
+    """However long they last."""
+    files = FindingFiles(RingFolder(tmp_path, LIMITS), header_of("zk1:2181", settings(BEFORE)))
+    orphan = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
+    critical = replace(orphan, id="D1-1", severity="critical")
+    found = (replace(orphan, severity="warning"), critical)
+
+    assert files.arrived(found, BEGIN) == [critical]
+    assert files.arrived(found, BEGIN + 2 * AGAIN_MS) == []
+    assert files.arrived((), BEGIN + 3 * AGAIN_MS) == []
+    assert files.arrived(found, BEGIN + 4 * AGAIN_MS) == [critical]
+
+
+def test_a_file_that_cannot_be_continued_is_named(tmp_path: Path) -> None:
+    """The recorder goes on without it."""
+    folder = DiskThatFills(tmp_path, LIMITS)
+    run = WatchedRun(folder, BEGIN)
+    deadlock = BEGIN + 60_000
+    for at, new in incident(BEGIN, deadlock, deadlock + 2 * LIMITS.piece_ms):
+        folder.is_full = at >= deadlock + LIMITS.piece_ms // 2
+        run.look(at, new)
+    run.recorder.close()
+    (kept,) = kept_in(tmp_path)
+
+    assert f"{kept.path} cannot be read or written: No space left on device." in run.notes
+
+
 def test_the_newest_pieces_are_kept_if_not_all_fit(tmp_path: Path) -> None:
     """The finding is in the last one. All such files take at most half of the folder."""
     for number in range(5):
