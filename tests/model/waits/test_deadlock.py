@@ -167,6 +167,57 @@ def test_the_evidence_about_time_is_in_plain_words():
     assert "formed less than 2s ago" in texts
 
 
+@pytest.mark.parametrize(
+    ("known", "supports", "text"),
+    [
+        ({"concurrent": {"A"}}, False, "A acted while it should have been blocked"),
+        ({"now_ms": 9_000}, False, "formed less than 2s ago"),
+        ({"still_since_ms": STILL}, True, "no requests but pings since the ring closed"),
+        ({"watched": WATCHED}, True, "every waiter watches what its recipe needs"),
+        (
+            {"quiet_ms": {"A": 30_000, "B": 31_000}},
+            True,
+            "no requests but pings in the 30 s that zktop has watched",
+        ),
+    ],
+)
+def test_a_clue_is_for_or_against_the_deadlock(
+    known: dict[str, object],
+    supports: bool,  # noqa: FBT001  a parameter of pytest
+    text: str,
+):
+    """It is listed only where it was seen."""
+    assert (supports, text) in [
+        (clue.supports, clue.text) for clue in only(RING, **known).evidence
+    ]
+    assert text not in [clue.text for clue in only(RING).evidence]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"still_since_ms": {**STILL, "A": 50_000}},
+        {"watched": frozenset({min(WATCHED)})},
+        {"quiet_ms": {"A": 30_000, "B": 30_000}, "astray": frozenset({min(WATCHED)})},
+    ],
+)
+def test_what_is_known_of_one_client_supports_no_deadlock_of_two(known: dict[str, object]):
+    """All of its clients have to be silent, and to have their watches."""
+    made = only(RING, **known)
+
+    assert made.confidence == "C2"
+    assert [clue.text[:25] for clue in made.evidence if clue.supports] == [
+        "all lock nodes existed at"
+    ]
+
+
+def test_two_requests_of_a_client_in_one_queue_are_against_a_deadlock():
+    """Two of its threads may have made them."""
+    clues = [(clue.supports, clue.text) for clue in only("X x: A A").evidence]
+
+    assert (False, "A is in one queue twice: perhaps two threads") in clues
+
+
 def test_a_rule_that_names_actors_is_not_said_to_name_threads():
     """It may as well merge the sessions of a process, which has several."""
     clues = [(clue.supports, clue.text) for clue in only(RING, threads={"A", "B"}).evidence]
@@ -179,6 +230,16 @@ def test_a_guessed_layout_is_a_hint():
     guessed = [replace(queue, guessed=True) for queue in queues(RING)]
 
     assert only(WaitGraph(guessed), still_since_ms=STILL).confidence == "C1"
+
+
+def test_one_guessed_layout_makes_all_of_it_a_hint():
+    """The layout of the other lock may be sure."""
+    first, second = queues(RING)
+    made = only(WaitGraph([replace(first, guessed=True), second]), still_since_ms=STILL)
+    clues = [(clue.supports, clue.text) for clue in made.evidence if "layout" in clue.text]
+
+    assert made.confidence == "C1"
+    assert clues == [(False, "the layout of /X is a guess")]
 
 
 def test_an_age_that_nothing_shows_is_not_young():
