@@ -1,7 +1,7 @@
 """The text of `zktop free`."""
 
 from model.builders import NOW, ZK1, connections, own, row, session, world
-from model.findings.cases import PATH, facts, k, plain, watching
+from model.findings.cases import MINUTE, PATH, SECOND, facts, k, plain, watching
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Stat
@@ -60,3 +60,16 @@ def test_without_watch_tables_the_waiters_of_a_single_node_are_unknown() -> None
     assert text.startswith(f"{MASTER}  single-node  its waiters are unknown\n")
     assert "No client waits" not in text
     assert "Which clients wait for it is unknown" in text
+
+
+def test_the_text_says_why_zktop_does_not_delete_a_node() -> None:
+    """And what it would do if nothing spoke against it."""
+    texts = {
+        age_ms: " ".join(printed(*facts(plain("", 7, age_ms=age_ms), plain("bob", 8))).split())
+        for age_ms in (SECOND, 2 * MINUTE)
+    }
+
+    assert "zktop: does not do it: it is only 1s old: zktop waits for 1m00s" in texts[SECOND]
+    assert "does it with:" not in texts[SECOND]
+    assert f"zktop: does it with: zktop free {PATH} --node lock-" in texts[2 * MINUTE]
+    assert "does not do it" not in texts[2 * MINUTE]

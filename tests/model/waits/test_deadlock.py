@@ -232,6 +232,23 @@ def test_a_guessed_layout_is_a_hint():
     assert only(WaitGraph(guessed), still_since_ms=STILL).confidence == "C1"
 
 
+@pytest.mark.parametrize(
+    ("state", "relist"),
+    [
+        ("X x: A@1 B@8 C@50 ; Y x: B@2 A@7", ()),
+        ("X x: C@3 A@7 B@50 ; P sem(2): A@1 B@2 C@8", ("/P",)),
+    ],
+    ids=["ring", "knot"],
+)
+def test_only_a_knot_needs_all_members_at_one_time(state: str, relist: tuple[str, ...]):
+    """A client behind a ring may have come after the other lock was listed."""
+    first, second = queues(state)
+    listed = [replace(first, seen_zxid=60), replace(second, seen_zxid=20)]
+    made = assess(WaitGraph(listed), ActorEvidence(now_ms=100_000))
+
+    assert (made.relist, len(made.deadlocks)) == (relist, 0 if relist else 1)
+
+
 def test_one_guessed_layout_makes_all_of_it_a_hint():
     """The layout of the other lock may be sure."""
     first, second = queues(RING)
