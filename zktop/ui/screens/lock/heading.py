@@ -124,16 +124,16 @@ def _silence(detail: LockDetail, one: Contender) -> Line:
     if one.session is None:
         return ()
     ensemble, now = detail.report.ensemble, detail.report.now
-    presence, timeout = ensemble.presence(one.session), ensemble.timeout_ms(one.session)
-    silent = presence.silence(now) if presence else None
-    if presence is None or presence.quiet_ms is None or silent is None or not timeout:
+    presence = ensemble.presence(one.session)
+    if presence is None or presence.quiet_ms is None or not presence.timeout_ms:
         return ()
-    severity = silence_severity(presence.quiet_ms / timeout)  # as its finding on screen 3
+    quiet, timeout = presence.quiet_ms, presence.timeout_ms
+    severity = silence_severity(quiet / timeout)  # as its finding on screen 3
     if severity is None:
         return ()
     span = ensemble.expires_in(one.session, now)
     freed = f", freed in {span.low // 1000}-{span.high // 1000 + 1} s" if span else ""
-    return line((f"silent {elapsed(silent)} of {elapsed(timeout)}{freed}", severity))
+    return line((f"silent {elapsed(quiet)} of {elapsed(timeout)}{freed}", severity))
 
 
 def _queue(detail: LockDetail, width: int) -> list[Line]:
