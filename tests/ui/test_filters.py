@@ -8,6 +8,7 @@ from ui.fake_feed import FakeFeed, app_of, frames, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
+from zktop.ui.widgets.header import PageHeader
 
 PAGES = {"locks": "1", "lock": "2", "findings": "3", "sessions": "4", "timeline": "5", "demo": "6"}
 FIELDS = {
@@ -168,3 +169,19 @@ async def test_each_screen_has_its_own_filter() -> None:
     assert any("/locks/stock" in line and "3 clients" in line for line in opened)
     assert not any("No client matches" in line for line in opened)
     assert any("1 of 5" in line for line in back)
+
+
+async def test_a_click_on_a_tab_closes_the_line_and_keeps_the_filter_of_its_screen() -> None:
+    """The line showed the filter of the old screen over the new one."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await filtered(pilot, "stock")
+        findings = dict(app.screen.query_one(PageHeader).tabs)["3"]
+        await pilot.click(offset=findings)
+        await settled(pilot)
+        is_open, on_findings = app.is_typing, app.visit.filter_text
+        await pilot.press("1")
+        await settled(pilot)
+
+        assert (is_open, on_findings) == (False, "")
+        assert app.visit.filter_text == "stock"

@@ -24,7 +24,6 @@ from zktop.ui.keys import known_on
 from zktop.ui.screens import PAGES, page_named
 from zktop.ui.screens.findings.list import worst_first
 from zktop.ui.view_state import Selection
-from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.header import PageHeader
 
 REFRESH_STEP: Final = 5  # frames per second
@@ -80,7 +79,7 @@ class Zktop(
         self.turn_forward()
 
     def action_filter(self) -> None:
-        self.query_one(FilterLine).open(self.visit.filter_text)
+        self.filter_line.open(self.visit.filter_text)
         if self.page is not None:
             self.page.filter_opened()
 

@@ -61,6 +61,10 @@ class NavigationApp(BaseApp):
         """Draw the page, the header and the footer; for subclasses."""
         raise NotImplementedError
 
+    def close_filter(self) -> None:
+        """Close the filter line before another page is shown; for subclasses."""
+        raise NotImplementedError
+
     @property
     def view_state(self) -> ViewState:
         """What the pages draw: the report at the cursor in time, and everything around it."""
@@ -144,11 +148,13 @@ class NavigationApp(BaseApp):
 
     def turn_to_cluster(self, name: str) -> None:
         """Switch to a cluster, and to the page that it showed last."""
+        self.close_filter()
         self.visit_cluster(name)
         self._load_page(self.visit.page)
 
     def _load_page(self, name: str) -> None:
         """Show a page in a worker; a newer call cancels this one. Keys wait for the page."""
+        self.close_filter()
         self.key_queue.wait()
         show = partial(self.show_page, name)
         self.run_worker(show, exclusive=True, group="pages")  # type: ignore[arg-type]  # a coroutine that returns None is fine

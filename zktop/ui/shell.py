@@ -94,6 +94,7 @@ class Shell(NavigationApp):
         )
         self.refresh_rate: int = self.settings.refresh
         self._head, self._foot = PageHeader(), PageFooter()
+        self.filter_line = FilterLine(self._foot)
         self._drawn_at, self._rate = 0.0, 0.0  # events per second
         self._page_drawn_at = 0.0
         self._is_due = False
@@ -124,7 +125,7 @@ class Shell(NavigationApp):
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
-        self.mount(FilterLine(self._foot), before=self._foot)
+        self.mount(self.filter_line, before=self._foot)
         await self.show_page(self.visit.page)
         if self.is_leaving:
             return
@@ -348,7 +349,15 @@ class Shell(NavigationApp):
         self.visit.filter_text = text
         self.draw()
 
+    def close_filter(self) -> None:
+        """Close the filter line if it is open, and keep the filter for the page on display."""
+        if self.filter_line.is_open:
+            self.filter_line.close()
+            self.visit.filter_text = self.filter_line.value
+
     def on_filter_line_filtered(self, message: FilterLine.Filtered) -> None:
+        if not message.is_done and not self.filter_line.is_open:
+            return  # typed before the page was turned
         self.set_filter(message.text)
         if message.is_done and self.page is not None and self.focused is None:
             self._focus_first(self.page)

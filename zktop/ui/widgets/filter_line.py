@@ -34,6 +34,10 @@ class FilterLine(Input):
         self.can_focus = False  # while it is closed, keys go elsewhere
         self._footer = footer
 
+    @property
+    def is_open(self) -> bool:
+        return self.has_class("-open")
+
     def open(self, text: str) -> None:
         self.value = text
         self.add_class("-open")
@@ -43,7 +47,7 @@ class FilterLine(Input):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.has_class("-open"):
+        if self.is_open:
             self.post_message(self.Filtered(event.value, is_done=False))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -53,22 +57,26 @@ class FilterLine(Input):
 
     def on_blur(self) -> None:
         """Keep the filter after a click elsewhere; stay open while the terminal has no focus."""
-        if self.has_class("-open") and self.app.app_focus:
+        if self.is_open and self.app.app_focus:
             self._end(self.value)
 
     def on_key(self, event: events.Key) -> None:
         """Escape removes the filter. A key that arrives after closing is ignored."""
-        if not self.has_class("-open"):
+        if not self.is_open:
             event.prevent_default()
         elif event.key == "escape":
             event.stop()
             event.prevent_default()
             self._end("")
 
-    def _end(self, text: str) -> None:
+    def close(self) -> None:
+        """Show the footer again; keys go elsewhere."""
         self.remove_class("-open")
         self._footer.display = True
         self.can_focus = False
         if self.screen.focused is self:  # `has_focus` changes later
             self.screen.set_focus(None)
+
+    def _end(self, text: str) -> None:
+        self.close()
         self.post_message(self.Filtered(text, is_done=True))
