@@ -302,14 +302,30 @@ def test_every_reader_of_an_import_has_its_notes(zktop: Zktop, with_hole: Path) 
     feed.stop()
 
 
-def test_a_report_says_how_much_the_digests_prove(zktop: Zktop, tmp_path: Path) -> None:
-    """As the import did."""
+def with_digests() -> LogWriter:
+    """The story, as servers from 3.6 on write it."""
     tree, log = ZnodeTree(), LogWriter()
     for _, body in LogRecords(io.BytesIO(story().bytes()), "log"):
         one = decode(body)
         tree.apply(one)
         log.add(one.session, one.kind, body[32:], one.cxid, tree.digest)
-    (tmp_path / "log.1").write_bytes(log.bytes())
+    return log
+
+
+def test_only_digests_of_the_imported_time_are_counted(zktop: Zktop, tmp_path: Path) -> None:
+    """Not those of the transactions before it, which lead to its first state."""
+    (tmp_path / "log.1").write_bytes(with_digests().bytes())
+
+    since = ("--since", "2026-01-31T12:00:00.050Z")
+    *_, last = zktop("import", "log.1", "-o", "a.zktop", *since)[2].splitlines()
+
+    assert last.startswith("a.zktop: 3 transactions of 1 member ")
+    assert last.endswith("; the servers' digests prove 3 of 3")
+
+
+def test_a_report_says_how_much_the_digests_prove(zktop: Zktop, tmp_path: Path) -> None:
+    """As the import did."""
+    (tmp_path / "log.1").write_bytes(with_digests().bytes())
     zktop("import", "log.1", "-o", "a.zktop")
 
     period = json.loads(zktop("report", "--from", "a.zktop", "--format", "json")[1])

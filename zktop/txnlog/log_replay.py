@@ -80,6 +80,7 @@ class LogReplay:
         self.first: tuple[int, Millis] | None = None
         self.last: tuple[int, Millis] | None = None
         self.known_until: Millis = 0  # the replay misses nothing up to this time
+        self._was_proven = False  # once, by a digest
         self._wrong_from: Transaction | None = None  # the first one whose digest differs
         self._tree = ZnodeTree()
         self._exact_from = 0  # the tree is exact after this transaction
@@ -115,7 +116,7 @@ class LogReplay:
             if not has_begun and zxid > self._exact_from and (since is None or now >= since):
                 has_begun = True
                 yield self._restart(zxid - 1 if self._hole else before, now)
-            effects = self._apply(transaction)
+            effects = self._apply(transaction, is_counted=has_begun)
             if has_begun:
                 self._count(zxid, before, now)
                 yield ReplayStep(transaction, effects, now)
@@ -145,14 +146,16 @@ class LogReplay:
         self.last = zxid, at
         self.known_until = at
 
-    def _apply(self, transaction: Transaction) -> list[Effect]:
+    def _apply(self, transaction: Transaction, *, is_counted: bool) -> list[Effect]:
         """Change the tree, and compare its digest with the one that the server wrote."""
         effects = self._tree.apply(transaction)
         is_provable = transaction.zxid > self._exact_from and not self._tree.is_guessed
         if is_provable and transaction.digest is not None:
-            self.with_digest += 1
-            if transaction.digest == self._tree.digest:
-                self.proven += 1
+            is_proven = transaction.digest == self._tree.digest
+            self.with_digest += is_counted
+            self.proven += is_proven and is_counted
+            if is_proven:
+                self._was_proven = True
             elif self._wrong_from is None:
                 self._wrong_from = transaction
         return effects
@@ -340,7 +343,7 @@ class LogReplay:
         paths = [getattr(one, "path", "") for one in wrong.operations]
         if not all(map(str.isascii, paths)):
             return True
-        return not self.proven and not all(map(str.isascii, self._tree.nodes))
+        return not self._was_proven and not all(map(str.isascii, self._tree.nodes))
 
 
 def _first_record(file: DataFile) -> tuple[Record | None, Sequence[Damage]]:
