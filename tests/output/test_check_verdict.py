@@ -122,12 +122,16 @@ def test_locks_that_an_acl_hides_are_unknown(rule: str, severity: Severity, leve
     assert verdict_of(replace(WARNING, rule=rule, severity=severity)).level == level
 
 
-def test_lost_data_are_unknown() -> None:
-    """Nothing was found in what is not known."""
-    lost = verdict_of()._replace(why_lost="not connected")
+@pytest.mark.parametrize("found", [(), (DEADLOCK,)])
+def test_a_time_of_which_nothing_is_known_is_unknown(found: tuple[Finding, ...]) -> None:
+    """Also after a deadlock, which may be over: it is listed as one from before that time."""
+    lost = verdict_of(*found)._replace(why_lost="not connected")
+    first, *lines = lost.nagios()
 
-    assert (verdict_of().level, lost.level) == ("OK", "UNKNOWN")
-    assert "no data: not connected" in lost.lines()
+    assert lost.level == "UNKNOWN"
+    assert first == ("ZKTOP UNKNOWN - not connected | locks=U deadlocks=U findings=U")
+    assert lines[0] == "before that: 1 lock, 0 deadlocks"
+    assert [line[:21] for line in lines if "D1 " in line] == ["before that: D1 orpha"] * len(found)
 
 
 def test_one_critical_finding_is_enough() -> None:

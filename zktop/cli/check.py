@@ -116,8 +116,8 @@ def command(
         verdict = _check_ensemble(overrides, criteria)
     if form == "nagios":
         return _print(verdict.nagios(), NAGIOS_CODES[verdict.level])
-    fine = ExitCode.NO_CONNECTION if verdict.why_lost else ExitCode.FINE
-    return _print(verdict.lines(), ExitCode.FINDINGS if verdict.findings else fine)
+    code = ExitCode.FINDINGS if verdict.findings else ExitCode.FINE
+    return _print(verdict.lines(), ExitCode.NO_CONNECTION if verdict.why_lost else code)
 
 
 def _print(lines: Iterable[str], code: int) -> int:

@@ -128,11 +128,15 @@ class CheckVerdict(NamedTuple):
 
     @property
     def level(self) -> Level:
-        """The result in one word; UNKNOWN if nothing was found but something was not read."""
+        """The result in one word; UNKNOWN if nothing was found but something was not read.
+
+        Findings from before a time of which nothing is known say nothing about that time.
+        """
+        if self.why_lost:
+            return "UNKNOWN"
         if not self.findings:
             is_hidden = any(finding.rule in HIDDEN for finding in self.outages)
-            is_partly_unknown = self.is_cut_short or is_hidden or self.why_lost
-            return "UNKNOWN" if is_partly_unknown else "OK"
+            return "UNKNOWN" if self.is_cut_short or is_hidden else "OK"
         is_critical = any(finding.severity == "critical" for finding in self.findings)
         return "CRITICAL" if is_critical else "WARNING"
 
@@ -143,24 +147,32 @@ class CheckVerdict(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each finding, and for each reason why something was not checked."""
+        if self.why_lost:
+            yield f"UNKNOWN: {self.why_lost}"
+            yield from (f"before that: {line}" for line in (self.summary, *self._found()))
+        else:
+            if not self.findings:
+                yield f"{self.level}: {self.summary}"
+            yield from self._found()
+        yield from (f"note: {note}" for note in (*self.non_locks, *self.notes))
+        yield from blind_lines(self.blind)
+
+    def _found(self) -> Iterator[str]:
+        """Yield a line for each finding, also for those that do not count."""
         for finding in self.findings:
             yield _line(finding)
-        if not self.findings:
-            yield f"{self.level}: {self.summary}"
         for finding in self.brief:
             yield f"not confirmed yet: {_line(finding)}"
         for finding in self.below:
             yield f"not counted: {_line(finding)}"
         for finding in self.outages:
             yield f"{finding.severity}: {_line(finding)}"
-        if self.why_lost:
-            yield f"no data: {self.why_lost}"
-        yield from (f"note: {note}" for note in (*self.non_locks, *self.notes))
-        yield from blind_lines(self.blind)
 
     def nagios(self) -> Iterator[str]:
         """Yield the output of a Nagios plug-in; a bar separates the text from the figures."""
-        figures = f"locks={self.locks} deadlocks={self.deadlocks} findings={len(self.findings)}"
+        values = (self.locks, self.deadlocks, len(self.findings))
+        shown = "UUU" if self.why_lost else values  # U: a value that is unknown
+        figures = "locks={} deadlocks={} findings={}".format(*shown)
         first, *rest = [line.replace("|", "/") for line in self.lines()]
         yield f"ZKTOP {self.level} - {first.removeprefix(f'{self.level}: ')} | {figures}"
         yield from rest
