@@ -289,6 +289,21 @@ def test_nothing_is_known_of_a_time_whose_transactions_are_missing(
     assert zktop("check", "--format", "nagios", *at)[0] == 3
 
 
+def test_nodes_that_were_created_where_transactions_are_missing_are_counted(
+    zktop: Zktop, tmp_path: Path
+) -> None:
+    """Without a snapshot, the number of the next node shows how many there were."""
+    log, later = story(), LogWriter(500, T0 + 600_000)
+    later.add(ANN, 1, create("/locks/a/lock-0000000010", 11, b"ann"))
+    for name, part in (("log.1", log), ("log.1f4", later)):
+        (tmp_path / name).write_bytes(part.bytes())
+
+    zktop("import", "log.1", "log.1f4", "-o", "a.zktop")
+    seen = json.loads(zktop("report", "--from", "a.zktop", "--format", "json")[1])["seen"]
+
+    assert seen["contenders"] == 0.2727  # 3 of 11
+
+
 def test_every_reader_of_an_import_has_its_notes(zktop: Zktop, with_hole: Path) -> None:
     """Also one that does not read to its end."""
     note = "492 transactions are missing between 0x7 and 0x1f4"

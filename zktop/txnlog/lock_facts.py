@@ -55,12 +55,18 @@ class LockDiscovery(Protocol):
 class _Folder:
     """A reported folder, and the number of deletions since its newest listing."""
 
-    __slots__ = ("deletions", "known_at", "node")
+    __slots__ = ("creations", "deletions", "known_at", "node")
 
     def __init__(self, node: StoredZnode, zxid: int) -> None:
         self.node = node
         self.known_at = zxid  # of the first listing
+        self.creations = node.cversion  # all so far
         self.deletions = 0
+
+    def has_skipped(self) -> bool:
+        """Note a creation; return whether its number shows that others before it are missing."""
+        before, self.creations = self.creations, self.node.cversion
+        return self.creations > before + 1
 
     def is_due_after_deletion(self) -> bool:
         """Count a deletion; return whether to list again, so that readers can drop old ones."""
@@ -239,10 +245,12 @@ class LockFacts:
             if node.mark & _LISTED:
                 self.touched.add(path)
             return (self._node(path, node, zxid, at),)
-        created = self._node(path, node, zxid, at)
+        created: tuple[AnyFact, ...] = (self._node(path, node, zxid, at),)
+        if folder.has_skipped():
+            created = (*created, self._listing(above, folder.node, zxid, at))
         if node.session or not self._is_folder(path[len(above) + 1 :], node):
-            return (created,)
-        return (created, *self._list(path, node, zxid, at))
+            return created
+        return (*created, *self._list(path, node, zxid, at))
 
     def _outside(
         self, effect: Effect, removal: _Removal, zxid: int, at: Millis
