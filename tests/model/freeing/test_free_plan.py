@@ -425,6 +425,17 @@ def test_a_lease_without_a_session_is_deleted() -> None:
     assert isinstance(deletion(*looked(*semaphore(LEASE, other)), node), Deed)
 
 
+def test_all_clients_wait_for_a_foreign_child_that_takes_the_last_lease() -> None:
+    """Ann has created her lease and waits for a smaller number of children."""
+    stray = At("backup", "", czxid=50, age_ms=2 * MINUTE)
+    leases = semaphore(stray, curator("ann", 3, mode="lease", czxid=110))
+    gate = facts(curator("ann", 1), curator("bob", 2), path=f"{PATH}/locks")
+    (foreign,) = planned(*leases, *gate).blockers
+
+    assert foreign.node == "leases/backup"
+    assert foreign.ways[0].effect.startswith("2 clients wait behind it; ann is first.")
+
+
 def test_a_node_in_a_folder_that_an_acl_hides_may_be_there() -> None:
     """No listing shows that there is none."""
     hidden = Denied(path=Text(f"{PATH}/leases"), what="list", zxid=2_000_000, at=NOW)
