@@ -244,6 +244,16 @@ def test_a_holder_whose_node_may_not_be_read_is_not_left_over() -> None:
     assert (holder.role, holder.session, holder.ways) == ("holder", None, ())
 
 
+def test_a_waiter_whose_node_may_not_be_read_is_not_left_over() -> None:
+    """Although the node ahead of it is."""
+    orphan, bob = k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)
+    hidden = Denied(path=Text(path_of(bob)), what="read", zxid=2_000_000, at=NOW)
+    known = [fact for fact in facts(orphan, bob, k("eve", 9)) if fact.path != path_of(bob)]
+    (leftover,) = planned(*known, hidden).blockers
+
+    assert (leftover.role, leftover.node) == ("leftover", orphan.name)
+
+
 def test_a_client_without_a_label_is_named_by_its_address() -> None:
     """Not by its node."""
     (holder,) = planned(*facts(plain("ann", 1, label="")), connections(ZK1, row("ann"))).blockers
