@@ -414,4 +414,4 @@ async def test_strips_are_blank_where_there_was_no_connection() -> None:
     assert any(
         line.startswith("│ B bob") and "╌╌╌╌╌╌╌╌╌╌          ╌╌╌╌╌ " in line for line in drawn
     )
-    assert "unknown: the connection was lost" in pointed_at
+    assert "nothing is known of this time" in pointed_at

@@ -187,7 +187,7 @@ class TimelineScreen(Page):
         if at < tracks.begin:
             return pointed_at(at, "before the first data")
         if any(since <= at < until for since, until in tracks.unseen):
-            return pointed_at(at, "unknown: the connection was lost")
+            return pointed_at(at, "nothing is known of this time")
         frame = state.tape.frame_at(at)
         report = frame.report if frame is not None and frame.at <= at else None
         moment = Moment(at, tracks, report)
