@@ -3,16 +3,23 @@
 import pytest
 from model.builders import NOW, lock, session
 from ui.example_ensemble import trouble
-from ui.fake_contenders import FakeContenders, contender
+from ui.fake_contenders import QUEUE, FakeContenders, contender
 from ui.fake_feed import FakeFeed, frames, settled
 
-from zktop.demo_types import ContenderAction, ContenderOrder, ContenderState, LockClaim
+from zktop.demo_types import (
+    ContenderAction,
+    ContenderOrder,
+    ContenderState,
+    LockClaim,
+    SceneProgress,
+)
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
 from zktop.ui.view_state import Selection
 
 ORDERS, STOCK = "/zktop-demo/orders", "/zktop-demo/stock"
+KILLED = "Killed ann; its session expires later."
 CLAIMS = (LockClaim("predecessor", ORDERS), LockClaim("predecessor", STOCK))
 ANN = ContenderState(
     ContenderOrder("ann", CLAIMS), 1, activity="waits", session=0xA, holds=(ORDERS,)
@@ -93,18 +100,27 @@ async def test_a_session_of_another_screen_does_not_hide_the_clients_of_a_lock()
     assert stage.asked == [("kill", "ann")]
 
 
-async def test_a_message_names_the_client_that_a_key_acts_on() -> None:
-    """A killed client holds its lock until its session expires: the screen shows no change."""
-    stage = FakeContenders(states=[contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))])
+@pytest.mark.parametrize(
+    ("page", "size", "says"),
+    [("locks", (140, 44), [KILLED]), ("demo", (140, 44), []), ("demo", (80, 24), [KILLED])],
+)
+async def test_a_message_names_the_client_that_a_key_acts_on(
+    page: str, size: tuple[int, int], says: list[str]
+) -> None:
+    """Where no log does: a killed client holds its lock until its session expires."""
+    ann = contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))
+    stage = FakeContenders(states=[ann], progress=SceneProgress(QUEUE, "/zktop-demo"))
     film = frames((NOW, lock(ORDERS, "ann")))
-    app = Zktop(FakeFeed(*film), stage, settings=UiSettings())
-    async with app.run_test(size=(140, 44), notifications=True) as pilot:
+    app = Zktop(FakeFeed(*film), stage, settings=UiSettings(page=page))
+    async with app.run_test(size=size, notifications=True) as pilot:
         await settled(pilot)
+        app.subject = Selection(contender="ann")
         await pilot.press("K")
         await settled(pilot)
 
         said = [one.message for one in app._notifications]
-    assert said == ["Killed ann; its session expires later."]
+    assert stage.asked == [("kill", "ann")]
+    assert said == says
 
 
 async def test_a_client_of_another_screen_is_not_killed_on_screen_3() -> None:

@@ -24,6 +24,7 @@ from zktop.ui.keys import DEMO
 from zktop.ui.messages import PlayScene
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import Selection
+from zktop.ui.widgets.panel import LogPanel
 
 RECORDING: Final = "This is a recording. Demo clients need a live ensemble."
 READ_ONLY: Final = "Read-only: zktop starts no demo clients (--read-only, or demo.allow)."
@@ -225,7 +226,8 @@ class ContenderActions(Shell):
         if action == "freeze" and contender.state == "frozen":
             action = "thaw"
         port.act(action, contender.name)
-        if self.visit.page != DEMO:  # its log says it
+        logs = self.page.query(LogPanel) if self.page is not None else ()
+        if not any(log.display for log in logs):  # a visible one says it
             self.show_message(DONE[action].format(contender.name))
 
     def _layout(self, path: str) -> str:
