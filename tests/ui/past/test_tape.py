@@ -9,7 +9,7 @@ from ui.past.churn import make_room
 from ui.past.test_playback import tape
 
 from zktop.model.deadlock_log import EndedDeadlock
-from zktop.model.facts import Children, Node, Stat, join
+from zktop.model.facts import Children, Denied, Node, Stat, join
 from zktop.model.history.events import Event
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
@@ -155,6 +155,21 @@ def test_steps_go_from_change_to_change() -> None:
     assert known.change_after(BEGIN) == BEGIN + 2_000
     assert known.change_before(BEGIN + 2_000) == BEGIN
     assert known.change_before(BEGIN) is None
+
+
+def test_a_lock_that_cannot_be_read_any_more_is_a_step() -> None:
+    """It has no event, but screens 1 and 2 change."""
+    path = Text("/locks/a")
+    known = taped(
+        frames(
+            (BEGIN, (own(at=BEGIN), *lock(path, "ann", at=BEGIN))),
+            (BEGIN + 3_000, [Denied(path=path, what="list", zxid=900, at=BEGIN + 3_000)]),
+            (BEGIN + 6_000, []),
+        )
+    )
+
+    assert known.change_after(BEGIN) == BEGIN + 3_000
+    assert known.change_before(BEGIN + 6_000) == BEGIN + 3_000
 
 
 def test_a_lock_that_is_only_read_again_is_no_step() -> None:

@@ -48,7 +48,7 @@ class StoredFrame(NamedTuple):
     """A frame that is not packed."""
 
     frame: Frame
-    has_change: bool  # something happened to a lock, or an alarm began
+    has_change: bool  # an event, an alarm, or another access to a lock
     alarms: tuple[str, ...]  # ids of deadlocks and critical findings that began
     weight_bytes: int
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Millis
 from zktop.model.history.events import Event
-from zktop.model.report import Report
+from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.world import TableFacts, World
@@ -114,7 +114,7 @@ class PastMoment(Protocol):
 
     @property
     def has_change(self) -> bool:
-        """True if something happened to a lock, or an alarm began."""
+        """True if something happened to a lock, an alarm began, or a lock became (un)readable."""
 
     @property
     def alarms(self) -> tuple[str, ...]:
@@ -282,6 +282,7 @@ class Tape:
         if self.last is not None:
             changed = frozenset(frame.report.parts.changed_since(self.last.report.parts))
         alarms = self._new_alarms(frame)
+        has_change = bool(frame.events or alarms) or self._has_other_access(frame.report, changed)
         self.tracks.add(self.last.report if self.last else None, frame, changed)
         if alarms and self.first_alarm is None:
             self.first_alarm = frame.at
@@ -291,7 +292,6 @@ class Tape:
             self.changed_at = frame.at
         if before is None or is_new or frame.at - before.at >= QUIET_MS:
             weight = new_bytes(frame, changed, before.frame.report if before else None)
-            has_change = bool(frame.events or alarms)
             self._stored.append(StoredFrame(frame, has_change, alarms, weight))
             self._weight_bytes += weight
 
@@ -304,6 +304,12 @@ class Tape:
             return ()
         known = {one.id for one in before.critical}
         return tuple(one.id for one in now.critical if one.id not in known)
+
+    def _has_other_access(self, report: Report, changed: Collection[Text]) -> bool:
+        """True if a lock can no longer be read, or can be read now, which is no event."""
+        before = self.last.report.parts if self.last is not None else {}
+        both = ((before.get(path), report.parts.get(path)) for path in changed)
+        return any(_is_denied(old) != _is_denied(new) for old, new in both)
 
     def _has_news(self, frame: Frame) -> bool:
         """True if findings or the connection changed."""
@@ -372,6 +378,10 @@ class Tape:
                 self.deadlocks[name] = replace(self.deadlocks[name], last=None)
         for name in ended[:-ENDED_DEADLOCKS]:
             del self.deadlocks[name]
+
+
+def _is_denied(part: LockRecord | None) -> bool:
+    return part is not None and part.lock.family.denied
 
 
 def _verdicts(report: Report) -> list[str]:
