@@ -12,6 +12,7 @@ from ui.fake_feed import frames, panel
 
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.text import Text
+from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.view_state import Selection
 
 PAGE = "findings"
@@ -246,3 +247,16 @@ async def test_a_large_window_shows_the_last_minute_of_a_deadlock() -> None:
         assert panel(lines, "Last 60 s")[0].split()[0] in ("ann", "bob")
         assert app.page is not None
         assert app.page.entry.name == "timeline"
+
+
+async def test_a_last_minute_without_links_opens_nothing() -> None:
+    """Enter followed the link of the explanation above it, where the cursor had been."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob")), (200, 60)) as (app, pilot):
+        await shown(pilot)
+        minute = app.query_one("#case-minute", MinutePanel)
+        app.screen.set_focus(minute)
+        minute.show([])
+        await shown(pilot, "enter")
+
+        assert app.page is not None
+        assert app.page.entry.name == "findings"

@@ -384,7 +384,7 @@ class FindingsScreen(SplitPage):
 
     def action_open(self) -> None:
         """Follow the link of the line; in the list, focus the explanation or open the group."""
-        link = self._explanation.target
+        link = self._explanation.target if self._explanation.has_focus else None
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)
         elif self._list.has_focus:
