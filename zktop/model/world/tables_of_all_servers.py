@@ -76,6 +76,10 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return cls(now_ms, tables, own or None, state, world.zxid, at, world.complete_to, listed)
 
     @property
+    def has_several_servers(self) -> bool:
+        return len(self.tables) > 1
+
+    @property
     def visibility(self) -> Visibility:
         return Visibility(
             _extent([server.connections is not None for server in self.tables]),

@@ -225,14 +225,7 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
 
 
 def _words_of(finding: Finding) -> str:
-    words = (
-        finding.rule,
-        finding.name,
-        finding.words,
-        finding.sentence,
-        *finding.locks,
-        finding.severity,
-    )
+    words = finding.rule, finding.name, finding.sentence, *finding.locks, finding.severity
     return " ".join(words)
 
 

@@ -138,7 +138,7 @@ def client_address(ensemble: Ensemble, session: Session) -> str:
     if presence is None:
         return ""
     server = _without_default_port(presence.server)
-    return f"{presence.client}@{server}" if len(ensemble.tables) > 1 else presence.client
+    return f"{presence.client}@{server}" if ensemble.has_several_servers else presence.client
 
 
 def _without_default_port(server: str) -> str:
@@ -352,7 +352,7 @@ class QueueTable(Panel, Table[QueueRow]):
         """Show rows with arrows, and mark those that block the one under the cursor."""
         drawn = [row for row in rows if isinstance(row, QueueRow)]
         self._arrows = arrow_rows(drawn)
-        has_servers = any(len(row.detail.report.ensemble.tables) > 1 for row in drawn[:1])
+        has_servers = any(row.detail.report.ensemble.has_several_servers for row in drawn[:1])
         self.use(self._with_servers if has_servers else self._columns)
         super().show(rows, note)
         before = self._blocking

@@ -97,7 +97,8 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
     def state(self) -> str:
         """What it does, in words that a filter can match."""
         locks = self.locks
-        state = ("holding " if locks.holds else "") + ("waiting" if locks.waits_for else "")
+        is_waiting = locks.waits or locks.by_watch
+        state = ("holding " if locks.holds else "") + ("waiting" if is_waiting else "")
         return state or "quiet"
 
     @property

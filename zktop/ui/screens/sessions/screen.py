@@ -160,7 +160,7 @@ class SessionsScreen(Page):
         rows, table = self._sessions, self._table
         if state is None or report is None or self._reading.is_under_way:
             return
-        table.name_servers(are_several=len(report.ensemble.tables) > 1)
+        table.name_servers(are_several=report.ensemble.has_several_servers)
         listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
         self._ordered_for = state.filter.text, state.past_frame
         before = self.passed
