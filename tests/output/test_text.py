@@ -4,6 +4,7 @@ import re
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from output.stories import NOW, shot
 
 from zktop.model.facts import Denied
@@ -76,6 +77,17 @@ def test_deadlocks_come_first() -> None:
     text = page(shot("X x: A B ; Y x: B A C D ; Z x: E"))
 
     assert text.startswith(DEADLOCK + "\nno data: ")
+
+
+def test_a_disconnected_client_is_not_to_be_killed() -> None:
+    """Its process may be gone; its session expires by itself."""
+    taken = shot("X x: A B ; Y x: B A")
+    (dead,) = taken.deadlocks
+    way = replace(dead.ways_out[0], why="is disconnected and expires by itself")
+
+    words = " ".join(page(replace(taken, deadlocks=[replace(dead, ways_out=[way])])).split())
+
+    assert "to resolve: wait for A (session 0x100000007fc56270), which is disconnected" in words
 
 
 def test_a_kill_that_resolves_nothing_alone_is_no_way_out_by_itself() -> None:

@@ -13,7 +13,7 @@ from zktop.model.format import count, middle, millis, spoken, unblocks
 from zktop.model.layouts.layout import MODE_LETTERS, in_its_mode
 from zktop.model.locks.lock import only_watched
 from zktop.model.locks.queue import HERE
-from zktop.model.waits.ways_out import process
+from zktop.model.waits.ways_out import process, verb
 from zktop.output.schema import (
     BlindJson,
     ContenderJson,
@@ -178,7 +178,7 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     yield from _steps(deadlock, names, width)
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
-        text = f"to resolve: kill {client}, which {way.why}: {freed_by(way, deadlock)}"
+        text = f"to resolve: {verb(way.why)} {client}, which {way.why}: {freed_by(way, deadlock)}"
         yield from wrapped(text, "  ", width)
 
 

@@ -131,11 +131,13 @@ def test_a_disconnected_client_is_the_first_way_out_and_has_no_bean() -> None:
     """Its session expires by itself; its server ended the bean with the connection."""
     alive = expiry(ZK1, {"ann": 9 * SECOND, "bob": 9 * SECOND})
 
-    gone, _ = planned(*CYCLE[:-1], connections(ZK1, row("ann")), alive).blockers
+    plan = planned(*CYCLE[:-1], connections(ZK1, row("bob")), alive)
 
+    gone, _ = plan.blockers
     (way,) = gone.ways
-    assert (gone.name, way.kind, way.commands) == ("bob", "stop-process", ())
-    assert way.effect.startswith(f"When the session expires, it releases {BILLING}")
+    assert (gone.name, way.kind, way.commands) == ("ann", "stop-process", ())
+    assert way.effect.startswith(f"When the session expires, it releases {PATH}")
+    assert [one.owner for one in plan.deadlocks[0].ways_out] == ["ann", "bob"]
 
 
 def test_a_way_out_of_a_deadlock_does_not_count_its_victim_as_freed() -> None:

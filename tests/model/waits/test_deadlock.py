@@ -12,6 +12,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.wait_queue import WaitQueue, queue_name
+from zktop.model.waits.ways_out import verb
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
 STILL = {"A": 7_100, "B": 8_100}
@@ -67,6 +68,17 @@ def test_one_way_out_has_waited_the_least(state: str, actor: str) -> None:
 
     assert [way.actor for way in ways if "has waited the least" in way.why] == [actor]
     assert ways[0].actor == actor
+
+
+def test_a_disconnected_client_is_the_first_way_out() -> None:
+    """Its session expires by itself, although another client has waited less."""
+    ways = only(RING, cut_off={"A"}).ways_out
+
+    assert [(way.actor, way.why) for way in ways] == [
+        ("A", "is disconnected and expires by itself"),
+        ("B", "holds one lock and has waited the least"),
+    ]
+    assert [verb(way.why) for way in ways] == ["wait for", "kill"]
 
 
 def test_a_knot_shows_every_holder():

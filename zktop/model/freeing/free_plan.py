@@ -177,13 +177,9 @@ class _Planner:
         return self._report.client_names.of(member)
 
     def obstacles(self, view: LockView, deadlocks: tuple[Deadlock, ...]) -> Iterator[_Obstacle]:
-        """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders.
-
-        Of a deadlock, disconnected clients come first: their sessions expire by themselves.
-        """
+        """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders."""
         lock = view.lock
         deadlocked = [one for deadlock in deadlocks for one in self._ways_out(deadlock)]
-        deadlocked.sort(key=lambda one: not self._is_cut_off(one.member))
         yield from deadlocked
         for child in foreign_blockers(lock):
             yield _Obstacle(view, child, "foreign")

@@ -215,7 +215,7 @@ def _deadlock(view: _View, case: RingCase) -> Deadlock:
         steps=steps(stuck_core.graph, _shown(core, found), names),
         behind=sum(many for groups, many in counts.items() if number in groups),
         sentence=sentence(rule, found, core, names, known.now_ms),
-        ways_out=ways_out(stuck_core, counts, names),
+        ways_out=ways_out(stuck_core, counts, names, known.cut_off),
         signature=signature(rule, found, names),
         evidence=clues,
         threaded=case.is_threaded(known),

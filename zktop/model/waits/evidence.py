@@ -82,7 +82,15 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             astray=frozenset(one for one, verdict in verdicts.items() if verdict in ASTRAY),
             usual_hold_ms={name: hold.p99_ms for name, hold in usual.items() if hold is not None},
             patience_ms={actor: ms for actor, ms in patience.items() if ms is not None},
+            cut_off=frozenset(filter(self._is_cut_off, sessions)),
         )
+
+    def _is_cut_off(self, actor: str) -> bool:
+        """Whether all sessions of an actor exist without a connection."""
+        places = self.graph.places(actor)
+        locks = ((self._lock(queue.lock), request.node) for queue, request in places)
+        members = (lock.member(node) if lock else None for lock, node in locks)
+        return all(one and self.ensemble.is_cut_off(one.owner, one.czxid) for one in members)
 
     def _watch_check(self, lock: Lock) -> WatchCheck:
         return WatchCheck(lock, self.ensemble, self.histories.sessions.idle, self.settings.layouts)

@@ -277,7 +277,7 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
     `still_since_ms`: time of its last request other than pings. `quiet_ms`: how long it was
     observed to send none. `watched` and `astray`: (lock, node) of requests whose watch is where it
     should be, or is not. `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an
-    actor waited before it gave up.
+    actor waited before it gave up. `cut_off`: has sessions, but no connection.
     """
 
     now_ms: int
@@ -292,6 +292,7 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
     astray: AbstractSet[tuple[str, str]] = frozenset()
     usual_hold_ms: Mapping[str, int] = {}
     patience_ms: Mapping[str, int] = {}
+    cut_off: AbstractSet[str] = frozenset()
 
 
 class RingCase(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from zktop.model.waits.wait_queue import WaitQueue
 
 _MAX_TRIED = 6
 _NOT_PLAIN = ("pool", "election")
+_EXPIRES = "is disconnected and expires by itself"
 
 
 class WayOut(Struct, frozen=True, gc=False):
@@ -35,6 +36,11 @@ class WayOut(Struct, frozen=True, gc=False):
         return process(self.owner, self.actor, self.client)
 
 
+def verb(why: str) -> str:
+    """What to do about a client: stop it, or wait until its session expires."""
+    return "wait for" if why == _EXPIRES else "kill"
+
+
 def process(name: str, actor: str, client: str | None) -> str:
     """Name a process with its address and session, to help find it.
 
@@ -47,18 +53,22 @@ def process(name: str, actor: str, client: str | None) -> str:
 
 
 def ways_out(
-    stuck_core: StuckCore, counts: Counter[frozenset[int]], names: DisplayNames
+    stuck_core: StuckCore,
+    counts: Counter[frozenset[int]],
+    names: DisplayNames,
+    cut_off: AbstractSet[str] = frozenset(),
 ) -> tuple[WayOut, ...]:
-    """Cheapest first: fewest locks lost, most freed, youngest wait."""
+    """Cheapest first: without a connection, fewest locks lost, most freed, youngest wait."""
     breaks = breakers(stuck_core.core)
     costs = {actor: (_held(stuck_core.graph, actor), -czxid) for (actor, czxid) in breaks}
     frees = {a: _freed(stuck_core, a, counts, breaks=does) for (a, _), does in breaks.items()}
     fails = {actor: not does for (actor, _), does in breaks.items()}
-    ranked = sorted(costs, key=lambda a: (fails[a], costs[a][0], -frees[a], costs[a][1], a))
-    youngest = _newest_waiter(stuck_core.core)
-    return tuple(
-        _way(a, names, _why(costs[a][0], is_youngest=a == youngest), frees[a]) for a in ranked
+    ranked = sorted(
+        costs, key=lambda a: (fails[a], a not in cut_off, costs[a][0], -frees[a], costs[a][1], a)
     )
+    youngest = _newest_waiter(stuck_core.core)
+    whys = {a: _why(costs[a][0], is_youngest=a == youngest) for a in ranked}
+    return tuple(_way(a, names, _EXPIRES if a in cut_off else whys[a], frees[a]) for a in ranked)
 
 
 def _newest_waiter(core: Core) -> str:

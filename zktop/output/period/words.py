@@ -10,7 +10,7 @@ import msgspec
 
 from zktop.model.format import clock, count, millis, several, spoken
 from zktop.model.layouts.layout import in_its_mode
-from zktop.model.waits.ways_out import process
+from zktop.model.waits.ways_out import process, verb
 from zktop.output.period.period_schema import (
     BoundedJson,
     ChargeJson,
@@ -206,7 +206,7 @@ def _ending(how: str | None) -> str:
 def _way_out(dead: DeadlockJson) -> str:
     for way in dead.ways_out:
         client = process(way.name, way.actor, way.client)
-        return f"To resolve it, kill {client}, which {way.why}: {freed_by(way, dead)}."
+        return f"To resolve it, {verb(way.why)} {client}, which {way.why}: {freed_by(way, dead)}."
     return ""
 
 

@@ -14,7 +14,7 @@ from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.ways_out import WayOut
+from zktop.model.waits.ways_out import WayOut, verb
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import frequent_names
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
@@ -176,7 +176,12 @@ def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
     freed = unblocks(way.frees)
     session = f"session {way.actor}" if session_of(way.actor) is not None else ""
     about = ", ".join(filter(None, (session, way.why)))
-    head = line((" Kill ", shown.ink), name, (_address(way), "address"), f"  {freed}")
+    head = line(
+        (f" {verb(way.why).capitalize()} ", shown.ink),
+        name,
+        (_address(way), "address"),
+        f"  {freed}",
+    )
     is_short = width_of(head) + len(about) + 2 <= writer.width
     writer.write((*head, *line((f"  {about}" if is_short else "", "dim"))), _session_link(way))
     if not is_short:

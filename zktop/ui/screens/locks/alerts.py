@@ -17,6 +17,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several, unblocks
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.ways_out import verb
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock, no_locks
@@ -147,7 +148,11 @@ def _answer(deadlock: Deadlock, *, is_wide: bool) -> Iterator[Line]:
             if is_wide
             else line((way.owner, "strong"), (client, "address"))
         )
-        yield Run(" Kill ", "warning"), *name, Run(f": {unblocks(way.frees)}")
+        yield (
+            Run(f" {verb(way.why).capitalize()} ", "warning"),
+            *name,
+            Run(f": {unblocks(way.frees)}"),
+        )
 
 
 def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line]:
