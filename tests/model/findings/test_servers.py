@@ -2,6 +2,7 @@
 
 import time
 import timeit
+from typing import Never
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
@@ -20,7 +21,7 @@ from model.findings.cases import (
 )
 from msgspec.structs import replace
 
-from zktop.model.facts import Link, Server, ServerState
+from zktop.model.facts import Link, Server, ServerState, Session
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.history.events import ENDED, Elapsed, Event
 from zktop.model.history.expired_sessions import KEPT_MS, MAX_NODES, ExpiredPlace, RecentExpiries
@@ -153,6 +154,22 @@ def test_p15_is_quiet_for_a_few() -> None:
     assert not found("P15", after(*map(gone, range(4))))
     assert not found("P15", after(*[gone(1)] * 9))
     assert not found("P15", after(*map(gone, range(6)), alive=100))
+
+
+class _Unlisted(frozenset[Session]):
+    """Sessions of which nobody makes a list."""
+
+    def __iter__(self) -> Never:
+        raise AssertionError
+
+    __sub__ = __rsub__ = __iter__
+
+
+def test_p15_costs_no_more_for_many_sessions() -> None:
+    """It is asked at every look, and there may be 100,000 of them."""
+    case = ensemble_context(expired=[gone(1)] * 9, owners=_Unlisted(map(session, "ab")))
+
+    assert not found("P15", case)
 
 
 def test_those_that_expired_one_after_the_other_are_not_at_once() -> None:

@@ -111,7 +111,7 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """
     gone = ctx.expired
     sessions = {node.session for node in gone}
-    others = len(ctx.owners - sessions)
+    others = len(ctx.owners) - sum(session in ctx.owners for session in sessions)
     if len(sessions) < max(MIN_SESSIONS, MIN_SHARE * (len(sessions) + others)):
         return
     first, last = min(node.at for node in gone), max(node.at for node in gone)
