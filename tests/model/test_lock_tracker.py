@@ -202,3 +202,24 @@ def test_a_folder_that_was_empty_at_first_is_a_folder_once_it_has_children(
     assert tracked(first).paths == ("/app",)
     assert tracked(first, later).paths == tracked([*first, *later]).paths == ()
     assert tracked(first, later, [listing(f"/app/{folder}", zxid=30)]).paths == ("/app",)
+
+
+def test_an_election_whose_leader_is_gone_is_free() -> None:
+    """Its other nodes may have children, as the members of a cluster."""
+    first = [
+        listing("/app", "leader", "members"),
+        node("/app", "leader", owner=0x10),
+        node("/app", "members", children=2),
+        listing("/app/members", "a", "b"),
+    ]
+
+    assert tracked(first, [listing("/app", "members", zxid=20)]).paths == ("/app",)
+
+
+def test_a_semaphore_without_locks_is_free_beside_a_folder_of_something_else() -> None:
+    """ZooKeeper deletes an empty container."""
+    names = ["leases", "locks", "other"]
+    below = [listing("/app/leases"), listing("/app/locks"), listing("/app/other", "a")]
+    first = [listing("/app", *names), *(node("/app", name) for name in names), *below]
+
+    assert tracked(first, [listing("/app", "leases", "other", zxid=20)]).paths == ("/app",)

@@ -260,12 +260,11 @@ def _without_contenders(site: LockSite, previous: str | None, found: Recognised)
 def _is_refuted(site: LockSite, previous: str) -> bool:
     """Return whether the nodes of a shape that was recognised before are folders now.
 
-    A lock whose nodes are only gone, or all empty, is free.
+    A lock whose nodes are only gone, or all empty, is free; the folders beside them do not count.
     """
-    shape, names = SHAPE_OF_LAYOUT.get(previous), site.family.members
-    if shape is None or names.keys().isdisjoint(shape.hint_names):
-        return False
-    return not all(map(site.is_empty, names))
+    shape = SHAPE_OF_LAYOUT.get(previous)
+    nodes = () if shape is None else (shape.leaf,) if shape.leaf else shape.parts
+    return not all(map(site.is_empty, nodes))
 
 
 def _as_before(site: LockSite, previous: str) -> Recognised:
