@@ -74,7 +74,7 @@ def test_an_actor_that_releases_is_no_root_blocker_from_then_on() -> None:
 
 def test_root_blockers_are_ranked_although_every_look_reports_an_event() -> None:
     """A busy ensemble has new ones after the same interval, at the second such look."""
-    examiner, world = _among_many(2_400)
+    examiner, world = _among_many(4_500)
     examiner.look(world, LATER)
     blocked = []
     for number, owner, late in ((2, "carol", 2_000), (1, "bob", 2_050)):

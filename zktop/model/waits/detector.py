@@ -32,7 +32,7 @@ from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, Restarts
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import queue_updates
-from zktop.model.waits.root_blockers import RootBlocker, blockers_later, ranking
+from zktop.model.waits.root_blockers import RootBlocker, WaitSums, blockers_later, ranking
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 
@@ -139,6 +139,7 @@ class DeadlockDetector:
         self._tested_at: Millis = 0
         self._pause_ms = 0  # until the next test, after one of a large knot or a large tangle
         self._is_untested = True  # something has changed since the last test
+        self._wait_sums = WaitSums()
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
@@ -174,6 +175,7 @@ class DeadlockDetector:
                     self._left.append((request.actor, deadlock_place(lock_path(name), request)))
             if queue is None:
                 self.graph.remove(name)
+                self._wait_sums.forget(name)
                 self._elections.discard(name)
                 continue
             self.graph.replace(queue, created, deleted)
@@ -326,7 +328,7 @@ class DeadlockDetector:
         if self._ranking is not None or is_recent:
             return False
         self._ranked_from, self._is_unranked = now_ms, False
-        self._ranking = ranking(self.graph, now_ms)
+        self._ranking = ranking(self.graph, now_ms, self._wait_sums)
         return True
 
     def _rank_root_blockers(self, *, may_wait: bool, at_once: bool) -> None:

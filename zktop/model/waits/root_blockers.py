@@ -22,7 +22,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 MAX_LISTED: Final = 100
-WORK_PER_STEP: Final = 2_500  # queues, and tangled members: up to 12 ms
+WORK_PER_STEP: Final = 5_000  # queues, and tangled members: 5 to 12 ms
 
 Age = tuple[int, str, str]  # of a wait: czxid, lock and node, so that no two are equally old
 Root = str | int  # an actor, or the number of a core
@@ -65,7 +65,31 @@ class Waiting(Struct, frozen=True, gc=False):
 NO_WAITS: Final = Waiting()
 
 
-def ranking(graph: WaitGraph, now_ms: int) -> Iterator[tuple[RootBlocker, ...] | None]:
+class WaitSums:
+    """The waits in each queue, added up once for each version of the queue.
+
+    With them, a look with one change among 20 queues of 3,000 takes 2 ms instead of 18.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[WaitQueue, Waiting]] = {}
+
+    def of(self, queue: WaitQueue, *, is_newest: bool) -> Waiting:
+        """Add up the waits; the sum is cached only for the newest version of a queue."""
+        known = self._known.get(queue.lock)
+        if known is None or known[0] is not queue:
+            known = queue, Waiting.of(_waiters(queue))
+            if is_newest:
+                self._known[queue.lock] = known
+        return known[1]
+
+    def forget(self, lock: str) -> None:
+        self._known.pop(lock, None)
+
+
+def ranking(
+    graph: WaitGraph, now_ms: int, sums: WaitSums
+) -> Iterator[tuple[RootBlocker, ...] | None]:
     """Rank the root blockers in steps: yield None after each but the last, then the ranking.
 
     It ranks the queues as they are at the first step; later changes do not count.
@@ -83,8 +107,14 @@ def ranking(graph: WaitGraph, now_ms: int) -> Iterator[tuple[RootBlocker, ...] |
     roots = _Roots(queues, mains, cores)
     totals: dict[Root, Waiting] = {}
     for lock, queue in queues.items():
-        work += 1 + (len(thinned[lock].members) if lock in thinned else 0)
-        for head, waiting in roots.main_waits(queue).items():
+        work += 1
+        if lock in thinned:
+            work += len(thinned[lock].members)
+            found = roots.main_waits(queue)
+        else:
+            waiting = sums.of(queue, is_newest=graph.queues.get(lock) is queue)
+            found = {queue.requests[0].actor: waiting} if waiting.number else {}
+        for head, waiting in found.items():
             root = roots.of(head)
             totals[root] = totals.get(root, NO_WAITS) + waiting
         if work > WORK_PER_STEP:
