@@ -2,10 +2,14 @@
 
 from itertools import pairwise
 
+import pytest
 from model.builders import NOW, connections, expiry, folder, lock, own, row, watches
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import SECOND_MS
+from zktop.model.findings import tracker
+from zktop.model.findings.apply import Examination, examine_session
+from zktop.model.findings.context import SessionContext
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.schedule import PAUSE_PER_FINDING_MS
 from zktop.model.findings.tracker import FRESH_FINDINGS, MARKED_PER_LOOK
@@ -96,6 +100,25 @@ def test_a_thorough_look_confirms_what_a_table_of_just_now_shows_again() -> None
 
     assert not any("L1" in found for found in early)
     assert "L1" in rules(EVERY + 15, EVERY + 10, thorough=True)
+
+
+def test_a_thorough_look_examines_nothing_again_without_newer_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Thousands of sessions may be unconfirmed until the next table."""
+    examined: list[int] = []
+
+    def counted(context: SessionContext) -> Examination:
+        examined.append(context.session)
+        return examine_session(context)
+
+    rounds = Rounds(5)
+    rounds.next()
+    monkeypatch.setattr(tracker, "examine_session", counted)
+    rounds.examiner.look(rounds.world, rounds.now + 1)
+
+    assert not examined
+    assert len(rounds.next()) == len(set(examined)) == 5
 
 
 def test_a_session_that_goes_beside_many_others_is_found_in_time() -> None:

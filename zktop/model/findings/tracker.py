@@ -114,7 +114,7 @@ class FindingTracker:
         self._ensemble = NO_ENSEMBLE
         self._affected: Iterator[Subject] = iter(())  # by new tables
         self._unchecked: Iterator[tuple[Session, Connection | None]] = iter(())
-        self._is_marking = False
+        self._is_marking = self._is_confirmable = False
         self._now: Millis = 0
         self._deadlocks: dict[Text, Deadlock] = {}  # by id
         self._tangled: Counter[LockNode] = Counter()  # the nodes in deadlocks
@@ -145,7 +145,7 @@ class FindingTracker:
         self._ensemble = look.ensemble
         if self._is_marking:
             self._mark_step(look, shared)
-        if look.thorough:
+        if look.thorough and self._is_confirmable:
             self._mark_unconfirmed()
         for subject in self._due_now(look):
             self._examine(subject, look, shared)
@@ -237,7 +237,7 @@ class FindingTracker:
         changed = sorted(look.ensemble.changed_since(self._ensemble))
         self._affected = chain(self._affected, _with_locks(changed, look.locks_of))
         self._unchecked = sessions_and_rows(look.ensemble, look.locks_of.keys())
-        self._is_marking = True
+        self._is_marking = self._is_confirmable = True
         # With many thousands, this pause exceeds the longest rest, so they are due sooner anyway.
         is_sooner = len(self._found) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS
         for subject in self._from_tables if is_sooner else self._from_tables.keys() & self._fresh:
@@ -258,7 +258,11 @@ class FindingTracker:
         self._is_marking = number == limit
 
     def _mark_unconfirmed(self) -> None:
-        """Make due what the newest tables may confirm: no later look does it for a command."""
+        """Make due what the newest tables may confirm: no later look does it for a command.
+
+        A table that was examined by an earlier thorough look confirms nothing more.
+        """
+        self._is_confirmable = False
         settle = self._settings.thresholds.settle
         for subject in self._from_tables:
             if any(seen.lasted < settle for seen in self._found[subject].seen.values()):
