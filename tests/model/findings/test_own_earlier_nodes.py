@@ -1,7 +1,8 @@
 """B2 to B4: clients that wait for a node of their own; with a near miss each."""
 
+import msgspec
 import pytest
-from model.builders import NOW, ZK1, connections, expiry, no_connections, row
+from model.builders import NOW, ZK1, connections, expiry, no_connections, row, world
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -9,6 +10,7 @@ from model.findings.cases import (
     At,
     connected,
     ctx,
+    facts,
     found,
     held,
     history,
@@ -18,6 +20,10 @@ from model.findings.cases import (
     usual,
     watching,
 )
+
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.settings import Settings
 
 
 def test_b2_fires_for_two_nodes_of_one_request() -> None:
@@ -37,6 +43,30 @@ def test_b2_does_not_advise_a_restart_if_the_ghost_belongs_to_another_session() 
 
     assert "goes when its own session ends" in finding.advice
     assert "Restart" not in finding.advice
+
+
+def test_b2_advises_to_delete_a_ghost_that_no_session_owns() -> None:
+    """A persistent node goes with no session."""
+    ghost, twin = At(k("alice", 0).name, ""), At(k("alice", 0).name[:-1] + "5", "alice")
+    advice = only("B2", ctx(ghost, twin)).advice
+
+    assert advice.startswith("Delete ")
+    assert "session ends" not in advice
+
+
+@pytest.mark.parametrize("read", [(), (0,), (1,)])
+def test_b2_does_not_say_which_session_owns_an_unread_node(read: tuple[int, ...]) -> None:
+    """Neither another one nor the same."""
+    names = (k("alice", 0).name[:-1] + digit for digit in "05")
+    listing, root, *nodes = facts(*(At(name, "alice") for name in names))
+    known = world(listing, root, *(nodes[place] for place in read))
+    lock = lock_at(PATH, known, Settings(), NOW)
+    assert isinstance(lock, Lock)
+    case = msgspec.structs.replace(ctx(k("alice", 0)), lock=lock)
+    finding = only("B2", case)
+
+    assert "session ends" not in finding.advice
+    assert finding.evidence[1].supports is None
 
 
 def test_b2_is_quiet_for_two_requests_of_one_session() -> None:

@@ -33,10 +33,12 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
-    is_one_session = earlier.owner == later.owner
+    is_one_session = earlier.owner == later.owner != 0
     owner, first, second = ctx.name_of(later), short(earlier.node), short(later.node)
     remedy = f"Restart {owner}: its nodes go with its session."
-    if not is_one_session:
+    if earlier.znode.stat and not earlier.owner:
+        remedy = f"Delete {first}: no session owns it, so it stays if {owner} restarts."
+    elif earlier.owner and later.owner and not is_one_session:
         remedy = f"{first} goes when its own session ends, which is not that of {second}."
     waits_for, guid = f"{second} waits for its own ghost {first}", short(later.token or "")
     return RuleMatch(
