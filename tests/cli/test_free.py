@@ -353,11 +353,12 @@ def test_a_lock_that_is_not_there(free: Zktop) -> None:
 
 
 def test_a_folder_of_locks_is_no_lock_to_free(free: Zktop, client: KazooClient, lock: str) -> None:
-    """Nothing about it is unknown: the path is wrong."""
+    """Nothing about it is unknown: the path is wrong, and would be with any --root."""
     for name in "ab":
         client.create(f"{lock}-all/{name}/lock-", ephemeral=True, sequence=True, makepath=True)
 
     code, out, err = free(f"{lock}-all", "--root", f"{lock}-all")
 
     assert (code, out) == (4, "")
-    assert f"{lock}-all is not the path of one lock: it is a folder of locks" in err
+    says = "it is a folder of locks, not a lock: name one of them."
+    assert f"{lock}-all is not the path of one lock: {says}" in " ".join(err.split())

@@ -1,5 +1,6 @@
 """`zktop free`: the ways to free a lock; does the two safe ones with --yes."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -81,7 +82,8 @@ def command(
         if plan is None or view is None:
             raise NothingToLookAtError(f"There is no lock at {path}.")
         if view.lock.is_no_lock:
-            raise NothingToLookAtError(f"{path} is not the path of one lock: {view.lock.error}.")
+            why = re.sub("use --root '.*'", "name one of them", view.lock.error or "")
+            raise NothingToLookAtError(f"{path} is not the path of one lock: {why}.")
         deed = _deed(report, view, node, revoke=revoke)
         done = None
         if deed is not None:
