@@ -1,7 +1,7 @@
 """Format times, durations, counts and names for sentences and tables."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -134,13 +134,15 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def unblocks(frees: int) -> str:
-    """Say how many clients go on after one is killed; `frees` counts that one as well.
+def unblocks(frees: int, actors: Sized) -> str:
+    """Say how many of the actors of a deadlock go on after one, counted in `frees`, is killed.
 
-    >>> unblocks(1), unblocks(2), unblocks(4)
-    ('unblocks no others', 'unblocks 1 other', 'unblocks 3 others')
+    >>> unblocks(1, "A"), unblocks(1, "AB"), unblocks(2, "AB")
+    ('unblocks no others', 'unblocks no others by itself', 'unblocks 1 other')
     """
-    return f"unblocks {count(frees - 1, 'other') if frees > 1 else 'no others'}"
+    if frees > 1:
+        return f"unblocks {count(frees - 1, 'other')}"
+    return f"unblocks no others{' by itself' if len(actors) > 1 else ''}"
 
 
 def waits(number: int | None) -> str:

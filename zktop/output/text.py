@@ -24,7 +24,6 @@ from zktop.output.schema import (
     LockJson,
     SnapshotJson,
     StepJson,
-    WayOutJson,
 )
 
 WIDTH = 80
@@ -178,14 +177,9 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     yield from _steps(deadlock, names, width)
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
-        text = f"to resolve: {verb(way.why)} {client}, which {way.why}: {freed_by(way, deadlock)}"
+        freed = unblocks(way.frees, deadlock.actors)
+        text = f"to resolve: {verb(way.why)} {client}, which {way.why}: {freed}"
         yield from wrapped(text, "  ", width)
-
-
-def freed_by(way: WayOutJson, deadlock: DeadlockJson) -> str:
-    """Say how many others one kill unblocks, and whether it takes more than this one."""
-    alone = "that alone " if way.frees <= 1 < len(deadlock.actors) else ""
-    return f"{alone}{unblocks(way.frees)}"
 
 
 def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterator[str]:

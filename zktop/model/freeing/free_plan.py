@@ -203,7 +203,7 @@ class _Planner:
             member = view.lock.member(place.node) if view and place else None
             if view is None or member is None:
                 continue
-            freed = f"That {unblocks(way.frees)}; {self.name(member)} {way.why}."
+            freed = f"That {unblocks(way.frees, deadlock.actors)}; {self.name(member)} {way.why}."
             yield _Obstacle(view, member, "deadlocked", freed)
 
     def blocker(self, obstacle: _Obstacle) -> LockBlocker:

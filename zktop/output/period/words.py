@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.format import clock, count, millis, several, spoken
+from zktop.model.format import clock, count, millis, several, spoken, unblocks
 from zktop.model.layouts.layout import in_its_mode
 from zktop.model.waits.ways_out import process, verb
 from zktop.output.period.period_schema import (
@@ -23,7 +23,7 @@ from zktop.output.period.period_schema import (
     SpreadJson,
 )
 from zktop.output.schema import DeadlockJson, ExpiredSessionJson, FreedLockJson
-from zktop.output.text import CONFIDENCE_WORDS, blind_lines, freed_by, step_sentence
+from zktop.output.text import CONFIDENCE_WORDS, blind_lines, step_sentence
 
 MAX_FINDINGS: Final = 100
 MAX_STEPS: Final = 12
@@ -206,7 +206,8 @@ def _ending(how: str | None) -> str:
 def _way_out(dead: DeadlockJson) -> str:
     for way in dead.ways_out:
         client = process(way.name, way.actor, way.client)
-        return f"To resolve it, {verb(way.why)} {client}, which {way.why}: {freed_by(way, dead)}."
+        freed = unblocks(way.frees, dead.actors)
+        return f"To resolve it, {verb(way.why)} {client}, which {way.why}: {freed}."
     return ""
 
 

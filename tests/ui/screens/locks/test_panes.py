@@ -69,6 +69,17 @@ def test_a_small_deadlock_is_drawn_and_says_what_to_do(report: Report) -> None:
     assert list(dict.fromkeys(cases)) == [finding.id for finding in report.findings[:2]]
 
 
+def test_a_kill_that_resolves_nothing_alone_says_so(report: Report) -> None:
+    """Two clients that both want to write must both be killed."""
+    (dead,) = report.deadlocks
+    ways = tuple(msgspec.structs.replace(way, frees=1) for way in dead.ways_out)
+    dead = msgspec.structs.replace(dead, ways_out=ways)
+    report = msgspec.structs.replace(report, deadlocks=(dead,))
+    lines, _ = alert_lines(list(alerts(report)), report.now, 100)
+
+    assert texts(lines)[2].endswith("unblocks no others by itself")
+
+
 def test_a_deadlock_without_a_ring_and_without_a_way_out_has_its_sentence(report: Report) -> None:
     """There is nothing to draw, as for a ring of many clients that are known by their watches."""
     (dead,) = report.deadlocks

@@ -157,7 +157,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
         )
         drawn = line(
             ("   or ", "dim"), *name, (_address(way), "address"),
-            f"  {unblocks(way.frees)}", (f"  {way.why}", "dim"),
+            f"  {unblocks(way.frees, shown.judged.actors)}", (f"  {way.why}", "dim"),
         )  # fmt: skip
         writer.write(drawn, link)
     advice = next(
@@ -173,7 +173,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
 def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
     """Describe the client to stop: its address, and how many clients that unblocks."""
     name = Run(f" {way.owner} ", pill(shown.ink))
-    freed = unblocks(way.frees)
+    freed = unblocks(way.frees, shown.judged.actors)
     session = f"session {way.actor}" if session_of(way.actor) is not None else ""
     about = ", ".join(filter(None, (session, way.why)))
     head = line(

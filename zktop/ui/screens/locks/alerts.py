@@ -151,7 +151,7 @@ def _answer(deadlock: Deadlock, *, is_wide: bool) -> Iterator[Line]:
         yield (
             Run(f" {verb(way.why).capitalize()} ", "warning"),
             *name,
-            Run(f": {unblocks(way.frees)}"),
+            Run(f": {unblocks(way.frees, deadlock.actors)}"),
         )
 
 
