@@ -1,5 +1,7 @@
 """Clients that wait without a znode of their own: only the watch tables show them."""
 
+from collections.abc import Collection
+
 import pytest
 from model.builders import NOW, ZK1, ZK2, connections, no_watches, own, row, session, world
 from model.findings.cases import ZXID, At, facts, k, watching
@@ -12,7 +14,7 @@ from zktop.model.report import LockView
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
-PAIR, MASTER = "/hadoop-ha/nn", "/locks/master-lock"
+PAIR, MASTER, OTHER = "/hadoop-ha/nn", "/locks/master-lock", "/locks/other-lock"
 ACTIVE = f"{PAIR}/ActiveStandbyElectorLock"
 SINGLE = facts(path=MASTER, stat=Stat(50, 50, NOW, owner=session("ann")))
 HADOOP = facts(At("ActiveStandbyElectorLock", "ann"), At("ActiveBreadCrumb", ""), path=PAIR)
@@ -151,6 +153,34 @@ def test_an_observer_of_hundreds_of_paths_waits_for_none_of_them() -> None:
     )
 
     assert report.watched_by(session("bob")) == ()
+
+
+def changed(*news: AnyFact) -> Collection[Text]:
+    """The locks that change with these facts while bob watches two single nodes of ann."""
+    other = facts(path=OTHER, stat=Stat(50, 50, NOW, owner=session("ann")))
+    tables = connections(ZK1, row("ann"), row("bob"))
+    examiner = Examiner(Settings(roots=(Root("/locks/*"),)))
+    before = world(own(), *SINGLE, *other, tables, watching({"bob": [MASTER, OTHER]}))
+    first = examiner.look(before, NOW)
+    return examiner.look(before.after(*news), NOW + 1_000).changed_since(first)
+
+
+def test_new_tables_with_the_same_watches_change_no_lock() -> None:
+    """Every server is asked every few seconds, and there may be 100,000 such locks."""
+    tables = connections(ZK1, row("ann"), row("bob"), row("cat"), at=NOW + 1_000)
+
+    assert changed(tables, watching({"bob": [MASTER, OTHER]}, NOW + 1_000)) == set()
+
+
+def test_a_lock_changes_with_those_who_watch_its_node() -> None:
+    """Those that others still watch stay as they are."""
+    assert changed(watching({"bob": [OTHER], "cat": [OTHER]}, NOW + 1_000)) == {MASTER, OTHER}
+    assert changed(watching({"bob": [OTHER]}, NOW + 1_000)) == {MASTER}
+
+
+def test_locks_that_only_our_own_session_watches_change_with_it() -> None:
+    """Our session is no waiter; a former one of ours is until the servers forget it."""
+    assert changed(own("bob", at=NOW + 1_000)) == {MASTER, OTHER}
 
 
 def test_the_wait_of_a_client_without_a_znode_is_unknown() -> None:

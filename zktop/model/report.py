@@ -89,7 +89,8 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def waiting(self) -> int:
-        return len(self.lock.waiters) + len(self.watch_check.watchers_waiting)
+        waiters = sum(len(queue.waiters) for queue in self.lock.queues)
+        return waiters + len(self.watch_check.watchers_waiting)
 
     @property
     def knows_waiters(self) -> bool:
@@ -273,16 +274,27 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
                         return label
         return None
 
+    def changed_since(self, before: "Report | None") -> Collection[Text]:
+        """Return the locks that changed, or whose waiters without a znode may have changed."""
+        if before is None:
+            return self.paths
+        watched = self.ensemble.rewatched_since(before.ensemble)
+        return self.parts.changed_since(before.parts) | self._only_watched(watched)
+
     def watched_by(self, session: Session) -> tuple[Text, ...]:
         """Return the locks that a session waits for by its watches alone, sorted."""
         watched = self.ensemble.watched(session) or ()
         if len(watched) > MAX_WATCHED:
             return ()
-        near = {Text(place) for path in watched for place in (path, split(path)[0])}
-        views = filter(None, map(self.view, sorted(near)))
+        views = filter(None, map(self.view, sorted(self._only_watched(watched))))
         return tuple(
             view.lock.path for view in views if session in view.watch_check.watchers_waiting
         )
+
+    def _only_watched(self, paths: Iterable[Text]) -> set[Text]:
+        """Return which of these znodes, and of their parents, are locks without queues."""
+        near = {place for path in paths for place in (path, split(path)[0])}
+        return {path for path in self.parts.among(near) if self.parts[path].lock.is_only_watched}
 
     def nodes_in(self, path: str, rules: Collection[str]) -> frozenset[Text]:
         """Return the nodes of a lock that have an alarm of one of these rules, not just a note."""

@@ -12,7 +12,7 @@ from typing import Final
 from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, Figures, LockAccount
 from zktop.model.accounting.actor_names import ActorNames
 from zktop.model.accounting.charges import Charges
-from zktop.model.accounting.member_counts import ChangedLocks, member_counts
+from zktop.model.accounting.member_counts import member_counts
 from zktop.model.accounting.spread import DurationTally
 from zktop.model.actors import Actors
 from zktop.model.facts import Millis, Session
@@ -86,7 +86,6 @@ class Ledger:
         """Begin the period at this time, or with the first report."""
         self._since = since or 0
         self._report: Report | None = None
-        self._changed = ChangedLocks()
         self._charges = Charges(Actors(Settings()), self._since)
         self._names = ActorNames()
         self._locks: defaultdict[Text, FigureTally] = defaultdict(FigureTally)
@@ -106,7 +105,7 @@ class Ledger:
         self._charges.end_look()
         self._note_connection(report)
         times = {event.lock: event.at for event in report.events}
-        for path in self._changed.after(report):
+        for path in report.changed_since(before):
             view = report.view(path)
             waiting = member_counts(view)["waits"] if view else 0
             if waiting or before is not None:  # most locks are quiet from beginning to end

@@ -1,35 +1,9 @@
-"""Counts the members of a lock by state, and finds the locks whose counts may have changed."""
+"""Counts the members of a lock by state."""
 
 from collections.abc import Iterator
 
 from zktop.model.locks.lock import MemberState
-from zktop.model.report import LockRecord, LockView, Report
-from zktop.model.text import Text
-from zktop.model.world.persistent_map import PersistentMap
-from zktop.model.world.tables_of_one_server import ServerTables
-
-
-class ChangedLocks:
-    """Finds the locks whose members may have changed since the previous report."""
-
-    def __init__(self) -> None:
-        self._records: PersistentMap[Text, LockRecord] = PersistentMap()
-        self._tables: tuple[ServerTables, ...] = ()
-        self._watched: set[Text] = set()  # locks whose waiters only watch tables show
-
-    def after(self, report: Report) -> set[Text]:
-        """Return the paths of locks that may have changed, including new and vanished ones."""
-        changed = report.parts.changed_since(self._records)
-        if report.ensemble.tables != self._tables:
-            changed |= self._watched
-        self._records, self._tables = report.parts, report.ensemble.tables
-        for path in changed:
-            record = report.parts.get(path)
-            if record is not None and record.lock.is_only_watched:
-                self._watched.add(path)
-            else:
-                self._watched.discard(path)
-        return changed
+from zktop.model.report import LockView
 
 
 def member_counts(view: LockView) -> dict[MemberState, int]:

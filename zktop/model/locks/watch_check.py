@@ -80,9 +80,8 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The sessions that wait without a znode, known only by their watches, unordered."""
         if not self.lock.is_only_watched:
             return ()
-        return tuple(
-            sorted({session for held in self.lock.holders for session in self.bystanders(held)})
-        )
+        watching = frozenset[Session]().union(*map(self.watchers, self.lock.holders))
+        return tuple(sorted(watching - self._members_of.keys())) if watching else ()
 
     def member_at(self, path: str) -> Member | None:
         """Return the member at an absolute path."""

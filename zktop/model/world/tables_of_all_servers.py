@@ -7,6 +7,7 @@ the `czxid` of one of its nodes is given, tables read before that transaction ar
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from operator import is_
 from typing import Final, Literal
 
@@ -239,12 +240,26 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def changed_since(self, before: "Ensemble") -> frozenset[Session]:
         """Return the sessions whose server, watches or nodes (if many) changed."""
+        return frozenset[Session]().union(*starmap(_difference, self._pairs(before)))
+
+    def rewatched_since(self, before: "Ensemble") -> set[Text]:
+        """Return the paths whose watchers, without our own session, may have changed."""
+        ours = {before.own or 0, self.own or 0} if before.own != self.own else ()
+        changed: set[Text] = set()
+        for was, now in (map(_watch_rows, pair) for pair in self._pairs(before)):
+            for session in _changed(was, now):
+                changed.update({*was.get(session, ())} ^ {*now.get(session, ())})
+            for session in ours:
+                changed.update(was.get(session, ()), now.get(session, ()))
+        return changed
+
+    def _pairs(
+        self, before: "Ensemble"
+    ) -> Iterator[tuple[ServerTables | None, ServerTables | None]]:
+        """Yield the earlier and the present tables of each server."""
         earlier = {server.server: server for server in before.tables}
         later = {server.server: server for server in self.tables}
-        changed: set[Session] = set()
-        for server in earlier.keys() | later.keys():
-            changed |= _difference(earlier.get(server), later.get(server))
-        return frozenset(changed)
+        return ((earlier.get(one), later.get(one)) for one in earlier.keys() | later.keys())
 
     def _server_of(self, session: Session) -> ServerTables | None:
         """Find the server that the session is connected to, as far as that is known."""

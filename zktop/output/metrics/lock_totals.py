@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
-from zktop.model.accounting.member_counts import ChangedLocks, member_counts
+from zktop.model.accounting.member_counts import member_counts
 from zktop.model.layouts.layout import LARGEST
 from zktop.model.locks.lock import Lock, MemberState
 from zktop.model.locks.semaphore_queue import LeasePool
@@ -53,16 +53,17 @@ class LockTotals:
         self.members: Counter[tuple[str, MemberState]] = Counter()
         self.folders: Counter[tuple[str, bool]] = Counter()  # by root and whether it is empty
         self._figures: dict[Text, LockFigures] = {}
-        self._changed = ChangedLocks()
+        self._report: Report | None = None
 
     def look(self, report: Report) -> None:
         """Recount the locks that changed since the previous report."""
-        for path in self._changed.after(report):
-            if (before := self._figures.pop(path, None)) is not None:
-                self._count(before, -1)
+        before, self._report = self._report, report
+        for path in report.changed_since(before):
+            if (figures := self._figures.pop(path, None)) is not None:
+                self._count(figures, -1)
             if (view := report.view(path)) is not None:
-                self._figures[path] = after = lock_figures(view, report.settings)
-                self._count(after, 1)
+                self._figures[path] = figures = lock_figures(view, report.settings)
+                self._count(figures, 1)
 
     def longest_queues(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
         """Yield the locks with the most waiters, and those with the paths in `always`."""

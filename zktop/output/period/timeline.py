@@ -11,7 +11,7 @@ import msgspec
 
 from zktop.model.accounting.accounts import Accounts
 from zktop.model.accounting.ledger import Ledger
-from zktop.model.accounting.member_counts import ChangedLocks, member_counts
+from zktop.model.accounting.member_counts import member_counts
 from zktop.model.facts import Millis
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import MODE_LETTERS
@@ -87,7 +87,7 @@ class Timeline:
     def __init__(self, since: Millis | None = None) -> None:
         self._since = since or 0
         self._step = FIRST_STEP_MS
-        self._changed = ChangedLocks()
+        self._report: Report | None = None
         self._tracks: dict[Text, _Track] = {}
         self._totals: dict[int, tuple[int, int]] = {}
         self._states = self._waiting = self._contended = 0
@@ -97,7 +97,8 @@ class Timeline:
         if not self._is_begun:
             self._since, self._is_begun = max(self._since, report.now), True
         times = {event.lock: event.at for event in report.events}
-        for path in self._changed.after(report):
+        before, self._report = self._report, report
+        for path in report.changed_since(before):
             self._add(path, report, times.get(path, report.now), ledger)
         self._totals[self._moment(report.now)] = self._waiting, self._contended
         most = max(MAX_STATES, 2 * len(self._tracks))  # each may keep two, whatever the step

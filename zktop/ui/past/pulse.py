@@ -2,15 +2,12 @@
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.history.events import Event
-from zktop.model.locks.lock import Lock
-from zktop.model.report import LockRecord, Report
+from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.persistent_map import PersistentMap
 from zktop.ui.interfaces import Frame
 
 KEPT_S: Final = 4 * 3600
@@ -47,9 +44,7 @@ class Pulse:
         self._newest: Millis = 0
         # When each wait ended, and its length.
         self._waits: deque[tuple[Millis, int]] = deque(maxlen=MAX_WAITS)
-        self._locks: PersistentMap[Text, LockRecord] = PersistentMap()
-        self._by_watch: dict[Text, int] = {}  # waiters without a znode, by lock
-        self._tables: object = ()
+        self._report: Report | None = None
         self._waiting = 0
 
     def add(self, frame: Frame) -> None:
@@ -119,28 +114,11 @@ class Pulse:
 
     def _more_waiters(self, report: Report) -> int:
         """Return how many more clients wait than before; only changed locks are recounted."""
-        before, self._locks = self._locks, report.parts
-        changed = report.parts.changed_since(before)
-        return self._more_by_watch(report, changed) + sum(
-            _waiters(report.parts.get(path)) - _waiters(before.get(path)) for path in changed
+        before, self._report = self._report, report
+        return sum(
+            _waiters(report, path) - (_waiters(before, path) if before is not None else 0)
+            for path in report.changed_since(before)
         )
-
-    def _more_by_watch(self, report: Report, changed: Collection[Text]) -> int:
-        """Return how many more clients wait by a watch alone; new tables recount all of them."""
-        counts, tables = self._by_watch, report.ensemble.tables
-        before = sum(counts.values())
-        for path in changed:
-            record = report.parts.get(path)
-            if record is None or not record.lock.is_only_watched or record.lock.has_standbys:
-                counts.pop(path, None)
-            else:
-                counts[path] = 0
-        stale = counts.keys() & changed if tables == self._tables else [*counts]
-        self._tables = tables
-        for path in stale:
-            view = report.view(path)
-            counts[path] = len(view.watch_check.watchers_waiting) if view is not None else 0
-        return sum(counts.values()) - before
 
     def _note_waits(self, events: tuple[Event, ...]) -> int:
         acquired = [event for event in events if event.event == "acquired"]
@@ -163,9 +141,7 @@ def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
     return before._replace(second=second, acquired=0, wait_p99_ms=p99)
 
 
-def _waiters(record: LockRecord | None) -> int:
+def _waiters(report: Report, path: Text) -> int:
     """Return how many clients wait for a lock; the candidates of an election do not wait."""
-    lock: Lock | None = record.lock if record is not None else None
-    if lock is None or lock.has_standbys:
-        return 0
-    return sum(len(queue.waiters) for queue in lock.queues)
+    view = report.view(path)
+    return 0 if view is None or view.lock.has_standbys else view.waiting

@@ -13,6 +13,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
 MEMBERS_AT_ONCE: Final = 1_500  # reading them takes some 4 ms
+PER_LOCK: Final = 5  # a lock takes as long as so many members
 
 
 class SessionLocks(msgspec.Struct, eq=False, gc=False):
@@ -42,7 +43,7 @@ class SessionDirectory:
     def __init__(self) -> None:
         self.report: Report | None = None
         self.locks: dict[Session, SessionLocks] = {}
-        self._watchers: dict[Text, tuple[Session, ...]] = {}  # by lock; for all only watched
+        self._watchers: dict[Text, tuple[Session, ...]] = {}  # of locks without queues
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
         """Apply another report, later or earlier; add to `changed` sessions whose locks changed.
@@ -52,31 +53,24 @@ class SessionDirectory:
         before, self.report = self.report, report
         if before is report:
             return
-        paths = report.paths if before is None else report.parts.changed_since(before.parts)
         members = 0
-        for path in paths:
+        for path in report.changed_since(before):
             if before is not None:
                 changed.update(self._remove(path, before))
             changed.update(self._add(path, report))
-            members += record.lock.size if (record := report.parts.get(path)) is not None else 1
+            changed.update(self._read_watchers(path, report))
+            record = report.parts.get(path)
+            members += PER_LOCK + (record.lock.size if record is not None else 0)
             if members >= MEMBERS_AT_ONCE:
                 members = 0
-                yield
-        has_news = before is None or before.ensemble.tables != report.ensemble.tables
-        watched = [
-            path for path in (self._watchers if has_news else paths) if path in self._watchers
-        ]
-        for number, path in enumerate(watched, start=1):
-            changed.update(self._read_watchers(path, report))
-            if number % MEMBERS_AT_ONCE == 0:
                 yield
 
     def _read_watchers(self, path: Text, report: Report) -> set[Session]:
         """Update the sessions that wait for a lock by a watch alone; return those that changed."""
         view, earlier = report.view(path), self._watchers.pop(path, ())
-        if view is not None and view.lock.is_only_watched:
-            self._watchers[path] = view.watch_check.watchers_waiting
-        now = self._watchers.get(path, ())
+        now = view.watch_check.watchers_waiting if view is not None else ()
+        if now:
+            self._watchers[path] = now
         for session in set(earlier).difference(now):
             del self.locks[session].by_watch[path]
             self._drop_empty(session)
@@ -95,9 +89,6 @@ class SessionDirectory:
             self._drop_empty(member.owner)
 
     def _add(self, path: Text, report: Report) -> Iterator[Session]:
-        part = report.parts.get(path)
-        if part is not None and part.lock.is_only_watched:
-            self._watchers.setdefault(path, ())
         for member, is_held in _owned(path, report):
             yield member.owner
             locks = self._locks_of(member.owner)
