@@ -116,6 +116,17 @@ def test_a_wait_without_a_znode_counts_in_table_and_filters() -> None:
     assert rows.rows[session("bob")].paths.split() == [PATH, "/locks/other"]
 
 
+def test_a_lock_that_vanished_may_still_be_among_the_waits_of_rows() -> None:
+    """A large report is read in steps, and the details are drawn in between."""
+    rows = SessionRows()
+    rows.set_grouped(on=False)
+    read_whole(rows, watched("/locks/single", "/locks/other")[-1].report)
+    rows.report = watched("/locks/other")[-1].report  # what the first step does
+    writer = details(rows.rows[session("bob")], RecentContacts((), 0), 100, is_ascii=False)
+
+    assert any("X /locks/single" in text_of(drawn) for drawn in writer.lines)
+
+
 def test_locks_watched_without_a_znode_are_counted() -> None:
     """Six are listed."""
     report = watched(*(f"/locks/s{number}" for number in range(10)))[-1].report
