@@ -176,12 +176,15 @@ def test_an_expired_session_without_locks_is_no_row() -> None:
     silent = report_of(silent_ms=9_000)
     seen = next(finding for finding in silent.findings if finding.sessions)
     sessions = (session("idle-1"), session("gone"))
-    tables = (
-        connections(ZK1, row("idle-1")),
-        expiry(ZK1, dict.fromkeys(("idle-1", "zktop"), 9_000)),
+    rows = SessionRows()
+    listed = dict.fromkeys(("idle-1", "zktop"), 9_000)
+    tables = connections(ZK1, row("idle-1")), expiry(ZK1, {**listed, "gone": 9_000})
+    film = frames(
+        (NOW, [*lock("/locks/l", "A"), own(), figures(ZK1), *tables]),
+        (NOW + 3_000, [expiry(ZK1, listed, at=NOW + 3_000)]),
     )
-    (frame,) = frames((NOW, [*lock("/locks/l", "A"), own(), figures(ZK1), *tables]))
-    rows = rows_of(replace(frame.report, findings=(replace(seen, sessions=sessions),))).rows
+    for frame, is_listed in zip(film, (True, False), strict=True):
+        read_whole(rows, replace(frame.report, findings=(replace(seen, sessions=sessions),)))
 
-    assert session("idle-1") in rows
-    assert session("gone") not in rows
+        assert session("idle-1") in rows.rows
+        assert (session("gone") in rows.rows) == is_listed

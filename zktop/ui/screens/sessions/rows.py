@@ -205,10 +205,11 @@ class SessionRows(LiveRows[SessionRow]):
         return sum(one.level == "HIGH" for one in self.risks.by_session.values())
 
     def _reconnected(self, report: Report, before: Report | None) -> set[Session]:
-        """Return the sessions that connected or disconnected since the previous report."""
+        """Return the sessions that connected, disconnected, or without a lock may have expired."""
         found = {one for server in report.ensemble.tables for one in server.connections or ()}
         found.discard(report.ensemble.own or 0)
         changed, self.connected = found ^ self.connected, found
+        changed |= self.risks.by_session.keys() - self.directory.locks.keys()
         return changed | (report.ensemble.changed_since(before.ensemble) if before else set())
 
     def _set(self, session: Session) -> None:
