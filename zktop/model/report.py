@@ -19,7 +19,7 @@ from zktop.model.history.expired_sessions import ExpiredSession
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute_path
-from zktop.model.locks.watch_check import MAX_WATCHED, WatchCheck
+from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.locks_of_sessions import LocksOfSessions
 from zktop.model.owner_list import OwnerList
 from zktop.model.session_ids import session_text
@@ -283,13 +283,12 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     def watched_by(self, session: Session) -> tuple[Text, ...]:
         """Return the locks that a session waits for by its watches alone, sorted."""
-        watched = self.ensemble.watched(session) or ()
-        if len(watched) > MAX_WATCHED:
-            return ()
-        views = filter(None, map(self.view, sorted(self._only_watched(watched))))
-        return tuple(
-            view.lock.path for view in views if session in view.watch_check.watchers_waiting
-        )
+        locks = [
+            self.parts[path].lock
+            for path in self._only_watched(self.ensemble.watched(session) or ())
+        ]
+        checks = (WatchCheck(lock, self.ensemble) for lock in locks)
+        return tuple(sorted(one.lock.path for one in checks if session in one.watchers_waiting))
 
     def _only_watched(self, paths: Iterable[Text]) -> set[Text]:
         """Return which of these znodes, and of their parents, are locks without queues."""
