@@ -240,6 +240,20 @@ def test_many_findings_alike_keep_the_nodes_of_each_lock() -> None:
     assert not [*shown.nodes_in("/jobs")]
 
 
+@pytest.mark.parametrize("path", ["/jobs/more", "/jobs/0000"])
+def test_a_note_among_many_alarms_alike_marks_no_node(path: str) -> None:
+    """Neither in a group of several locks nor in one of a single lock."""
+    paths = [f"/jobs/{place:04d}" for place in range(MANY + 1)]
+    alarms = [
+        one("B1", lock="/jobs/0000" if path == "/jobs/0000" else lock, node=f"n{place}")
+        for place, lock in enumerate(paths)
+    ]
+    (shown,) = folded([*alarms, one("B1", lock=path, node="note", severity="info")])
+
+    assert "note" not in shown.nodes_in(path)
+    assert "n0" in shown.nodes_in("/jobs/0000")
+
+
 def test_findings_alike_that_fit_on_two_screens_stay_apart() -> None:
     """Each of them can be read."""
     assert len(folded(many("L1", MANY))) == MANY

@@ -394,6 +394,7 @@ class _Kind:
     def group(self) -> ManyAlike:
         """One finding for all members, worded like the one that is first on screen."""
         first = self.members[self._first]
+        is_note = first.severity == "info"
         locks = tuple(dict.fromkeys((*first.locks, *self._locks)))
         is_one_lock = len(locks) == 1
         nodes = (node for member in self.members for node in member.nodes) if is_one_lock else ()
@@ -406,7 +407,7 @@ class _Kind:
             sessions=tuple(dict.fromkeys((*first.sessions, *self._sessions))),
             locks=locks,
             cause=self.cause,
-            alike=() if is_one_lock else tuple(self.members),
+            alike=tuple(one for one in self.members if is_note or one.severity != "info"),
         )
         group = ManyAlike(first.id, shown, others)
         return replace(group, shown=group.reworded(first))
