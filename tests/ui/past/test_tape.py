@@ -14,6 +14,7 @@ from zktop.model.history.events import Event
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import (
+    ALIKE_BYTES,
     ENDED_DEADLOCKS,
     FINDING_BYTES,
     FRAME_BYTES,
@@ -26,6 +27,7 @@ from zktop.ui.past.tape import (
     StoredFrame,
     Tape,
     TapeLimits,
+    new_bytes,
 )
 
 CHANGE_BYTES = FRAME_BYTES + LOCK_BYTES + 1_000  # a frame in which one small lock changed
@@ -295,6 +297,21 @@ def test_a_finding_weighs_only_where_it_is_new() -> None:
     assert len(late.frame.report.findings) >= 100
     assert late.weight_bytes >= 100 * FINDING_BYTES
     assert later.weight_bytes == FRAME_BYTES
+
+
+def test_many_findings_shown_as_one_weigh_by_their_number() -> None:
+    """The one names all their locks and sessions."""
+    looks = ((BEGIN, facts("X x: A B")), (BEGIN + 30 * 60_000, []))
+    before, after = frames(*looks)
+    one = after.report.findings[0]
+    weights = [
+        new_bytes(
+            replace(after, report=replace(after.report, findings=(shown,))), (), before.report
+        )
+        for shown in (replace(one), replace(one, alike=(one,) * 1000))
+    ]
+
+    assert weights[1] - weights[0] == 1000 * ALIKE_BYTES
 
 
 def test_tables_of_the_servers_weigh_by_their_rows() -> None:

@@ -41,6 +41,7 @@ MEMBER_BYTES: Final = 32
 MAP_ENTRY_BYTES: Final = 32  # of the map of all locks, which is rewritten now and then
 ROW_BYTES: Final = 200
 FINDING_BYTES: Final = 800
+ALIKE_BYTES: Final = 32  # of each of many findings that are shown as one
 EVENT_BYTES: Final = 300
 
 
@@ -55,10 +56,11 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
         return FRAME_BYTES
     locks = [part.lock for path in changed if (part := before.parts.get(path)) is not None]
     is_rewritten = before.parts.base is not report.parts.base
-    findings = 0
+    findings = alike = 0
     if before.findings is not report.findings:
         known = set(map(id, before.findings))
-        findings = sum(id(finding) not in known for finding in report.findings)
+        new = [finding for finding in report.findings if id(finding) not in known]
+        findings, alike = len(new), sum(len(finding.alike) for finding in new)
     tables, tables_before = report.world.tables, before.world.tables
     rows = sum(_replaced_rows(one, tables.get(name)) for name, one in tables_before.items())
     return (
@@ -68,6 +70,7 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
         + (MAP_ENTRY_BYTES * len(report.parts.base) if is_rewritten else 0)
         + ROW_BYTES * rows
         + FINDING_BYTES * findings
+        + ALIKE_BYTES * alike
         + EVENT_BYTES * len(frame.events)
     )
 
