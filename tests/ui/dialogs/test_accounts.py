@@ -51,6 +51,7 @@ def test_the_tables_fit_the_width(width: int, *, has_all: bool) -> None:
 
     assert not [line for line in lines if len(line) > width or line.endswith("…")]
     assert has_all is any("WORST LOCK" in line for line in lines)
+    assert any("FAILED WAITS" in line for line in lines)  # as in a report
 
 
 def test_only_the_period_counts() -> None:

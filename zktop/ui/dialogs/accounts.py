@@ -17,8 +17,9 @@ from zktop.ui.styled_text import Line, fitted, hanging_lines, joined, line, righ
 MAX_ROWS: Final = 20
 COST_CELLS: Final = 14
 TIME_CELLS: Final = 9
-FIGURE_CELLS: Final = COST_CELLS + 2 * TIME_CELLS + 4
-LEAST_NAME_CELLS: Final = 16
+LAST_CELLS: Final = 12
+FIGURE_CELLS: Final = COST_CELLS + TIME_CELLS + LAST_CELLS + 4
+LEAST_NAME_CELLS: Final = 15
 Row = Sequence[tuple[str, Ink]]
 
 
@@ -59,10 +60,10 @@ def account_lines(accounts: Accounts, width: int, *, is_packed: bool) -> Iterato
     classes = [one for one in accounts.classes if one.blocked_ms]
     head = ("CLIENT", "BLOCKED OTHERS", "ITSELF", "WAITED", "WORST LOCK")
     yield from _table(head, map(_client_row, clients), len(clients), width)
-    head = ("LOCK", "CLIENTS WAITED", "", "GAVE UP", "MOSTLY FOR")
+    head = ("LOCK", "CLIENTS WAITED", "", "FAILED WAITS", "MOSTLY FOR")
     yield from _table(head, (_lock_row(lock, names) for lock in locks), len(locks), width)
     if any(one.locks > 1 for one in classes):
-        head = ("CLASS OF LOCKS", "CLIENTS WAITED", "LOCKS", "GAVE UP", "MOSTLY FOR")
+        head = ("CLASS OF LOCKS", "CLIENTS WAITED", "LOCKS", "FAILED WAITS", "MOSTLY FOR")
         yield from _table(head, (_lock_row(one, names) for one in classes), len(classes), width)
 
 
@@ -123,7 +124,7 @@ def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) ->
 
 
 def _cells(row: Row, width: int) -> Line:
-    figures, room = (COST_CELLS, TIME_CELLS, TIME_CELLS), width - FIGURE_CELLS
+    figures, room = (COST_CELLS, TIME_CELLS, LAST_CELLS), width - FIGURE_CELLS
     name, *numbers, last = row
     rest = room // 2 if room >= 2 * LEAST_NAME_CELLS else 0  # no room in a narrow window
     drawn = [fitted(line(name), room - rest)]
