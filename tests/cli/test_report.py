@@ -126,6 +126,7 @@ def test_ctrl_c_ends_the_watch_and_writes_the_report(tmp_path: Path) -> None:
         ("--since +1s", "--since and --until need --from: only a recording has a past."),
         (f"--from {INCIDENT} --duration 1s", "--duration does not go with --from: use --until."),
         (f"--from {INCIDENT} --since +9s --until +1s", "--until is before --since."),
+        ("-o a.pdf", "a.pdf has none of the endings .html, .md, .json: add --format, or end it"),
         (f"--from {INCIDENT} -o none/a.md", "none/a.md cannot be written: No such file or"),
     ],
 )

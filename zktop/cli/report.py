@@ -42,7 +42,7 @@ Examples:
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="Output format; default: that of the file's name, else md.",
+    help="Output format; default: that of the file's ending, md without one.",
 )
 @click.option(
     "-o",
@@ -67,8 +67,9 @@ def command(
     file = period_options["file"]
     if output and file and output.resolve() == Path(file).resolve():
         raise click.UsageError(f"{output} is the recording to read: write to another file.")
+    form = form or _form_of(output)
     found, is_interrupted = _period(overrides, **period_options)
-    document = _document(found, form or _form_of(output))
+    document = _document(found, form)
     if output is None:
         put_utf8(document.rstrip())
     else:
@@ -95,8 +96,13 @@ def _period(
 
 
 def _form_of(output: Path | None) -> str:
+    """Return the format that the ending of a name stands for; Markdown if it has none."""
     suffix = output.suffix[1:].lower() if output else ""
-    return suffix if suffix in FORMATS else "md"
+    if suffix and suffix not in FORMATS:
+        known = ", ".join(f".{form}" for form in FORMATS)
+        what = f"has none of the endings {known}: add --format, or end it with one of them."
+        raise click.UsageError(f"{output} {what}")
+    return suffix or "md"
 
 
 def _recorded(
