@@ -70,7 +70,7 @@ def _drawn(worst: Alert | None) -> Line:
     if worst is None:
         return line(("no problems", "good"))
     is_critical = worst.severity == "critical" and worst.is_sure
-    title = worst.title if worst.is_sure else f"{worst.title}?"
+    title = worst.title.upper() + ("" if worst.is_sure else "?")
     return line((f" {title} ", "alarm" if is_critical else "caution"), f" {worst.where}")
 
 
