@@ -24,8 +24,8 @@ EXIT_CODES = {
     "1": "check: findings that count (--fail-on, --min-confidence); free: refused, or asked but "
     "not released in 10 s; contend: not acquired, or the work failed",
     "2": "invalid usage or config",
-    "3": "no connection, or connection lost and not restored in time; check --from: nothing was "
-    "found, and nothing is known of that time",
+    "3": "no connection, or connection lost and not restored in time; check --from: nothing is "
+    "known of that time",
     "4": "nothing to look at: no lock, or none that can be read (check, snapshot, free), no "
     "layout with this name (layouts), nothing seen in this time (report, --at)",
     "130": "interrupted",
