@@ -283,12 +283,15 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     def watched_by(self, session: Session) -> tuple[Text, ...]:
         """Return the locks that a session waits for by its watches alone, sorted."""
-        locks = [
-            self.parts[path].lock
-            for path in self._only_watched(self.ensemble.watched(session) or ())
-        ]
-        checks = (WatchCheck(lock, self.ensemble) for lock in locks)
-        return tuple(sorted(one.lock.path for one in checks if session in one.watchers_waiting))
+        near = self._only_watched(self.ensemble.watched(session) or ())
+        return tuple(sorted(path for path in near if session in self.watchers_waiting(path)))
+
+    def watchers_waiting(self, path: Text) -> tuple[Session, ...]:
+        """Return the sessions that wait for a lock by their watches alone, unordered."""
+        part = self.parts.get(path)
+        if part is None or not part.lock.is_only_watched:
+            return ()
+        return WatchCheck(part.lock, self.ensemble).watchers_waiting
 
     def _only_watched(self, paths: Iterable[Text]) -> set[Text]:
         """Return which of these znodes, and of their parents, are locks without queues."""
@@ -330,10 +333,9 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     def sessions(self) -> Mapping[Session, SessionView]:
         """All sessions with nodes in locks, or that wait for one by a watch, by id."""
         holds, waits, labels = _locks_and_labels(self.parts.values())
-        watched = (part.lock.path for part in self.parts.values() if part.lock.is_only_watched)
-        for view in filter(None, map(self.view, watched)):
-            for session in view.watch_check.watchers_waiting:
-                waits.setdefault(session, []).append(view.lock.path)
+        for path in self.parts:
+            for session in self.watchers_waiting(path):
+                waits.setdefault(session, []).append(path)
         return {
             session: self._session(
                 session, labels.get(session), holds.get(session, []), waits.get(session, [])

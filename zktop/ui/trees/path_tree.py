@@ -65,8 +65,7 @@ class PathTree:
         for number, (path, record) in enumerate(report.parts.items(), start=1):
             lock = record.lock
             waiting = sum([len(queue.waiters) for queue in lock.queues])
-            if lock.is_only_watched and (view := report.view(path)) is not None:
-                waiting += len(view.watch_check.watchers_waiting)
+            waiting += len(report.watchers_waiting(path))
             self.add(path, waiting, statuses.get(path) or status_without_finding(lock))
             if number % LOCKS_AT_ONCE == 0:
                 yield

@@ -334,10 +334,7 @@ class _TreeBuilder:
         lock = record.lock if holder is None else part_held_by(record.lock, holder)
         if lock.has_standbys and not self.listed:  # they do not wait; trees of one item list them
             return False
-        if lock.waiters:
-            return True
-        view = self.report.view(path) if lock.is_only_watched else None
-        return view is not None and bool(view.watch_check.watchers_waiting)
+        return bool(lock.waiters or self.report.watchers_waiting(path))
 
     def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:
         self.made += 1

@@ -67,9 +67,8 @@ class SessionDirectory:
 
     def _read_watchers(self, path: Text, report: Report) -> set[Session]:
         """Update the sessions that wait for a lock by a watch alone; return those that changed."""
-        view, earlier = report.view(path), self._watchers.pop(path, ())
-        now = view.watch_check.watchers_waiting if view is not None else ()
-        if now:
+        earlier = self._watchers.pop(path, ())
+        if now := report.watchers_waiting(path):
             self._watchers[path] = now
         for session in set(earlier).difference(now):
             del self.locks[session].by_watch[path]

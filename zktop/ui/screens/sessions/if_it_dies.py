@@ -3,13 +3,13 @@
 Also: what a silent session believes when it wakes up late.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from zktop.model.facts import Session
 from zktop.model.findings.finding import ASLEEP
 from zktop.model.format import count, several
-from zktop.model.locks.lock import Lock, Member, absolute_path
+from zktop.model.locks.lock import Member
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
@@ -60,7 +60,7 @@ def queue_of(report: Report, path: Text, session: Session) -> int:
     part = report.parts.get(path)
     if part is None:
         return 0
-    watching = len(watchers_of(report, part.lock))
+    watching = len(report.watchers_waiting(path))
     return watching + sum(len(line.waiters) for line in part_held_by(part.lock, session).queues)
 
 
@@ -68,14 +68,6 @@ def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
     """Return whether all waiters of these locks are known."""
     views = map(report.view, paths)
     return all(view.knows_waiters for view in views if view is not None)
-
-
-def watchers_of(report: Report, lock: Lock) -> Sequence[Session]:
-    """Return the sessions that wait without a znode, known only by their watches."""
-    nodes = lock.holders if lock.is_only_watched else ()
-    watching = (report.ensemble.watchers(absolute_path(lock.path, one.node)) for one in nodes)
-    view = report.view(lock.path) if any(watching) else None
-    return view.watch_check.watchers_waiting if view is not None else ()
 
 
 def if_it_wakes_late(row: SessionRow, held: Iterable[Text]) -> Iterator[tuple[Text, str]]:
@@ -208,4 +200,4 @@ def _waiting_behind(report: Report, path: Text, holder: Session) -> Iterator[Ses
     part = report.parts.get(path)
     if part is not None and not part.lock.has_standbys:
         yield from (member.owner for member in part_held_by(part.lock, holder).waiters)
-        yield from watchers_of(report, part.lock)
+        yield from report.watchers_waiting(path)
