@@ -146,6 +146,30 @@ def test_a_slow_server_is_identified_by_its_late_answer() -> None:
     assert found.kind == ServerKind("zookeeper", (3, 8, 0))
 
 
+@pytest.mark.parametrize(
+    ("known", "ruok_s", "srvr_s"),
+    [(None, 0.95, 1.1), (ServerKind("zookeeper", (3, 8, 0)), 0.0, 1.1)],
+    ids=["unknown", "known"],
+)
+def test_a_server_that_was_paused_is_not_zetcd(
+    known: ServerKind | None, ruok_s: float, srvr_s: float
+) -> None:
+    """When it goes on, its `imok` may come in time and the answer to `srvr` too late."""
+    begun = time.monotonic()
+
+    def behave(line: socket.socket) -> None:
+        is_last = line.recv(10).strip() == b"ruok"
+        time.sleep(max(0.0, begun + (ruok_s if is_last else srvr_s) - time.monotonic()))
+        with suppress(OSError):  # too late
+            line.sendall(b"imok" if is_last else b"Zookeeper version: 3.8.0-x\nMode: leader\n")
+        line.close()
+
+    with listener(_each_apart(behave)) as address:
+        found = probe(address, seconds=1.0, known=known)
+
+    assert (found.outcome, found.kind) == ("silent", None)
+
+
 def _each_apart(behave):  # type: ignore[no-untyped-def]  # of behaviours
     import threading  # noqa: PLC0415
 

@@ -108,9 +108,9 @@ def probe(
                 found = _probe_known_zetcd(address, known, connection, deadline)
                 return replace(found, peer=str(peer))
             send(connection, FIRST_WORD)
-            if context is None and _is_silent(
-                connection, deadline.seconds_left() * SILENT_AFTER_SHARE
-            ):
+            may_be_zetcd = known is None and context is None
+            wait_s = deadline.seconds_left() * SILENT_AFTER_SHARE
+            if may_be_zetcd and _is_silent(connection, wait_s):
                 found = _recognise_zetcd(address, connection, deadline)
             else:
                 found = _read_answer(address, read_to_end(connection, deadline), context, deadline)
@@ -162,8 +162,11 @@ def _is_silent(connection: socket.socket, seconds: float) -> bool:
 
 
 def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
-    """Recognise zetcd: silent to `srvr`, `imok` to `ruok`."""
-    if exchange(address, b"ruok\n", seconds=deadline.seconds_left()) != b"imok":
+    """Recognise zetcd: silent to `srvr`, `imok` to `ruok`.
+
+    A server that was paused answers both once it goes on, so half of the time is left for `srvr`.
+    """
+    if exchange(address, b"ruok\n", seconds=deadline.seconds_left() / 2) != b"imok":
         raise TimeoutError("no answer in time")
     try:
         return _read_answer(address, read_to_end(connection, deadline), None, deadline)
