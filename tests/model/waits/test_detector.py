@@ -9,6 +9,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.waits.detector import (
+    EARLY_END_SHARE,
     JUDGED_PER_LOOK,
     LARGE_KNOT,
     PAUSE_MS,
@@ -122,6 +123,19 @@ def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
 
     assert looks.deadlocks(PAUSE_MS - 1) == 1
     assert looks.deadlocks(PAUSE_MS) == 2
+
+
+def test_a_deadlock_of_a_large_knot_is_over_after_a_tenth_of_the_pause():
+    """Somebody in it may release forty locks a second, and each time the whole knot is judged."""
+    looks = Looks(1)
+    crowd = [f"waiter{number}" for number in range(LARGE_KNOT)]
+    looks.world = looks.world.after(*lock("/locks/a0", "a0", "b0", *crowd))
+    looks.deadlocks(0)
+
+    looks.world = looks.world.after(Gone(path=Text("/locks/a0"), zxid=1_000_000, at=NOW))
+
+    assert looks.deadlocks(PAUSE_MS // EARLY_END_SHARE - 1) == 1
+    assert looks.deadlocks(PAUSE_MS // EARLY_END_SHARE) == 0
 
 
 def test_beside_many_deadlocks_a_new_one_appears_at_once():

@@ -40,6 +40,7 @@ RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two secon
 RANKED_AT_ONCE: Final = 1_000  # queues; more are ranked only in a look without other work
 LARGE_KNOT: Final = 300  # requests in stuck queues; every 300 add a pause
 PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
+EARLY_END_SHARE: Final = 10  # a deadlock that is over ends the pause after a tenth of it
 JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
 TESTED_PER_MS: Final = 12  # places; after a test of 50,000, the next one is 4 s later
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
@@ -232,8 +233,8 @@ class DeadlockDetector:
 
         After a test of a large knot, or of many tangled actors, the next one is delayed in
         proportion, so that thousands of requests do not keep a processor busy; new deadlocks may
-        appear slightly late. The delay ends early if a reported deadlock is over. A thorough look
-        is never delayed.
+        appear slightly late. After a tenth of the delay it ends if a reported deadlock is over. A
+        thorough look is never delayed.
         """
         may_wait = False
         if is_thorough or not self._is_paused(now_ms):
@@ -254,8 +255,11 @@ class DeadlockDetector:
         return replace(self._verdict, blockers=self._root_blockers(now_ms))
 
     def _is_paused(self, now_ms: Millis) -> bool:
-        is_recent = 0 <= now_ms - self._tested_at < self._pause_ms
-        return self._is_untested and is_recent and not any(starmap(self._is_over, self._left))
+        elapsed_ms = now_ms - self._tested_at
+        if not self._is_untested or not 0 <= elapsed_ms < self._pause_ms:
+            return False
+        is_early = elapsed_ms < self._pause_ms // EARLY_END_SHARE
+        return is_early or not any(starmap(self._is_over, self._left))
 
     def _is_over(self, actor: str, place: DeadlockPlace) -> bool:
         """Whether a reported deadlock needs this place, which is gone."""
