@@ -287,7 +287,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         return tuple(sorted(path for path in near if session in self.watchers_waiting(path)))
 
     def watchers_waiting(self, path: Text) -> tuple[Session, ...]:
-        """Return the sessions that wait for a lock by their watches alone, unordered."""
+        """Return the sessions that wait for a lock by their watches alone, sorted."""
         part = self.parts.get(path)
         if part is None or not part.lock.is_only_watched:
             return ()

@@ -263,7 +263,9 @@ def _is_refuted(site: LockSite, previous: str) -> bool:
     A lock whose nodes are only gone, or all empty, is free; the folders beside them do not count.
     """
     shape = SHAPE_OF_LAYOUT.get(previous)
-    nodes = () if shape is None else (shape.leaf,) if shape.leaf else shape.parts
+    if shape is None:
+        return False
+    nodes = (shape.leaf,) if shape.leaf else shape.parts
     return not all(map(site.is_empty, nodes))
 
 

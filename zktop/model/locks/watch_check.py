@@ -77,7 +77,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def watchers_waiting(self) -> tuple[Session, ...]:
-        """The sessions that wait without a znode, known only by their watches, unordered."""
+        """The sessions that wait without a znode, known only by their watches, sorted."""
         if not self.lock.is_only_watched:
             return ()
         watching = frozenset[Session]().union(*map(self.watchers, self.lock.holders))
