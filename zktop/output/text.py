@@ -10,10 +10,10 @@ from itertools import groupby
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import BlindSpot
 from zktop.model.format import count, middle, millis, spoken, unblocks
-from zktop.model.layouts.layout import MODE_LETTERS, in_its_mode
+from zktop.model.layouts.layout import MODE_LETTERS, lock_in_mode
 from zktop.model.locks.lock import only_watched
 from zktop.model.locks.queue import HERE
-from zktop.model.waits.ways_out import process, verb
+from zktop.model.waits.ways_out import kill_or_wait, process
 from zktop.output.schema import (
     BlindJson,
     ContenderJson,
@@ -178,7 +178,7 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
         freed = unblocks(way.frees, deadlock.actors)
-        text = f"to resolve: {verb(way.why)} {client}, which {way.why}: {freed}"
+        text = f"to resolve: {kill_or_wait(way.why)} {client}, which {way.why}: {freed}"
         yield from wrapped(text, "  ", width)
 
 
@@ -194,9 +194,9 @@ def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterato
 
 
 def step_sentence(step: StepJson, names: dict[str, str]) -> str:
-    holds = [in_its_mode(held.mode, held.lock) for held in step.holds]
+    holds = [lock_in_mode(held.mode, held.lock) for held in step.holds]
     held = f"holds {', '.join(holds)} and " if holds else ""
-    waits = f"waits for {in_its_mode(step.waits.mode, step.waits.lock)}"
+    waits = f"waits for {lock_in_mode(step.waits.mode, step.waits.lock)}"
     edge = "" if step.edge == "hard" else ", which is only queued"
     closing = "  closes the cycle" if step.closing else ""
     behind = names.get(step.waits_for, step.waits_for)

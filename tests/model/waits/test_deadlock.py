@@ -12,7 +12,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.wait_queue import WaitQueue, queue_name
-from zktop.model.waits.ways_out import verb
+from zktop.model.waits.ways_out import kill_or_wait
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
 STILL = {"A": 7_100, "B": 8_100}
@@ -78,7 +78,7 @@ def test_a_disconnected_client_is_the_first_way_out() -> None:
         ("A", "is disconnected and expires by itself"),
         ("B", "holds one lock and has waited the least"),
     ]
-    assert [verb(way.why) for way in ways] == ["wait for", "kill"]
+    assert [kill_or_wait(way.why) for way in ways] == ["wait for", "kill"]
 
 
 def test_a_knot_shows_every_holder():

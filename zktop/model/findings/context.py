@@ -16,7 +16,7 @@ from zktop.model.format import short
 from zktop.model.history.expired_sessions import ExpiredPlace
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold
 from zktop.model.history.session_activity import SessionHistories
-from zktop.model.layouts.layout import in_its_mode
+from zktop.model.layouts.layout import lock_in_mode
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.shapes import layout_named
@@ -97,7 +97,7 @@ class SessionPlace(msgspec.Struct, frozen=True, gc=False):
     @property
     def mode_and_lock(self) -> str:
         """The lock, and what the node holds or wants of it: `the write lock of /locks/orders`."""
-        return in_its_mode(self.member.mode, short(self.lock.path))
+        return lock_in_mode(self.member.mode, short(self.lock.path))
 
 
 class SessionContext(_Context, frozen=True, eq=False):

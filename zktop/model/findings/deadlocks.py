@@ -33,7 +33,7 @@ from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 from zktop.model.waits.watch_deadlocks import watch_deadlocks
-from zktop.model.waits.ways_out import verb
+from zktop.model.waits.ways_out import kill_or_wait
 
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
@@ -58,7 +58,7 @@ def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) ->
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
     ways = several(
-        f"{verb(way.why)} {way.process}, which {way.why}" for way in deadlock.ways_out[:1]
+        f"{kill_or_wait(way.why)} {way.process}, which {way.why}" for way in deadlock.ways_out[:1]
     )
     closing = deadlock.steps[-1].waits.lock if deadlock.steps else None
     return RuleMatch(

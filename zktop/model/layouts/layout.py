@@ -35,10 +35,10 @@ _HELD_AS: Final = {
 }
 
 
-def in_its_mode(mode: str, lock: str) -> str:
+def lock_in_mode(mode: str, lock: str) -> str:
     """Name what a client holds or wants of a lock.
 
-    >>> in_its_mode("write", "/locks/a"), in_its_mode("exclusive", "/locks/a")
+    >>> lock_in_mode("write", "/locks/a"), lock_in_mode("exclusive", "/locks/a")
     ('the write lock of /locks/a', '/locks/a')
     """
     return f"{_HELD_AS.get(mode, '')}{lock}"

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.format import fold_path
-from zktop.model.layouts.layout import MODE_LETTERS, in_its_mode
+from zktop.model.layouts.layout import MODE_LETTERS, lock_in_mode
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.lock_order import (
     Cycle,
@@ -157,8 +157,8 @@ def _sentence(cycle: Cycle, names: tuple[str, ...], *, soft: bool) -> str:
 def _habit(sample: OrderSample, owner: str) -> str:
     wanted, held = sample.wanted, sample.held
     return (
-        f"{owner} asked for {in_its_mode(wanted.mode, lock_path(wanted.lock))} "
-        f"while holding {in_its_mode(held.mode, lock_path(held.lock))}"
+        f"{owner} asked for {lock_in_mode(wanted.mode, lock_path(wanted.lock))} "
+        f"while holding {lock_in_mode(held.mode, lock_path(held.lock))}"
     )
 
 

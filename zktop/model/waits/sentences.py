@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from zktop.model.format import clock, span
-from zktop.model.layouts.layout import in_its_mode
+from zktop.model.layouts.layout import lock_in_mode
 from zktop.model.waits.cores import Core, StuckQueue, blockers
 from zktop.model.waits.ring import (
     DeadlockRule,
@@ -51,7 +51,7 @@ class DisplayNames(Struct, frozen=True):
 
     def wanted(self, mode: Mode, lock: str) -> str:
         """Name a lock with the mode in which it is held or wanted."""
-        return in_its_mode(mode, self.path(lock))
+        return lock_in_mode(mode, self.path(lock))
 
     def all_of(self, actors: Sequence[str]) -> str:
         """Join the names of actors with commas and "and".

@@ -36,8 +36,8 @@ class WayOut(Struct, frozen=True, gc=False):
         return process(self.owner, self.actor, self.client)
 
 
-def verb(why: str) -> str:
-    """What to do about a client: stop it, or wait until its session expires."""
+def kill_or_wait(why: str) -> str:
+    """What to do to resolve a deadlock, by the reason why this client was chosen."""
     return "wait for" if why == _EXPIRES else "kill"
 
 

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from zktop.model.format import clock, count, millis, several, spoken, unblocks
-from zktop.model.layouts.layout import in_its_mode
-from zktop.model.waits.ways_out import process, verb
+from zktop.model.layouts.layout import lock_in_mode
+from zktop.model.waits.ways_out import kill_or_wait, process
 from zktop.output.period.period_schema import (
     BoundedJson,
     ChargeJson,
@@ -207,7 +207,7 @@ def _way_out(dead: DeadlockJson) -> str:
     for way in dead.ways_out:
         client = process(way.name, way.actor, way.client)
         freed = unblocks(way.frees, dead.actors)
-        return f"To resolve it, {verb(way.why)} {client}, which {way.why}: {freed}."
+        return f"To resolve it, {kill_or_wait(way.why)} {client}, which {way.why}: {freed}."
     return ""
 
 
@@ -219,7 +219,7 @@ def _ring(dead: DeadlockJson) -> list[RingEdge]:
     return [
         RingEdge(
             step.name,
-            in_its_mode(step.waits.mode, step.waits.lock),
+            lock_in_mode(step.waits.mode, step.waits.lock),
             places[step.waits_for],
         )
         for step in dead.steps

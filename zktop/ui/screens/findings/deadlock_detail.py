@@ -14,7 +14,7 @@ from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.ways_out import WayOut, verb
+from zktop.model.waits.ways_out import WayOut, kill_or_wait
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import frequent_names
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
@@ -177,7 +177,7 @@ def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
     session = f"session {way.actor}" if session_of(way.actor) is not None else ""
     about = ", ".join(filter(None, (session, way.why)))
     head = line(
-        (f" {verb(way.why).capitalize()} ", shown.ink),
+        (f" {kill_or_wait(way.why).capitalize()} ", shown.ink),
         name,
         (_address(way), "address"),
         f"  {freed}",

@@ -17,7 +17,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several, unblocks
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.ways_out import verb
+from zktop.model.waits.ways_out import kill_or_wait
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock, no_locks
@@ -149,7 +149,7 @@ def _answer(deadlock: Deadlock, *, is_wide: bool) -> Iterator[Line]:
             else line((way.owner, "strong"), (client, "address"))
         )
         yield (
-            Run(f" {verb(way.why).capitalize()} ", "warning"),
+            Run(f" {kill_or_wait(way.why).capitalize()} ", "warning"),
             *name,
             Run(f": {unblocks(way.frees, deadlock.actors)}"),
         )
