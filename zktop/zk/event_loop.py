@@ -11,13 +11,10 @@ import heapq
 import itertools
 import logging
 import queue
-import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
-
-from kazoo.handlers.threading import SequentialThreadingHandler
 
 LONGEST_BATCH_S = 0.005  # then the batch ends, even if more jobs are waiting
 
@@ -90,31 +87,3 @@ class EventLoop:
             job[0](*job[1])
         except Exception:  # noqa: BLE001  the other jobs must run
             self._log.exception("a job of the event loop failed")
-
-
-class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
-    """Gives kazoo its connection thread and nothing else: answers bypass kazoo's own queues."""
-
-    def __init__(self, log: logging.Logger) -> None:
-        super().__init__()
-        self._log = log
-
-    def start(self) -> None:
-        """Start no worker threads: nothing uses kazoo's callbacks."""
-        self._running = True
-
-    def stop(self) -> None:
-        self._running = False
-
-    def spawn(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> threading.Thread:
-        """Start a thread that logs an exception instead of printing it on the user's terminal."""
-
-        def logged() -> None:
-            try:
-                func(*args, **kwargs)
-            except Exception:  # noqa: BLE001  threading would print it
-                self._log.exception("kazoo's connection thread died")
-
-        thread = threading.Thread(target=logged, name="zktop-connection", daemon=True)
-        thread.start()
-        return thread

@@ -19,8 +19,8 @@ from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
 
 from zktop.zk.connect.address import Access, connection_string
+from zktop.zk.connect.kazoo_handler import KazooHandler
 from zktop.zk.connect.login import LoginGuard
-from zktop.zk.event_loop import KazooHandler
 from zktop.zk.read import requests
 
 LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
