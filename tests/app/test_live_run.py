@@ -86,6 +86,21 @@ def test_another_thread_can_ask_for_a_look(run: LiveRun, monkeypatch: pytest.Mon
     assert time.monotonic() - begin < 30
 
 
+def test_a_time_in_which_zktop_did_not_run_is_unknown(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As without a connection: stopped by ctrl-z, or on a laptop that slept."""
+    reports = run.reports()
+    before = next(reports)
+    clock = iter([before.now + 1])
+    monkeypatch.setattr(live_run, "now_ms", lambda: next(clock, before.now + 3_600_000))
+    asleep, awake = next(reports), next(reports)
+
+    assert (asleep.is_lost, asleep.now) == (True, before.now)
+    assert asleep.why_lost == "nothing is known of this time: zktop did not run"
+    assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
+
+
 def test_a_new_contender_is_first_shown_with_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look waits for the reads that follow an event, though not for long."""
     monkeypatch.setattr(live_run, "GATHER_S", 60.0)  # however slow the machine is

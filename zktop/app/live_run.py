@@ -17,7 +17,7 @@ from zktop.app.look_pace import LookPace
 from zktop.app.owners_file import OwnersFile
 from zktop.errors import NoConnectionError
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Cost, Millis, Session, SourceFact
+from zktop.model.facts import SECOND_MS, Cost, Link, Millis, Session, SourceFact
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -31,6 +31,8 @@ RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
+SLEEP_S = 10.0  # a wait that lasted longer: zktop was suspended, or its machine slept
+SLEPT = Text("zktop did not run")
 TIMED_OUT = "reading timed out; the answer covers what was read"
 
 
@@ -160,7 +162,10 @@ class LiveRun:
         is_last = time.monotonic() >= end
         yield self.look(thorough=is_last)
         while not is_last:
+            waits_from = now_ms()
             self._wait(end)
+            if now_ms() - waits_from > SLEEP_S * SECOND_MS and self._is_up():
+                yield self._look_before_sleep()
             is_last = time.monotonic() >= end
             yield self.look(thorough=is_last)
 
@@ -185,14 +190,31 @@ class LiveRun:
         began, cpu = time.monotonic(), time.thread_time()
         is_news = self._fold()
         self._now = now_ms()
-        if self.recorder:
-            self.recorder.look(self._now, thorough=is_thorough)
-        report = self._examiner.look(
-            self.world, self._now, thorough=is_thorough, ours=self.ours(), cost=self._count_cost()
-        )
+        report = self._report(is_thorough=is_thorough)
         self._pace.looked(began, time.thread_time() - cpu if is_news else 0.0)
         self._relist(report.relist)
         return report
+
+    def _is_up(self) -> bool:
+        """Whether the connection was up at the last look."""
+        return self.world.link is not None and self.world.link.is_up
+
+    def _look_before_sleep(self) -> Report:
+        """Report that nothing is known of the time since the last look, like a lost connection."""
+        self._add([Link(zxid=self.world.zxid, at=self._now, state="suspended", why=SLEPT)])
+        report = self._report(is_thorough=False)
+        link = self._source.link
+        if link is not None and link.is_up:
+            self._add([replace(link, at=now_ms())])
+        return report
+
+    def _report(self, *, is_thorough: bool) -> Report:
+        """Examine the world at the present time."""
+        if self.recorder:
+            self.recorder.look(self._now, thorough=is_thorough)
+        return self._examiner.look(
+            self.world, self._now, thorough=is_thorough, ours=self.ours(), cost=self._count_cost()
+        )
 
     def _wait(self, end: float) -> None:
         """Handle replies and events until the next look is due."""
@@ -215,11 +237,14 @@ class LiveRun:
         facts = self._source.take()
         facts += self._owners.changes() if self._owners else []
         if facts:
-            self._facts_read += len(facts)
-            self.world = self.world.after(*facts)
-            if self.recorder:
-                self.recorder.facts(facts)
+            self._add(facts)
         return bool(facts)
+
+    def _add(self, facts: list[SourceFact]) -> None:
+        self._facts_read += len(facts)
+        self.world = self.world.after(*facts)
+        if self.recorder:
+            self.recorder.facts(facts)
 
     def _relist(self, paths: Sequence[Text]) -> None:
         """Make the source list these paths again, to confirm or refute a suspicion."""
