@@ -45,6 +45,20 @@ def test_a_session_that_two_servers_list_counts_once() -> None:
     assert ensemble(here, connections(ZK2, row("cid")), own("us")).session_count == 3
 
 
+def test_connections_stay_known_while_ours_is_lost() -> None:
+    """Servers that are down show no table; a later reading with a connection decides."""
+    known = ensemble(connections(ZK1, row("alice")), own("us"))
+    silent = no_connections(ZK1, "no answer", NOW + 2_000)
+    lost = world(silent, own("us", "suspended", NOW + 1_000))
+    back = world(silent, own("us", at=NOW + 5_000))
+    first = Ensemble.of(lost, NOW + 3_000, known)
+    later = Ensemble.of(lost, NOW + 4_000, first)
+
+    assert later.presence(ALICE) == known.presence(ALICE)
+    assert later.tables[0] is first.tables[0]
+    assert Ensemble.of(back, NOW + 6_000, later).presence(ALICE) is None
+
+
 def test_nothing_is_known_without_tables() -> None:
     """Missing input is unknown, never fine."""
     assert NO_ENSEMBLE.visibility == Visibility("none", "none", "none")

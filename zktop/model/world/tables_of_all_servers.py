@@ -63,13 +63,13 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
         """Join the tables of a world, reusing the indexes of tables that did not change."""
-        known = previous or NO_ENSEMBLE
+        known, link = previous or NO_ENSEMBLE, world.link
         before = {server.server: server for server in known.tables}
+        is_lost = link is not None and link.gone_since is not None
         tables = tuple(
-            ServerTables.of(server, tables, before.get(server))
+            ServerTables.of(server, tables, before.get(server), keep_connections=is_lost)
             for server, tables in sorted(world.tables.items())
         )
-        link = world.link
         own = link.session if link else None
         state, at = (link.state, link.at) if link else (None, 0)
         is_same = len(tables) == len(known.tables) and all(map(is_, tables, known.tables))

@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from itertools import starmap
+from operator import is_
 from typing import Final, Literal
 
 import msgspec
@@ -128,11 +130,22 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @classmethod
     def of(
-        cls, server: Text, facts: TableFacts, before: "ServerTables | None" = None
+        cls,
+        server: Text,
+        facts: TableFacts,
+        before: "ServerTables | None" = None,
+        *,
+        keep_connections: bool = False,
     ) -> "ServerTables":
-        """Index the tables of a server, reusing the indexes of tables that did not change."""
-        if before is not None and before.facts is facts:
-            return before
+        """Index the tables of a server, reusing the indexes of tables that did not change.
+
+        With `keep_connections`, known connections outlast a server that does not answer.
+        """
+        if before is not None:
+            if keep_connections:
+                facts = _with_connections(facts, before.facts)
+            if facts is before.facts:
+                return before
         known = before.watches if before is not None else None
         watches = _indexed(facts, known)
         surplus = _surplus(facts, watches)
@@ -256,6 +269,15 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _is_old_and_ours(self, own: Session | None) -> bool:
         is_old = self.version is None or self.version < _COUNTS_RECURSIVE_TWICE[0]
         return self._is_here(own) and is_old
+
+
+def _with_connections(facts: TableFacts, before: TableFacts) -> TableFacts:
+    """Return tables with the earlier connections if they have none."""
+    if facts.connections is None or facts.connections.rows is not None:
+        return facts
+    kept = msgspec.structs.replace(facts, connections=before.connections)
+    pairs = zip(msgspec.structs.astuple(kept), msgspec.structs.astuple(before), strict=True)
+    return before if all(starmap(is_, pairs)) else kept
 
 
 def _indexed(facts: TableFacts, known: WatchIndex | None) -> WatchIndex | None:
