@@ -30,7 +30,8 @@ from zktop.ui.view_state import Selection
 MAX_NAMES: Final = 4  # of clients that wait for each other
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
-MEDIUM, WIDE = 76, 100  # cells of the line
+TOTAL_CELLS: Final = BLOCKED_CELLS + 1
+NARROW, MEDIUM, WIDE = 50, 76, 100  # cells of the line
 
 
 class Blocker(NamedTuple):
@@ -136,12 +137,12 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
 
 def blocker_head(width: int) -> Line:
     """Draw the names of the columns."""
-    cells = [
-        fitted(line((" CLIENT", "title")), _client_cells(width) + 4),
-        line(("BLOCKED", "title")),
-    ]
+    cells = [fitted(line((" CLIENT", "title")), _client_cells(width) + 4)]
+    if width >= NARROW:
+        cells.append(line(("BLOCKED", "title")))
+    cells.append(line(("TOTAL WAIT", "title")))
     if width >= MEDIUM:
-        cells += [line(("TOTAL WAIT", "title")), line(("WHY", "title"))]
+        cells.append(line(("WHY", "title")))
     return joined(cells)
 
 
@@ -152,17 +153,19 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
     cells = [
         line((f" {number:>2}", "strong")),
         fitted(client, _client_cells(width) - 1),
-        right_aligned(line(str(one.blocked)), 7),
     ]
+    if width >= NARROW:
+        cells.append(right_aligned(line(str(one.blocked)), 7))
+    total = line(blocked_seconds(one.blocked_ms, bound))
+    cells.append(right_aligned(total, TOTAL_CELLS))
     if width >= MEDIUM:
-        cells += [
-            right_aligned(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS + 1),
-            line((one.why, one.ink)),
-        ]
+        cells.append(line((one.why, one.ink)))
     return joined(cells)
 
 
 def _client_cells(width: int) -> int:
+    if width < NARROW:
+        return max(8, width - 7 - TOTAL_CELLS)
     if width < MEDIUM:
-        return max(8, width - 14)
+        return width - 16 - TOTAL_CELLS
     return WHO_CELLS if width < WIDE else WIDE_WHO_CELLS
