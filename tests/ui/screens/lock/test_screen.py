@@ -2,9 +2,9 @@
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, lock, row
-from model.findings.cases import facts
+from model.findings.cases import facts, plain, watching
 from output.stories import facts as story
-from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
+from ui.example_queues import ORDERS, all_connected, looked, page_on, queue, ring_of, shown
 from ui.fake_feed import FakeFeed, frames, panel, settled
 from ui.past.churn import make_room
 
@@ -66,6 +66,17 @@ async def test_enter_unfolds_a_group_and_f_folds_it_again() -> None:
         assert "+1-28" not in await shown(pilot, "down", "enter")
         assert "+1-28" in await shown(pilot, "f")
         assert "+1-28" not in await shown(pilot, "f")
+
+
+async def test_children_is_not_cut_beside_two_lanes_of_arrows() -> None:
+    """A waiter that watches another one has its own lane."""
+    children = [plain(f"x{number}", number) for number in range(4)]
+    tables = watching({children[3].owner: (children[2],)}), all_connected(children)
+    async with page_on(PAGE, looked([*facts(*children), *tables])) as (_, pilot):
+        lines = (await shown(pilot)).splitlines()
+
+    assert [line for line in lines if "┄╯" in line and "children? " in line]
+    assert any("◀─╮" in line for line in lines)
 
 
 async def test_enter_on_a_place_opens_its_session() -> None:

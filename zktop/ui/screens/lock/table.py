@@ -12,12 +12,12 @@ from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.arrows import margin
+from zktop.ui.screens.common.arrows import LANE, margin
 from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.queue_summary import position_ranges
 from zktop.ui.screens.lock.rows import QueueRow, index_of
-from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line
+from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line, width_of
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
@@ -26,6 +26,7 @@ REPORTED_CHILDREN: Final = line(("→ ", "good"), "children")
 STRANDED: Final = line(("stranded", "warning"))
 MAX_ARROW_ROWS: Final = 100  # a longer list has numbers instead of arrows
 MAX_LANES: Final = 4
+WATCHES_CELLS: Final = 13
 ARROW: Final[Ink] = "key"
 MAX_NAMED: Final = 200  # members of a group whose names are counted
 SIMPLE: Final[dict[str, Line]] = {
@@ -326,7 +327,7 @@ COLUMNS: Final = (
     Column[QueueRow]("CLIENT", 21, client, rank=5, share=1),
     Column[QueueRow]("AGE", 7, age_of, at_right=True),
     Column[QueueRow]("BLOCKED BY", 13, blocked_by, rank=2, share=1),
-    Column[QueueRow]("WATCHES", 13, watches, rank=1),
+    Column[QueueRow]("WATCHES", WATCHES_CELLS, watches, rank=1),
     Column[QueueRow]("STATE", 17, state, share=2),
 )
 
@@ -335,14 +336,9 @@ class QueueTable(Panel, Table[QueueRow]):
     """The queue in its order; it cannot be sorted."""
 
     def __init__(self) -> None:
-        columns = [
-            one._replace(draw=self._watches) if one.name == "WATCHES" else one for one in COLUMNS
-        ]
-        self._columns = tuple(columns)
-        self._with_servers = tuple(
-            one._replace(name="CLIENT@SERVER") if one.name == "CLIENT" else one for one in columns
-        )
-        super().__init__(self._columns, lambda row: row.name, id="lock-queue", mark=self._gutter)
+        self._column_sets: dict[tuple[bool, int], tuple[Column[QueueRow], ...]] = {}
+        columns = self._columns_with(WATCHES_CELLS, has_servers=False)
+        super().__init__(columns, lambda row: row.name, id="lock-queue", mark=self._gutter)
         self._arrows: dict[str, str] = {}  # by the names of rows
         self._blocking: frozenset[int] = frozenset()  # positions that block the selected row
 
@@ -353,12 +349,33 @@ class QueueTable(Panel, Table[QueueRow]):
         drawn = [row for row in rows if isinstance(row, QueueRow)]
         self._arrows = arrow_rows(drawn)
         has_servers = any(row.detail.report.ensemble.has_several_servers for row in drawn[:1])
-        self.use(self._with_servers if has_servers else self._columns)
+        self.use(self._columns_with(self._watches_cells(drawn), has_servers=has_servers))
         super().show(rows, note)
         before = self._blocking
         self._find_blocking()
         if self._blocking != before:
             self.repaint()
+
+    def _watches_cells(self, rows: Sequence[QueueRow]) -> int:
+        """Return the width of WATCHES: arrows in several lanes leave room for `children?`."""
+        cells = max(map(len, self._arrows.values()), default=0)
+        if cells > LANE and any(one.watches_children or may_watch_children(one) for one in rows):
+            return max(WATCHES_CELLS, cells + 1 + width_of(CHILDREN))
+        return WATCHES_CELLS
+
+    def _columns_with(self, cells: int, *, has_servers: bool) -> Sequence[Column[QueueRow]]:
+        """Return the columns; the same objects for the same arguments."""
+        known = self._column_sets.get((has_servers, cells))
+        if known is None:
+            client = "CLIENT@SERVER" if has_servers else "CLIENT"
+            known = tuple(
+                one._replace(draw=self._watches, width=cells)
+                if one.name == "WATCHES"
+                else one._replace(name=one.name.replace("CLIENT", client))
+                for one in COLUMNS
+            )
+            self._column_sets[has_servers, cells] = known
+        return known
 
     def moved(self) -> None:
         """Mark the rows that block the one under the cursor."""
