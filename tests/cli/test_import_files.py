@@ -90,6 +90,20 @@ def test_events_have_the_times_of_their_transactions(zktop: Zktop, version_2: Pa
     assert (period["expiries"], period["accounting"]["expired_sessions"]) == ([], 0)
 
 
+def test_the_first_lock_of_a_new_server_is_acquired(zktop: Zktop, tmp_path: Path) -> None:
+    """The log begins with an empty tree, so nothing in it is older."""
+    log = LogWriter().opened(ANN).add(ANN, 1, create("/app", 1, ephemeral=False))
+    log.add(ANN, 1, create("/app/job", 1, ephemeral=False))
+    log.add(ANN, 1, create(f"/app/job/{1:032x}__lock__0000000000", 1, b"ann"))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
+
+    assert [one["event"] for one in events] == ["lock-appeared", "queued", "acquired"]
+    assert (events[2]["waited_s"], events[2]["waited_is"]) == (0, "exact")
+
+
 def test_a_snapshot_at_a_time_in_the_past(zktop: Zktop, version_2: Path) -> None:
     """The holders and waiters between two transactions."""
     zktop("import", str(version_2), "-o", "a.zktop")
@@ -153,7 +167,8 @@ def test_a_lease_that_is_taken_by_its_data_is_acquired_then(zktop: Zktop, tmp_pa
     events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
 
     assert [one["at"] for one in events if one["event"] == "acquired"] == [
-        "2026-01-31T12:02:00.040Z"
+        "2026-01-31T12:00:00.020Z",
+        "2026-01-31T12:02:00.040Z",
     ]
 
 

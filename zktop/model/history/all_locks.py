@@ -248,8 +248,13 @@ class LockHistories:
         return known
 
     def _begin(self, changes: list[LockChange], ensemble: Ensemble) -> None:
-        """Store the newest transaction of the first look: older znodes existed before."""
-        if not self._from_zxid:
+        """Store the newest transaction of the first look: older znodes existed before.
+
+        A first look without one was either before anything was read, or at the beginning of a log
+        that has everything: then nothing is older.
+        """
+        has_everything = self._began > 0 and ensemble.complete_to > 0
+        if not self._from_zxid and not has_everything:
             seen = [change.after.seen_zxid for change in changes if change.after]
             self._from_zxid = max([ensemble.zxid, *seen])
             self._began = self._now
