@@ -80,3 +80,14 @@ def test_a_time_before_the_first_report_is_an_error(zktop: Zktop, tmp_path: Path
 
     assert (code, out) == (4, "")
     assert err == f"{file} has no report before 1970-01-01T00:00:01.000Z.\n"
+
+
+def test_a_time_long_after_the_last_report_is_unknown(zktop: Zktop, tmp_path: Path) -> None:
+    """As in a gap, it is not OK."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A")
+
+    soon, late = (zktop("check", "--from", str(file), "--at", at) for at in ("+90s", "+2h"))
+
+    assert (soon[0], late[0]) == (0, 3)
+    unknown = "UNKNOWN: nothing is known of this time: nothing was recorded from here on\n"
+    assert late[1].startswith(unknown)

@@ -7,7 +7,7 @@ from pathlib import Path
 from zktop.app.ring.read_ring import RingRecording
 from zktop.errors import NothingToLookAtError, UsageError
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Link, Millis
+from zktop.model.facts import MINUTE_MS, AnyFact, Link, Millis
 from zktop.model.format import iso
 from zktop.model.layouts.layout import compiled_pattern
 from zktop.model.report import Report
@@ -77,7 +77,11 @@ class Replay:
         self._recording.start_near(at)
 
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
-        """Yield every report of the live run up to a moment, and one at each gap."""
+        """Yield every report of the live run up to a moment, and one at each gap.
+
+        A live run looks at least every few seconds: a moment a minute after the last look is in
+        the gap that begins there.
+        """
         examiner, world = Examiner(self.settings), World()
         facts: list[AnyFact] = []
         looked_at: Millis | None = None
@@ -94,6 +98,8 @@ class Replay:
                 world, facts = world.after(*facts) if facts else world, []
                 looked_at = max(line.at, looked_at or 0)  # the clock may have been set back
                 yield examiner.look(world, looked_at, thorough=line.thorough)
+        if until is not None and looked_at is not None and until > looked_at + MINUTE_MS:
+            yield examiner.look(_lost(world, looked_at), looked_at)
 
     def last(
         self,
