@@ -20,9 +20,11 @@ from model.findings.cases import (
     watching,
 )
 
+from zktop.model.client_names import ClientNames
 from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.format import short
+from zktop.model.owner_list import OwnerList
 
 
 def random_names(*letters: str) -> list[At]:
@@ -201,6 +203,18 @@ def test_s5_fires_for_a_node_that_a_log_shows_deleted_by_another_session() -> No
         in finding.sentence
     )
     assert (finding.confidence, finding.at_once) == ("C4", True)
+
+
+def test_s5_has_the_address_of_a_session_that_shares_it_with_others() -> None:
+    """An audit log has it; as a name it is not unique."""
+    names = [f"{session(name):#x}" for name in ("mallory", "trent")]
+    owners = OwnerList({key: {"name": "10.0.0.7"} for key in names})
+    left = gone("alice", 90, ending="released", deleted_by=session("mallory"))
+    past, client_names = history(former_members=(left,)), ClientNames(owners=owners)
+
+    finding = only("S5", ctx(k("bob", 1), past=past, client_names=client_names))
+
+    assert finding.sentence.startswith(f"session {names[0]} (10.0.0.7) deleted the node of alice,")
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from zktop.model.format import clock, count, several, short
 from zktop.model.history.events import FormerMember
 from zktop.model.locks.lock import Member
 from zktop.model.locks.queue_warnings import has_client
+from zktop.model.owner_list import NAME
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
@@ -321,7 +322,9 @@ def _deleted_by_another(ctx: LockContext, gone: FormerMember, other: Session) ->
     if label is not None and label == gone.label:
         return None  # a client removed the node of its own earlier session
     owner, by = ctx.shared.name_of(gone.session, gone.label), ctx.shared.name_of(other, label)
-    by = f"session {by}" if by == session_text(other) else by
+    if by == session_text(other):
+        known = ctx.shared.client_names.owners.details_of(by, "")  # others may have this name
+        by = f"session {by} ({known[Text(NAME)]})" if known else f"session {by}"
     has_ended = ctx.ensemble.alive(gone.session) is False
     lives = "lived on for a while" if has_ended else "lives on"
     return RuleMatch(
