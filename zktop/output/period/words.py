@@ -184,7 +184,7 @@ def _deadlock(case: PeriodDeadlockJson, day: str) -> DeadlockWords:
     begin = dead.since or case.first_seen
     ended = f", over at {_time(case.ended, day)}" if case.ended else ", not over"
     names = {step.actor: step.name for step in dead.steps}
-    steps = [" ".join(step_sentence(step, names).split()) for step in dead.steps[:MAX_STEPS]]
+    steps = [step_sentence(step, names) for step in dead.steps[:MAX_STEPS]]
     more = len(dead.steps) - MAX_STEPS
     return DeadlockWords(
         title=f"Deadlock #{dead.number} ({dead.kind}, {CONFIDENCE_WORDS[dead.confidence]})",
