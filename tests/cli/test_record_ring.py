@@ -14,7 +14,7 @@ from cli.live_processes import new_root, worker, zktop_process
 from servers import sandbox_server
 from waiting import eventually
 
-from zktop.app.ring.folder import RingFolder
+from zktop.app.flight_recorder.folder import RingFolder
 from zktop.cli import record
 from zktop.config.overrides import Overrides
 from zktop.errors import NoConnectionError, UsageError

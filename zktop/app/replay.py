@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from zktop.app.ring.read_ring import RingRecording
+from zktop.app.flight_recorder.read_ring import RingRecording
 from zktop.errors import NothingToLookAtError, UsageError
 from zktop.model.examiner import Examiner
 from zktop.model.facts import MINUTE_MS, AnyFact, Link, Millis

@@ -9,10 +9,10 @@ from typing import NoReturn
 import click
 
 from zktop.app.alerts.webhooks import Webhooks
+from zktop.app.flight_recorder.folder import RingFolder, open_ring
+from zktop.app.flight_recorder.retention import RingLimits
+from zktop.app.flight_recorder.ring_recorder import RingRecorder
 from zktop.app.record_file import FailsafeFile, header_of, recorder_of
-from zktop.app.ring.folder import RingFolder, open_ring
-from zktop.app.ring.retention import RingLimits
-from zktop.app.ring.ring_recorder import RingRecorder
 from zktop.cli.common.options import DURATION, SIZE, connection_options
 from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes

@@ -5,17 +5,17 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from app.ring.test_ring_recorder import BEGIN, DiskThatFills, churn
+from app.flight_recorder.test_ring_recorder import BEGIN, DiskThatFills, churn
 from model.findings.cases import MINUTE, ctx, k, only
 from msgspec.structs import replace
 from output.stories import facts, settings
 
+from zktop.app.flight_recorder.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS, FindingFiles
+from zktop.app.flight_recorder.folder import RingFolder, kept_in, piece_name, pieces_in
+from zktop.app.flight_recorder.retention import RingLimits, StoredPiece
+from zktop.app.flight_recorder.ring_recorder import RingRecorder
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay
-from zktop.app.ring.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS, FindingFiles
-from zktop.app.ring.folder import RingFolder, kept_in, piece_name, pieces_in
-from zktop.app.ring.retention import RingLimits, StoredPiece
-from zktop.app.ring.ring_recorder import RingRecorder
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact
 from zktop.model.world.world import World

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.app.ring.retention import StoredPiece, superfluous_pieces
+from zktop.app.flight_recorder.retention import StoredPiece, superfluous_pieces
 
 SIZES = st.lists(st.integers(0, 50), max_size=12)
 

@@ -12,10 +12,10 @@ from typing import IO, Any, BinaryIO, cast
 
 from msgspec.structs import replace
 
+from zktop.app.flight_recorder.finding_files import FindingFiles
+from zktop.app.flight_recorder.folder import KEPT, RingFolder
+from zktop.app.flight_recorder.retention import StoredPiece
 from zktop.app.record_file import FailsafeFile
-from zktop.app.ring.finding_files import FindingFiles
-from zktop.app.ring.folder import KEPT, RingFolder
-from zktop.app.ring.retention import StoredPiece
 from zktop.model.facts import Millis, SourceFact
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report

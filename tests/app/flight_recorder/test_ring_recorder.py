@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from output.stories import facts, settings
 
+from zktop.app.flight_recorder.folder import RingFolder, open_ring, pieces_in
+from zktop.app.flight_recorder.read_ring import LEAD_MS, RingRecording
+from zktop.app.flight_recorder.retention import RingLimits
+from zktop.app.flight_recorder.ring_recorder import RETRY_MS, RingRecorder
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay
-from zktop.app.ring.folder import RingFolder, open_ring, pieces_in
-from zktop.app.ring.read_ring import LEAD_MS, RingRecording
-from zktop.app.ring.retention import RingLimits
-from zktop.app.ring.ring_recorder import RETRY_MS, RingRecorder
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Node, Stat
 from zktop.model.text import Text

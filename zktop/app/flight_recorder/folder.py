@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.app.ring.retention import RingLimits, StoredPiece, superfluous_pieces
+from zktop.app.flight_recorder.retention import RingLimits, StoredPiece, superfluous_pieces
 from zktop.errors import UsageError, cannot_write
 from zktop.model.facts import Millis
 from zktop.recording import whole_part
