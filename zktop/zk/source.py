@@ -28,7 +28,7 @@ from zktop.zk.watch.discovery import (
     might_be_a_lock,
     places_of,
 )
-from zktop.zk.watch.missing_roots import MissingRoots
+from zktop.zk.watch.parents_of_missing_roots import ParentsOfMissingRoots
 from zktop.zk.watch.polling import Polling
 from zktop.zk.watch.root_pattern import RootPattern, root_patterns
 from zktop.zk.watch.root_watcher import RootWatcher
@@ -100,7 +100,7 @@ class Source:
         self._polling = Polling(reader, self._watcher, items_per_s, plan.audit_every)
         self._watcher.on_flood = self._discovery.take_over
         bases = (RootPattern(root).base for root in plan.roots)
-        look = MissingRoots(reader, self._emit, bases).look
+        look = ParentsOfMissingRoots(reader, self._emit, bases).look
         self._watcher.on_missing = self._watcher.tree.on_missing = look
         for pattern in patterns:
             if not pattern.is_ensemble_wide:

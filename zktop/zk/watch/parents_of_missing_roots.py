@@ -1,7 +1,7 @@
-"""Lists the siblings of a root that does not exist.
+"""Lists the parents of roots that do not exist.
 
-They show whether the root is misspelt or has yet to be created. They are read once per connection;
-the watch on the root itself reports when it is created.
+The siblings of such a root show whether it is misspelt or has yet to be created. They are read
+once per connection; the watch on the root itself reports when it is created.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from zktop.zk.read.requests import NO_NODE, ListChildren, decode_children
 from zktop.zk.read.requests_in_flight import Answer, Reader
 
 
-class MissingRoots:
+class ParentsOfMissingRoots:
     """Lists the folders in which roots are missing; `bases` are the roots up to any wildcard."""
 
     def __init__(
