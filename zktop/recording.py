@@ -28,7 +28,7 @@ import msgspec
 
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Fact, Millis, Node, SourceFact, single_facts
-from zktop.model.layouts.owner_data import owner_part
+from zktop.model.layouts.redact_payload import owner_part
 from zktop.model.settings import Settings
 from zktop.model.world.world import World, facts_between, facts_of
 

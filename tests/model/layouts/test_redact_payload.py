@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from model.layouts.vectors import Vector, all_vectors, facts_of, now_of, settings_of
 
 from zktop.model.facts import AnyFact, Node
-from zktop.model.layouts.owner_data import owner_part
 from zktop.model.layouts.owner_labels import label_of
+from zktop.model.layouts.redact_payload import owner_part
 from zktop.model.layouts.timed_leases import lease_end
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.world.world import World

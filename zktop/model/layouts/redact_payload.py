@@ -1,7 +1,7 @@
-"""The part of a znode's data that names its owner, or that a layout reads; the rest is payload.
+"""Removes the payload from large data: all that neither names the owner nor is read by a layout.
 
-Recordings keep only this part of large data. It yields the same labels and lease ends as the
-whole. The layout is not known yet, so the part must suffice for every layout.
+Recordings keep only the rest of large data. It yields the same labels and lease ends as the
+whole. The layout is not known yet, so the rest must suffice for every layout.
 """
 
 import re
