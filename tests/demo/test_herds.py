@@ -16,7 +16,7 @@ from zktop.output.text import lines
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.screen import lock_text
-from zktop.ui.screens.lock.wakeups import wake_map
+from zktop.ui.screens.lock.wake_map import wake_map
 from zktop.ui.styled_text import text_of
 from zktop.zk import Access, Plan, parse_hosts
 

@@ -38,7 +38,7 @@ from zktop.ui.screens.lock.rows import (
 from zktop.ui.screens.lock.screen import lock_text
 from zktop.ui.screens.lock.selected_row import selected_lines, shown
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
-from zktop.ui.screens.lock.wakeups import wake_map
+from zktop.ui.screens.lock.wake_map import wake_map
 from zktop.ui.styled_text import Line, text_of, width_of
 
 SKETCH = "WW" + "R" * 5 + "W" + "R" * 21

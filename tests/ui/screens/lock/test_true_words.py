@@ -23,7 +23,7 @@ from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.rows import single_rows
 from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.table import COLUMNS
-from zktop.ui.screens.lock.wakeups import release_sentence, wake_map
+from zktop.ui.screens.lock.wake_map import release_sentence, wake_map
 from zktop.ui.styled_text import Line, text_of, width_of
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.table import cut_cell

@@ -30,7 +30,7 @@ from zktop.ui.screens.lock.rows import QueueRow, folded_rows, single_rows
 from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
-from zktop.ui.screens.lock.wakeups import wake_map
+from zktop.ui.screens.lock.wake_map import wake_map
 from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines_of_lock
 from zktop.ui.styled_text import Line, joined, line, text_of

@@ -13,7 +13,7 @@ from zktop.ui.screens.lock.histograms import histograms
 from zktop.ui.screens.lock.lock_detail import LockDetail, child_watchers
 from zktop.ui.screens.lock.rows import QueueRow, folded_rows
 from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, client_line
-from zktop.ui.screens.lock.wakeups import release_sentence
+from zktop.ui.screens.lock.wake_map import release_sentence
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
 
