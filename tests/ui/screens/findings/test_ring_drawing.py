@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from ui.example_queues import looked, ring_of
 
-from zktop.ui.screens.findings.ring import (
+from zktop.ui.screens.findings.ring_drawing import (
     RingClient,
     can_be_drawn,
     draw_ring,
