@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from bench.figure import Figure, milliseconds
 from tests.model.waits.scale_case import longer, scale_case, shorter
 from tests.model.waits.stuck import assess, stuck_classes
+from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.root_blockers import WaitSums, ranking
 from zktop.model.waits.wait_queue import WaitQueue
 

@@ -9,9 +9,9 @@ from model.waits.stuck import assess
 
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.findings.deadlocks import tangled_nodes
+from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import inversions
-from zktop.model.waits.ring import ActorEvidence
 
 RING = "X x: A B ; Y x: B A"
 STATES = {

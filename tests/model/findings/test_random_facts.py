@@ -16,7 +16,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.history.attempts import Attempts
 from zktop.model.history.events import FormerMember
 from zktop.model.text import clean
-from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
 
 CLIENTS = ("alice", "bob", "carol", "")

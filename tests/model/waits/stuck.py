@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from zktop.model.waits.assess import Assessment, assessment, judge, with_blocking_elections
+from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.cores import StuckQueue, StuckSet, stuck_tail
 from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
-from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
 
 IDS = DisplayNames()  # each actor and each lock is shown by its id

@@ -14,7 +14,7 @@ from zktop.model.facts import Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment
-from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.choose_ring import ActorEvidence
 
 LATE = 10_000_000
 

@@ -8,9 +8,9 @@ from model.waits.notation import graph, queues
 from model.waits.stuck import assess, stuck_classes
 from msgspec.structs import replace
 
+from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.wait_queue import WaitQueue, queue_name
 from zktop.model.waits.ways_out import kill_or_wait
 

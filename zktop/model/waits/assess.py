@@ -11,6 +11,18 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zktop.model.waits.choose_ring import (
+    ActorEvidence,
+    Ring,
+    RingCase,
+    WaitEdge,
+    coexistence,
+    edges,
+    first_closed,
+    queuing_actors,
+    ring_of,
+    rule_and_kind,
+)
 from zktop.model.waits.concurrent_actors import multi_threaded
 from zktop.model.waits.confidence import WORKING_RING_MS, confidence
 from zktop.model.waits.cores import Core, StuckSet, once_for_each, stuck_tail
@@ -23,18 +35,6 @@ from zktop.model.waits.deadlock import (
     steps,
 )
 from zktop.model.waits.graph import StuckCore, WaitGraph
-from zktop.model.waits.ring import (
-    ActorEvidence,
-    Ring,
-    RingCase,
-    WaitEdge,
-    coexistence,
-    edges,
-    first_closed,
-    queuing_actors,
-    ring_of,
-    rule_and_kind,
-)
 from zktop.model.waits.sentences import DisplayNames, sentence
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.waits.ways_out import ways_out

@@ -13,7 +13,7 @@ from msgspec.structs import force_setattr
 
 from zktop.model.format import span
 from zktop.model.text import clean
-from zktop.model.waits.ring import (
+from zktop.model.waits.choose_ring import (
     ActorEvidence,
     DeadlockRule,
     RingCase,

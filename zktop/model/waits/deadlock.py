@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from zktop.model.format import fold_name, fold_path
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.waits.choose_ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import Mode, WaitRequest, lock_path
 from zktop.model.waits.ways_out import WayOut

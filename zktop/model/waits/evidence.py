@@ -21,11 +21,11 @@ from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.assess import Judgement, judge
+from zktop.model.waits.choose_ring import ActorEvidence, ring_of
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
 from zktop.model.waits.graph import StuckCore, WaitGraph
-from zktop.model.waits.ring import ActorEvidence, ring_of
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from zktop.model.format import clock, span
 from zktop.model.layouts.layout import lock_in_mode
-from zktop.model.waits.cores import Core, StuckQueue, blockers
-from zktop.model.waits.ring import (
+from zktop.model.waits.choose_ring import (
     DeadlockRule,
     Ring,
     WaitEdge,
@@ -21,6 +20,7 @@ from zktop.model.waits.ring import (
     queuing_actors,
     upgraders,
 )
+from zktop.model.waits.cores import Core, StuckQueue, blockers
 from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.world.tables_of_one_server import Presence
 

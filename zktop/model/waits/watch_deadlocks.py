@@ -8,6 +8,7 @@ state.
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+from zktop.model.waits.choose_ring import Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.cores import components
 from zktop.model.waits.deadlock import (
@@ -18,7 +19,6 @@ from zktop.model.waits.deadlock import (
     step,
 )
 from zktop.model.waits.find_stuck import holding_nodes
-from zktop.model.waits.ring import Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue
 
