@@ -7,7 +7,7 @@ from ui.fake_feed import app_of, panel, settled
 from ui.screens.locks.locks_app import SMALL, WIDE, page_of
 
 from zktop.ui.screens.locks.table import LockTable
-from zktop.ui.screens.sessions import servers
+from zktop.ui.screens.sessions import server_rows
 from zktop.ui.screens.sessions.table import COLUMNS as SESSION_COLUMNS
 from zktop.ui.screens.sessions.table import ServerTable
 from zktop.ui.widgets.text_view import TextList
@@ -183,7 +183,7 @@ async def test_on_a_small_terminal_the_chosen_column_is_in_sight() -> None:
 
 def every_column() -> dict[str, tuple[str, str]]:
     """Title and meaning of all columns with an order, by name."""
-    tables = (LockTable().columns, SESSION_COLUMNS, servers.COLUMNS)
+    tables = (LockTable().columns, SESSION_COLUMNS, server_rows.COLUMNS)
     return {one.name: (one.title, one.about) for table in tables for one in table}
 
 

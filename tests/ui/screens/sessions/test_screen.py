@@ -41,7 +41,7 @@ from zktop.ui.screens.sessions.if_it_dies import behind_it
 from zktop.ui.screens.sessions.others_on_host import others_on_host
 from zktop.ui.screens.sessions.risks import SessionRisks
 from zktop.ui.screens.sessions.rows import SessionRows
-from zktop.ui.screens.sessions.servers import COLUMNS, server_rows
+from zktop.ui.screens.sessions.server_rows import COLUMNS, server_rows
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
 

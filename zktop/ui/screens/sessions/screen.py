@@ -23,7 +23,7 @@ from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import ReadingInSteps, RowSorter
 from zktop.ui.screens.page import OrderedTable, Page
-from zktop.ui.screens.sessions import servers
+from zktop.ui.screens.sessions import server_rows
 from zktop.ui.screens.sessions.detail import details
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
 from zktop.ui.screens.sessions.rows import (
@@ -171,11 +171,11 @@ class SessionsScreen(Page):
 
     def _draw_panes(self, state: ViewState) -> None:
         report, is_live = self._sessions.shown, state.feed.is_live
-        why = servers.missing_tables(report, self.size.width, is_live=is_live)
+        why = server_rows.missing_tables(report, self.size.width, is_live=is_live)
         blind = why[:MAX_BLIND_LINES]
         self._blind.styles.height = len(blind)
         self._blind.show(blind)
-        rows = servers.server_rows(report, self._sessions.rates)
+        rows = server_rows.server_rows(report, self._sessions.rates)
         table = self._servers
         height = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height if rows else 0
         table.styles.height = height

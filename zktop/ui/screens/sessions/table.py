@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from zktop.model.format import count
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import per_second, short_id, sort_value, with_spaces
-from zktop.ui.screens.sessions import servers
+from zktop.ui.screens.sessions import server_rows
 from zktop.ui.screens.sessions.contact_bar import silence_bar, time_left
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
@@ -71,11 +71,11 @@ class SessionTable(Panel, Table[SessionRow]):
         self.use(COLUMNS if are_several else AT_ONE_SERVER)
 
 
-class ServerTable(Panel, Table[servers.ServerRow]):
+class ServerTable(Panel, Table[server_rows.ServerRow]):
     """The servers of the ensemble."""
 
     def __init__(self) -> None:
-        super().__init__(servers.COLUMNS, lambda row: row.name, id="servers")
+        super().__init__(server_rows.COLUMNS, lambda row: row.name, id="servers")
 
 
 def session_counts(sessions: SessionRows, fold_key: str, *, shown: int) -> Line:
