@@ -10,10 +10,10 @@ import msgspec
 from zktop.errors import NoConnectionError
 from zktop.model.facts import Cost, Link, Server, ServerFact, SourceFact
 from zktop.zk.connect.address import Access, Address, AdminAccess
-from zktop.zk.connect.connection import CLOSING_S, ZooKeeperSession
 from zktop.zk.connect.login import check_login
 from zktop.zk.connect.preflight import Probe, preflight
 from zktop.zk.connect.read_only_client import RecentLog
+from zktop.zk.connect.zookeeper_session import CLOSING_S, ZooKeeperSession
 from zktop.zk.event_loop import EventLoop, WhileWaiting
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GetData, check_kazoo, decode_data

@@ -14,7 +14,7 @@ from zktop.model.facts import Denied, Gone, Link, Node
 from zktop.model.session_ids import session_id
 from zktop.model.settings import Root, Settings
 from zktop.model.world.missing_roots import missing_roots
-from zktop.zk.connect import connection
+from zktop.zk.connect import zookeeper_session
 
 Way = dict[str, object]  # the part of a plan that selects the kind of watches
 
@@ -336,7 +336,7 @@ def test_a_missing_chroot_is_said_until_it_exists(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The connection may last for days."""
-    monkeypatch.setattr(connection, "CHROOT_S", 0.05)
+    monkeypatch.setattr(zookeeper_session, "CHROOT_S", 0.05)
     with observing(f"{zookeeper.address}{root}/later", "/locks/*", **way) as live:
         said = f"the chroot {root}/later does not exist"
         assert said in live.source.degraded()
