@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, disable_created_metrics
 from prometheus_client.core import Metric
 
 from zktop.model.report import Report
+from zktop.output.metrics.counters_and_histograms import RunCounters
 from zktop.output.metrics.families import (
     DEFAULT_TOP,
     gauge,
@@ -18,7 +19,6 @@ from zktop.output.metrics.families import (
     verdict_families,
 )
 from zktop.output.metrics.lock_totals import LockTotals
-from zktop.output.metrics.run_counters import RunCounters
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series
 
