@@ -41,9 +41,7 @@ class ReportCollector:
             if before is None:
                 for root in roots_of(report):
                     self._counters.begin(root)
-            # What clients do while the connection is lost is unknown.
-            elapsed_ms = 0 if before is None or not is_up(before) else report.now - before.now
-            self._counters.look(report, self._totals, elapsed_ms)
+            self._counters.look(report, before, self._totals)
             self._totals.look(report)
             self._report = report
 

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from zktop.model.facts import SECOND_MS, Session
 from zktop.model.history.events import Event, EventKind
 from zktop.model.report import Report
+from zktop.output.metrics.families import is_up
 from zktop.output.metrics.lock_totals import LockTotals, root_label
 
 BUCKETS_S: Final = (0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600)
@@ -17,7 +18,7 @@ COUNTED: Final = tuple(kind for kind in get_args(EventKind) if kind != "missed")
 
 
 class RunCounters:
-    """A fold over reports. Call `look` with the totals of the previous report."""
+    """A fold over reports. Call `look` with the previous report and its totals."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def counter(name: str, means: str, *labels: str) -> Counter:
@@ -64,9 +65,11 @@ class RunCounters:
         for metric in (self._holds, self._waits, self._blocked):
             metric.labels(root)
 
-    def look(self, report: Report, before: LockTotals, elapsed_ms: int) -> None:
+    def look(self, report: Report, before: Report | None, totals: LockTotals) -> None:
         """Add the time since the previous report, and the events of this one."""
-        for (root, state), waiting in before.members.items():
+        # What clients do while the connection is lost is unknown.
+        elapsed_ms = 0 if before is None or not is_up(before) else report.now - before.now
+        for (root, state), waiting in totals.members.items():
             if state == "waits":
                 self._blocked.labels(root).inc(waiting * elapsed_ms / SECOND_MS)
         for event in report.events:
