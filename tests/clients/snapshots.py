@@ -13,7 +13,8 @@ from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.cli.snapshot import first_report
 from zktop.config.keys_and_defaults import AdminSection, Config
-from zktop.model.settings import Root, Thresholds
+from zktop.model.settings import Root
+from zktop.model.thresholds import Thresholds
 from zktop.output.snapshot import snapshot
 
 PATIENCE_S = 40.0

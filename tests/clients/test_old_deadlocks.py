@@ -12,7 +12,7 @@ from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.config.keys_and_defaults import AdminSection, Config
 from zktop.model.report import Report
-from zktop.model.settings import Thresholds
+from zktop.model.thresholds import Thresholds
 from zktop.model.waits.confidence import QUIET_MS
 
 pytestmark = pytest.mark.zookeeper

@@ -22,7 +22,8 @@ from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES
 from zktop.demo_types import DEMO_ROOT, ClientSettings, Scene, SceneLine, StartContender
 from zktop.model.facts import SECOND_MS
-from zktop.model.settings import Root, Settings, Thresholds
+from zktop.model.settings import Root, Settings
+from zktop.model.thresholds import Thresholds
 from zktop.zk import Access, Plan, parse_hosts
 
 # Shorter than the default, so that an orphan is found within the test.

@@ -1,7 +1,7 @@
 """Every setting of the config file: its key, type and default.
 
 Known keys, allowed values, secrets, the JSON Schema and the lines of `--show-config` are derived
-from these types. All times are milliseconds.
+from these types. All times are milliseconds. The `thresholds` are those of `model.thresholds`.
 """
 
 from typing import Annotated, Literal
@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from zktop.model.layouts.layout import Layout
 from zktop.model.owner_list import NAME
-from zktop.model.settings import Positive, Root, RootPath, Settings, Thresholds
+from zktop.model.settings import Root, RootPath, Settings
+from zktop.model.thresholds import Positive, Thresholds
 from zktop.tls import Tls
 
 Timeout = Annotated[

@@ -7,17 +7,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from zktop.model.facts import SECOND_MS
 from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.owner_list import OwnerEntry
+from zktop.model.thresholds import Positive, Thresholds
 
-# `form` is the notation of a value in a config file, if its type does not determine it.
-Duration = Annotated[
-    int, Meta(extra={"form": "duration"}, extra_json_schema={"format": "zktop-duration"})
-]
-Count = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
-Rate = Annotated[float, Meta(ge=0)]
+# `form` as in `thresholds`
 RootPath = Annotated[str, Meta(extra={"form": "root"})]
 LayoutName = Annotated[str, Meta(extra={"form": "layout"})]
 
@@ -31,26 +25,6 @@ class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: LockKind | None = None
     interop: bool = False  # clients of several libraries are configured to count each other
     blocking: bool = False  # an election whose candidates block until they lead
-
-
-class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits beyond which something becomes a finding; durations are in milliseconds."""
-
-    settle: Duration = 2 * SECOND_MS
-    long_hold: Duration = 30 * SECOND_MS
-    orphan: Duration = 60 * SECOND_MS
-    stale_watch: Duration = 60 * SECOND_MS
-    queue_long: Count = 1_000
-    queue_too_long: Count = 5_000
-    herd: Positive = 5
-    blast_radius: Count = 5
-    sequences_left: Count = 10_000_000
-    busy_polls_per_second: Rate = 1.0
-    storm_requests_per_second: Rate = 500.0
-    moves: Count = 3  # of one session within ten minutes
-    convoy: Duration = 60 * SECOND_MS
-    starved_readers: Positive = 10
-    starved_retries: Positive = 3
 
 
 class Settings(msgspec.Struct, frozen=True, dict=True):

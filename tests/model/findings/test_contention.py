@@ -29,8 +29,9 @@ from zktop.model.history.attempts import Attempts
 from zktop.model.history.derive_events import MAX_FORMER_MEMBERS
 from zktop.model.history.lock_history import FirstLook
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Settings, Thresholds
+from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.model.thresholds import Thresholds
 
 A, B = k("alice", 0), k("bob", 1)
 QUEUE = [k(f"w{number}", number) for number in range(8)]

@@ -25,8 +25,9 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.report import Report
-from zktop.model.settings import Settings, Thresholds
+from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.model.thresholds import Thresholds
 from zktop.model.world.world import World
 
 LATER = NOW + 10_000

@@ -21,8 +21,9 @@ from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.shapes import layout_named
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck
-from zktop.model.settings import Settings, Thresholds
+from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.model.thresholds import Thresholds
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.world.tables_of_all_servers import Ensemble
