@@ -19,7 +19,8 @@ from zktop.demo_types import (
     Watched,
 )
 from zktop.model.format import iso
-from zktop.model.report import Contender, Report
+from zktop.model.lock_view import Contender
+from zktop.model.report import Report
 from zktop.ui.interfaces import Frame
 
 SCENE: Final = "traffic"

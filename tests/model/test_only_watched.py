@@ -9,8 +9,8 @@ from model.findings.cases import ZXID, At, facts, k, watching
 from zktop.model.accounting.member_counts import member_counts
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Node, Stat
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import LockKind
-from zktop.model.report import LockView
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 

@@ -11,7 +11,8 @@ from whole.scene_ends import ENDS, Queue
 from zktop.demo.scene_player import SceneRun
 from zktop.demo_types import ExpectedStep, Scene, SceneLine
 from zktop.errors import ZktopError
-from zktop.model.report import Contender, Report
+from zktop.model.lock_view import Contender
+from zktop.model.report import Report
 
 BUSY_REQUESTS = 200  # a normal waiter needs five
 

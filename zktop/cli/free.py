@@ -24,7 +24,8 @@ from zktop.model.facts import Stat
 from zktop.model.format import several
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import FreePlan, free_plan
-from zktop.model.report import LockView, Report
+from zktop.model.lock_view import LockView
+from zktop.model.report import Report
 from zktop.output.free_plan import (
     done_lines,
     free_json,

@@ -9,8 +9,9 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
 from zktop.model.history.expired_sessions import ExpiredSession, FreedLock
+from zktop.model.lock_view import Contender, LockView
 from zktop.model.owner_list import OwnerList
-from zktop.model.report import Contender, LockView, Report, SessionView
+from zktop.model.report import Report, SessionView
 from zktop.model.session_ids import session_text
 from zktop.model.waits.deadlock import Deadlock, DeadlockStep
 from zktop.output import schema

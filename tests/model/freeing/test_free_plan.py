@@ -15,7 +15,8 @@ from zktop.model.freeing.commands import ZkCli, pod_command
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import MAX_BLOCKERS, FreePlan, LockBlocker, free_plan
 from zktop.model.freeing.ways import SessionCost
-from zktop.model.report import LockView, Report
+from zktop.model.lock_view import LockView
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 from zktop.model.text import Text

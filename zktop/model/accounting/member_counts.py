@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import MemberState
-from zktop.model.report import LockView
 
 
 def member_counts(view: LockView) -> dict[MemberState, int]:

@@ -12,8 +12,9 @@ from zktop.model.freeing.refusals import (
     foreign_blockers,
     unreadable_sentence,
 )
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import absolute_path
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY
 from zktop.model.world.world import World

@@ -33,10 +33,11 @@ from zktop.model.freeing.ways import (
     stop_process,
     wait_for_expiry,
 )
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import FOREIGN, Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.open_folder import only_mixed
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock

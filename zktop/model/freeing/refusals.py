@@ -7,10 +7,11 @@ from zktop.model.format import count, span
 from zktop.model.freeing.commands import is_exact
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.owner_labels import REVOKED
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.shapes import layout_named
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 

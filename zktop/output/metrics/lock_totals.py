@@ -13,9 +13,10 @@ import msgspec
 
 from zktop.model.accounting.member_counts import member_counts
 from zktop.model.layouts.layout import LARGEST
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Lock, MemberState
 from zktop.model.locks.semaphore_queue import LeasePool
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 

@@ -15,8 +15,9 @@ from zktop.model.accounting.member_counts import member_counts
 from zktop.model.facts import Millis
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Member
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.text import Text
 
 T = TypeVar("T")

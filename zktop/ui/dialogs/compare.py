@@ -5,7 +5,8 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
 from zktop.model.format import count, several, spoken
-from zktop.model.report import LockView, Report
+from zktop.model.lock_view import LockView
+from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms

@@ -13,9 +13,10 @@ from zktop.model.facts import Session, split
 from zktop.model.format import short
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import LockMode
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.open_folder import part_held_by
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock

@@ -25,7 +25,8 @@ from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Node, Session, Stat, join
 from zktop.model.history.events import Elapsed, Event
-from zktop.model.report import LockView, Report
+from zktop.model.lock_view import LockView
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text

@@ -5,7 +5,8 @@ from typing import Final
 
 from zktop.demo_types import ContenderState, DemoDeparture, DepartureKind, SceneCount
 from zktop.model.format import count as spell
-from zktop.model.report import LockView, Report
+from zktop.model.lock_view import LockView
+from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 
 DEPARTURES: Final[dict[DepartureKind, tuple[str, str]]] = {

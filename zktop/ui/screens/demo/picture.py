@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from zktop.demo_types import ContenderState, DemoDeparture, SceneCount, Watched
 from zktop.model.facts import Millis, Session, split
 from zktop.model.format import millis, short
-from zktop.model.report import Contender, LockView, Report
+from zktop.model.lock_view import Contender, LockView
+from zktop.model.report import Report
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import margin
 from zktop.ui.screens.common.format import side_by_side

@@ -9,8 +9,9 @@ from rich.cells import cell_len
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis
 from zktop.model.format import middle, short
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Member
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms, time_s

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from zktop.model.findings.sessions import silence_severity
 from zktop.model.format import count, several, short
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.lock_view import Contender
 from zktop.model.locks.lock import Lock
-from zktop.model.report import Contender
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock

@@ -10,8 +10,9 @@ from zktop.demo_types import Watched
 from zktop.model.actors import Actors
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
+from zktop.model.lock_view import Contender, LockView
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.report import Contender, LockView, Report
+from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs

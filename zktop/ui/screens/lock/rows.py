@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Session
+from zktop.model.lock_view import Contender
 from zktop.model.locks.lock import Member
-from zktop.model.report import Contender
 from zktop.model.text import Text
 from zktop.ui.screens.lock.lock_detail import LockDetail, ShownQueue
 

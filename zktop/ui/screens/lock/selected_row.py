@@ -5,8 +5,8 @@ from typing import Final
 
 from zktop.model.format import iso, middle, short
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.lock_view import Contender
 from zktop.model.locks.lock import Member, absolute_path
-from zktop.model.report import Contender
 from zktop.model.session_ids import session_text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import with_spaces

@@ -8,7 +8,7 @@ from typing import Final
 from zktop.model.facts import Session, split
 from zktop.model.format import fold_name, several, short, spoken
 from zktop.model.layouts.layout import MODE_LETTERS
-from zktop.model.report import Contender
+from zktop.model.lock_view import Contender
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.inks import Ink

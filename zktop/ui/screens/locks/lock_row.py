@@ -17,8 +17,8 @@ from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.history.lock_load import WINDOW_S
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.lock_view import OwnerName
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.report import OwnerName
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus

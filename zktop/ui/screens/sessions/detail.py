@@ -8,9 +8,9 @@ from zktop.model.facts import Millis
 from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.open_folder import part_held_by
-from zktop.model.report import LockView
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink

@@ -9,9 +9,10 @@ from typing import Final
 from zktop.model.facts import Session
 from zktop.model.findings.finding import ASLEEP
 from zktop.model.format import count, several
+from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Member
 from zktop.model.locks.open_folder import part_held_by
-from zktop.model.report import LockView, Report
+from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import not_woken
 from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks

@@ -6,7 +6,7 @@ from model.locks.lock_worlds import ROOT, lock_in, nodes, world_of
 from model.locks.slow_queue import closure
 
 from zktop.model.examiner import Examiner
-from zktop.model.report import MAX_BLOCKERS, LockView
+from zktop.model.lock_view import MAX_BLOCKERS, LockView
 
 
 def members(modes: str) -> list[str]:
