@@ -26,6 +26,7 @@ from zktop.model.freeing.ways import (
     SessionCost,
     WayToFree,
     ask_to_release,
+    can_end_sessions,
     delete_node,
     end_session,
     freed_clients,
@@ -286,16 +287,9 @@ class _Planner:
         client, server = (presence.client, presence.server) if presence else (None, None)
         known = self._report.client_names.owners.details_of(session_text(owner), client or "")
         yield stop_process(owner, client, pod_command(client, known), cost, freed)
-        if self._has_jmx:
+        if can_end_sessions(self._report):
             yield end_session(owner, server, cost, freed)
 
     def _is_cut_off(self, member: Member) -> bool:
         """Whether the owner's session exists without a connection."""
         return self._report.ensemble.is_cut_off(member.owner, member.czxid) is True
-
-    @property
-    def _has_jmx(self) -> bool:
-        """Whether all servers are ZooKeeper's own, in Java: only these have JMX beans."""
-        return all(
-            server.flavour in (None, "zookeeper") for server in self._report.ensemble.servers
-        )

@@ -102,6 +102,11 @@ def wait_for_expiry(session: Session, cost: SessionCost, freed: str) -> WayToFre
     )
 
 
+def can_end_sessions(report: Report) -> bool:
+    """Whether all servers are ZooKeeper's own, in Java: only these have JMX beans."""
+    return all(server.flavour in (None, "zookeeper") for server in report.ensemble.servers)
+
+
 def end_session(session: Session, server: str | None, cost: SessionCost, freed: str) -> WayToFree:
     """End the session on its server by JMX: ZooKeeper has no other command for that."""
     where = f"on the host of {server}" if server else "on the host of its server"
