@@ -1,4 +1,4 @@
-"""When each lock, session and deadlock is examined next.
+"""When each lock, session and deadlock is examined next, and how many at one look.
 
 `DueTimes` is a heap with one due time for each key. A lock that changed is due before all others,
 unless it is crowded and was examined just now. Old findings, and those that stay the
@@ -15,6 +15,9 @@ from zktop.model.text import Text
 
 Subject = Text | Session  # the path of a lock, the id of a deadlock, or a session
 
+MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
+WORK_PER_FINDING: Final = 2  # costs as much as examining this many subjects without findings
+PLACES_PER_WORK: Final = 10  # places that take as long as a lock with five members
 FIRST: Final[Millis] = 0  # earlier than every real time, so due before all others
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
@@ -69,6 +72,21 @@ class DueTimes:
             del self._due[key]
             keys.append(key)
         return keys
+
+
+class WorkOfLook:
+    """The examinations of one look, and whether there is time for more."""
+
+    def __init__(self) -> None:
+        self._done = 0
+
+    def add(self, places: int, findings: int) -> None:
+        """Count the examination of a subject with so many places and findings."""
+        self._done += 1 + places // PLACES_PER_WORK + WORK_PER_FINDING * findings
+
+    @property
+    def is_below_limit(self) -> bool:
+        return self._done < MAX_PER_LOOK
 
 
 class RestReasons(NamedTuple):

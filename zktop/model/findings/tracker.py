@@ -4,8 +4,8 @@ Examining all locks at every event would cost more than everything else. A lock 
 changed, if a new table shows something new about its sessions, if one of its rules asked for
 another look, and from time to time while it has findings. A session is examined if its nodes in
 locks changed, or if its row in a table is suspicious. Each of these is a due time in one heap. One
-look examines at most `MAX_PER_LOOK` of the subjects that are due; the others follow at the next
-looks.
+look examines as many of the subjects that are due as `WorkOfLook` allows; the others follow at the
+next looks.
 """
 
 from collections import Counter
@@ -49,6 +49,7 @@ from zktop.model.findings.schedule import (
     DueTimes,
     RestReasons,
     Subject,
+    WorkOfLook,
     next_examination,
 )
 from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
@@ -65,10 +66,7 @@ from zktop.model.world.missing_roots import SINGLE_NODE_LAYOUT
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
-MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
 MARKED_PER_LOOK: Final = 5_000  # subjects that new tables may affect: about 8 ms
-WORK_PER_FINDING: Final = 2  # costs as much as examining this many subjects without findings
-PLACES_PER_WORK: Final = 10  # places that take as long as a lock with five members
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 REST_PER_LOCK_MS: Final = 20  # for a session in many locks: it may change at every look
@@ -108,7 +106,7 @@ class FindingTracker:
         self._root_changes: dict[Text, RootChanges] = {}
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
         self._due = DueTimes()
-        self._work = 0  # of this look
+        self._work = WorkOfLook()
         # Crowded locks, and sessions in many locks.
         self._rests_until: dict[Subject, Millis] = {}
         self._ensemble = NO_ENSEMBLE
@@ -160,10 +158,10 @@ class FindingTracker:
 
     def _due_now(self, look: LookInput) -> Iterator[Subject]:
         """Yield the subjects that are due, up to the work limit of one look."""
-        self._work = 0
+        self._work = WorkOfLook()
         if look.thorough:
             yield from self._due.take(look.now, None)
-        while self._work < MAX_PER_LOOK and (due := self._due.take(look.now, 1)):
+        while self._work.is_below_limit and (due := self._due.take(look.now, 1)):
             yield from due
 
     def _shared(self, look: LookInput) -> SharedContext:
@@ -340,7 +338,7 @@ class FindingTracker:
 
     def _remember(self, subject: Subject, results: Examination, places: int = 0) -> None:
         """Store the results, and whether they changed what is shown."""
-        self._work += 1 + places // PLACES_PER_WORK + WORK_PER_FINDING * len(results.findings)
+        self._work.add(places, len(results.findings))
         settle = self._settings.thresholds.settle
         before, found, due = self._found.get(subject, NO_FINDINGS), NO_FINDINGS, results.due_ms
         if results.findings:
