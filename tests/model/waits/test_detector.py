@@ -48,6 +48,10 @@ class Looks:
         report: Report = self.examiner.look(self.world, NOW + after_ms, thorough=thorough)
         return len(report.deadlocks)
 
+    def relisted(self, after_ms: int) -> set[str]:
+        """Look, and return the locks to list again."""
+        return {*self.examiner.look(self.world, NOW + after_ms, thorough=False).relist}
+
     def most_blocked(self, after_ms: int) -> int:
         """Look, and return how many clients wait for the first root blocker."""
         report = self.examiner.look(self.world, NOW + after_ms, thorough=False)
@@ -136,6 +140,21 @@ def test_a_deadlock_of_a_large_knot_is_over_after_a_tenth_of_the_pause():
 
     assert looks.deadlocks(PAUSE_MS // EARLY_END_SHARE - 1) == 1
     assert looks.deadlocks(PAUSE_MS // EARLY_END_SHARE) == 0
+
+
+def test_a_doubtful_deadlock_of_a_large_knot_does_not_end_the_pause():
+    """Its locks are to be listed again first, so no screen shows it."""
+    looks, crowd = Looks(0), [f"waiter{number}" for number in range(LARGE_KNOT)]
+    looks.world = looks.world.after(
+        *lock("/locks/a", "one", "two", *crowd), *lock("/locks/b", "two", "one", czxid=1_000)
+    )
+    assert looks.relisted(0) == {"/locks/a"}
+
+    left = join(Text("/locks/a"), kazoo_name("one", 0))
+    looks.world = looks.world.after(Gone(path=left, zxid=1_000_000, at=NOW))
+
+    assert looks.relisted(PAUSE_MS - 1) == {"/locks/a"}
+    assert looks.relisted(PAUSE_MS) == set()
 
 
 def test_beside_many_deadlocks_a_new_one_appears_at_once():

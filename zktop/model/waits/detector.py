@@ -265,7 +265,8 @@ class DeadlockDetector:
         """Whether a reported deadlock needs this place, which is gone."""
         stuck_set = self.graph.stuck_set_of(actor)
         judged = [self._cores.judged.get(core) for core in stuck_set.cores] if stuck_set else []
-        steps = (step for one in judged if one for step in one.deadlock.steps)
+        known = (one.deadlock for one in judged if one and not one.relist)
+        steps = chain.from_iterable(deadlock.steps for deadlock in known)
         return any(place in (*step.holds, step.waits) for step in steps)
 
     def _judge_now(
