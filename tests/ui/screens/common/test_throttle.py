@@ -63,11 +63,24 @@ async def test_a_drawing_at_once_replaces_the_one_that_was_due() -> None:
     assert drawn.qsize() == 2
 
 
+async def test_a_drawing_that_was_made_early_is_not_made_again_when_it_was_due() -> None:
+    """The next one has its own pause."""
+    drawn = asyncio.Queue[None]()
+    throttle = Throttle(Owner(), lambda: drawn.put_nowait(None), pause_s=60.0)  # type: ignore[arg-type]  # all that it needs
+    throttle.when_due()
+    throttle.when_due()
+    throttle._drawn_at -= 60.0 * (1 - EARLY)
+    throttle.when_due()
+    throttle.when_due()
+    throttle._later()
+    assert drawn.qsize() == 2
+
+
 async def test_a_delayed_drawing_that_fails_is_reported() -> None:
     """It does not end the program."""
     owner, shelf = Owner(), list[int]()
     throttle = Throttle(owner, shelf.pop, PAUSE_S)  # type: ignore[arg-type]  # all that it needs
-    throttle._is_due = True
+    throttle._is_due, throttle._drawn_at = True, 0.0
     throttle._later()
 
     (message,) = owner.posted

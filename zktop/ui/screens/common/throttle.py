@@ -31,16 +31,20 @@ class Throttle:
 
     def when_due(self) -> None:
         """Draw now, or as soon as the pause is over."""
-        wait = self._drawn_at + self._pause_s - perf_counter()
-        if wait <= EARLY * self._pause_s:
+        if self._is_nearly_due:
             self.now()
         elif not self._is_due:
             self._is_due = True
+            wait = self._drawn_at + self._pause_s - perf_counter()
             call_after(wait, self._owner, self._later)
 
+    @property
+    def _is_nearly_due(self) -> bool:
+        return perf_counter() - self._drawn_at >= (1 - EARLY) * self._pause_s
+
     def _later(self) -> None:
-        if not self._is_due:
-            return  # `now` has drawn in the meantime
+        if not (self._is_due and self._is_nearly_due):
+            return  # `now` has drawn in the meantime; a later call is scheduled if one is due
         try:
             self.now()
         except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
