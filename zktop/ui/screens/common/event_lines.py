@@ -59,8 +59,12 @@ class About(NamedTuple):
     lock: Text | None = None
     session: Session | None = None
 
+    def may_have(self, event: Event) -> bool:
+        """True unless an event is about another lock; its session may be read later."""
+        return self.lock is None or self.lock == event.lock
+
     def has(self, event: Event) -> bool:
-        return self.lock in (None, event.lock) and self.session in (None, event.session)
+        return self.may_have(event) and self.session in (None, event.session)
 
     def has_deadlock(self, deadlock: Deadlock) -> bool:
         if self.session is not None:
@@ -79,8 +83,9 @@ def event_lines(
     room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
     path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
     writer = _EventWriter(report.client_names, path, is_narrow=width < EXACT_FROM_CELLS)
-    newest = _with_owners(islice(tape.events_until(now), MAX_SEARCHED), report)
-    lines = (writer.event(one) for one in newest if about.has(one))
+    newest = islice(tape.events_until(now), MAX_SEARCHED)
+    with_owners = _with_owners(filter(about.may_have, newest), report)
+    lines = (writer.event(one) for one in with_owners if about.has(one))
     cases = [
         deadlock for deadlock in tape.deadlocks.values() if about.has_deadlock(deadlock.deadlock)
     ]
