@@ -1,6 +1,6 @@
 """The pulse of an ensemble, second by second: acquisitions, waiters, waits, sessions, own load."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from typing import Final, NamedTuple
 
@@ -42,8 +42,8 @@ class Pulse:
         self._seconds: list[PulseSecond] = []
         self._changes: list[WaitingChange] = []
         self._newest: Millis = 0
-        # When each wait ended, and its length.
-        self._waits: deque[tuple[Millis, int]] = deque(maxlen=MAX_WAITS)
+        self._waits: deque[tuple[Millis, int]] = deque()  # when each wait ended, and its length
+        self._lengths: list[int] = []  # of these waits, in order
         self._report: Report | None = None
         self._waiting = 0
 
@@ -122,14 +122,17 @@ class Pulse:
 
     def _note_waits(self, events: tuple[Event, ...]) -> int:
         acquired = [event for event in events if event.event == "acquired"]
-        self._waits.extend((one.at, one.waited.ms) for one in acquired if one.waited is not None)
+        for one in acquired:
+            if one.waited is not None:
+                self._waits.append((one.at, one.waited.ms))
+                insort(self._lengths, one.waited.ms)
         return len(acquired)
 
     def _p99(self, now: Millis) -> int | None:
-        while self._waits and self._waits[0][0] < now - WAITS_S * SECOND_MS:
-            self._waits.popleft()
-        waits = sorted(ms for _, ms in self._waits)
-        return waits[(len(waits) * 99 - 1) // 100] if waits else None
+        waits, lengths, begin = self._waits, self._lengths, now - WAITS_S * SECOND_MS
+        while waits and (len(waits) > MAX_WAITS or waits[0][0] < begin):
+            del lengths[bisect_left(lengths, waits.popleft()[1])]
+        return lengths[(len(lengths) * 99 - 1) // 100] if lengths else None
 
 
 def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
