@@ -104,6 +104,21 @@ async def test_a_lesson_says_what_it_is_about_and_where_to_look() -> None:
     assert "2 Lock         the arrows" in text
 
 
+async def test_the_text_of_a_lesson_is_not_cut_at_40_columns() -> None:
+    """Neither titles nor hints."""
+    lines = (await shown(stage(), "a", size=(40, 70))).splitlines()
+    begin, end = (
+        next(at for at, line in enumerate(lines) if f"╭─ {title} " in line)
+        for title in ("Lesson", "Demo clients")
+    )
+    text = " ".join(" ".join(line[17:39] for line in lines[begin + 1 : end - 1]).split())
+
+    assert "LESSON 1 A herd, and its cure" in text
+    assert "part 2: The herd, avoided" in text
+    assert "Two wake, and one goes on." in text
+    assert "…" not in text
+
+
 async def test_a_shows_the_answer_and_hides_it_again() -> None:
     """It is hidden at first."""
     once = await shown(stage(), "a")

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from zktop.demo_types import Lesson, Scene, SceneProgress
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.demo.scene import MARKS
-from zktop.ui.styled_text import NOTHING, Line, hanging_lines, line, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, hanging_lines, line, width_of, wrapped
 
 INDENT: Final = "  "
 PAGE_CELLS: Final = 14
@@ -73,7 +73,8 @@ class ShownLesson(NamedTuple):
 def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
     """Return the lesson as text; `answer_key` is the key that shows the answer."""
     lesson = shown.lesson
-    lines = [line((f"LESSON {shown.number}  ", "title"), (lesson.title, "strong"))]
+    head = line((f"LESSON {shown.number}  ", "title"))
+    lines = hanging_lines(head, lesson.title, width, "strong")
     lines += wrapped(lesson.about, width, indent=INDENT)
     lines += [NOTHING, *_parts(shown, width)]
     lines += [
@@ -88,7 +89,9 @@ def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
     lines += [NOTHING, line(("LOOK AT", "title"))]
     for page, says in zip(PAGES, lesson.look_at, strict=False):
         head = line("  ", (page.key, "key"), f" {page.title}".ljust(PAGE_CELLS))
-        lines += hanging_lines(head, says, width)
+        is_wide = width >= 2 * width_of(head)
+        lines += hanging_lines(head, says, width) if is_wide else [head]
+        lines += [] if is_wide else wrapped(says, width, indent=2 * INDENT)
     return lines
 
 
@@ -105,8 +108,13 @@ def _parts(shown: ShownLesson, width: int) -> list[Line]:
         name = f"part {number}: " if len(parts) > 1 else ""
         title = scene.title if scene else part.scene
         again = " again" if part.scene == loaded else ""
-        hint = f"  enter plays it{again}" if part.scene == following and not is_on else ""
-        lines.append(line(INDENT, (f"{mark} ", ink), f"{name}{title}", (hint, "dim")))
+        lines += hanging_lines(line(INDENT, (f"{mark} ", ink)), f"{name}{title}", width)
+        if part.scene == following and not is_on:
+            hint = f"enter plays it{again}"
+            if width_of(lines[-1]) + 2 + len(hint) <= width:
+                lines[-1] = (*lines[-1], Run(f"  {hint}", "dim"))
+            else:
+                lines += wrapped(hint, width, "dim", 2 * INDENT)
         if said and part.scene != loaded:  # the picture shows it for the loaded one
             lines += wrapped(said, width, "info", f"{INDENT}    ")
     return lines

@@ -115,7 +115,7 @@ class DemoScreen(Page):
     SCOPED_CSS: ClassVar[bool] = False  # the class -narrow is set on the screen
     DEFAULT_CSS = """
     DemoScreen #index { width: 36; }
-    .-narrow DemoScreen #index { width: 24; }
+    .-narrow DemoScreen #index { width: 24; max-width: 40%; }
     .-triple DemoScreen #index { width: 44; }
     .-triple DemoScreen #stage { layout: horizontal; }
     """
