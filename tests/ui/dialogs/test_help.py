@@ -13,6 +13,7 @@ from zktop.ui.keys import KEYS, Action, key_label, known_on, with_user_keys
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.screens.page import Page
+from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.widgets.footer import drawn
 from zktop.ui.widgets.text_view import TextView
@@ -68,6 +69,11 @@ async def test_the_first_screenful_has_the_most_useful_keys(
     assert len(page.HELP_KEYS) <= 8
     for action, does in page.HELP_KEYS.items():
         assert f" {names[action]:<7} {does} " in text
+
+
+def test_the_keys_of_the_timeline_do_the_same_in_a_recording() -> None:
+    """There it cannot return to live."""
+    assert "live" not in " ".join(TimelineScreen.HELP_KEYS.values())
 
 
 @pytest.mark.parametrize("size", SIZES)
