@@ -1,6 +1,5 @@
 """`zktop free`: the ways to free a lock; does the two safe ones with --yes."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -24,6 +23,7 @@ from zktop.model.facts import Stat
 from zktop.model.format import several
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import FreePlan, free_plan
+from zktop.model.lock_tracker import why_no_lock
 from zktop.model.lock_view import LockView
 from zktop.model.report import Report
 from zktop.output.free_plan import (
@@ -83,7 +83,7 @@ def command(
         if plan is None or view is None:
             raise NothingToLookAtError(f"There is no lock at {path}.")
         if view.lock.is_no_lock:
-            why = re.sub("use --root '.*'", "name one of them", view.lock.error or "")
+            why = why_no_lock(view.lock.layout, "name one of them")
             raise NothingToLookAtError(f"{path} is not the path of one lock: {why}.")
         deed = _deed(report, view, node, revoke=revoke)
         done = None

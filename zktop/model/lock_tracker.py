@@ -152,6 +152,7 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
     if not family.listed and not family.denied:
         return None
     is_free = not family.members or (found.kind == UNKNOWN and _is_free(found.path, family))
+    advice = f"use --root '{root.path.rstrip('/')}/**'"
     return Lock(
         path=found.path,
         layout=found.kind,
@@ -161,7 +162,7 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
         seen_zxid=family.listed_at,
         at=family.arrived_at,
         foreign=found.foreign,
-        error=found.error or (None if is_free else _why_no_lock(found, root.path)),
+        error=found.error or (None if is_free else why_no_lock(found.kind, advice)),
         unrecognised=True,
         family=family,
     )
@@ -174,21 +175,23 @@ def _is_free(path: Text, family: Family) -> bool:
     return are_plain and sounds_like_one_lock(path)
 
 
-def _why_no_lock(found: NotALock, root: str) -> str:
+def why_no_lock(kind: str, advice: str) -> str:
     """Say why a path that the user named, and that has children, is not a lock.
 
-    >>> _why_no_lock(NotALock(Text("/q"), "not-a-lock:queue"), "/q")
+    `advice` is what to do if it is a folder of locks.
+
+    >>> why_no_lock("not-a-lock:queue", "name one of them")
     'it is not a lock: its children look like those of a queue'
     """
-    below = f"--root '{root.rstrip('/')}/**'"
-    if found.kind == CONTAINER:
-        return f"it is a folder of locks, not a lock: use {below}"
-    if found.kind == PART:
+    if kind == CONTAINER:
+        return f"it is a folder of locks, not a lock: {advice}"
+    if kind == PART:
         return "it is a part of another lock"
-    if found.kind == UNKNOWN:
-        return f"zktop recognises no lock in its children; if it is a folder of locks, use {below}"
-    kind = found.kind.removeprefix("not-a-lock:")
-    return f"it is not a lock: its children look like those of a {kind}"
+    if kind == UNKNOWN:
+        return f"zktop recognises no lock in its children; if it is a folder of locks, {advice}"
+    return (
+        f"it is not a lock: its children look like those of a {kind.removeprefix('not-a-lock:')}"
+    )
 
 
 def _is_alike(one: Lock, other: Lock) -> bool:
