@@ -32,10 +32,10 @@ def test_two_actors_with_opposite_orders_could_deadlock():
         "continue."
     )
     assert [(turn.column, turn.verb, turn.mode, turn.lock) for turn in made.turns] == [
-        (0, "got", "X", "/stock"),
-        (1, "got", "W", "/orders"),
-        (0, "asks", "W", "/orders"),
-        (1, "asks", "X", "/stock"),
+        (0, "got", "exclusive", "/stock"),
+        (1, "got", "write", "/orders"),
+        (0, "asks", "write", "/orders"),
+        (1, "asks", "exclusive", "/stock"),
     ]
 
 

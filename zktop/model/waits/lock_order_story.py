@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.format import fold_path
-from zktop.model.layouts.layout import MODE_LETTERS, lock_in_mode
+from zktop.model.layouts.layout import LockMode, lock_in_mode
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.lock_order import (
     Cycle,
@@ -28,7 +28,7 @@ class StoryLine(Struct, frozen=True, gc=False):
     verb: Literal["got", "asks"]
     lock: str
     node: str
-    mode: str
+    mode: LockMode
 
 
 class Inversion(Struct, frozen=True, gc=False):
@@ -97,7 +97,7 @@ def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
 
 
 def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryLine:
-    return StoryLine(column, verb, lock_path(place.lock), place.node, MODE_LETTERS[place.mode])
+    return StoryLine(column, verb, lock_path(place.lock), place.node, place.mode)
 
 
 def missed_by(cycle: Cycle) -> int | None:

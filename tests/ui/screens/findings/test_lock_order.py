@@ -33,16 +33,27 @@ def test_turns_stand_beside_each_other() -> None:
     facts = inversion()
     pen = LineWriter(80)
     write_lock_order(pen, facts)
-    turns = [line for line in text(pen) if ":orders" in line or ":stock" in line]
+    turns = [line for line in text(pen) if line.split()[0] in ("got", "asks")]
 
     assert [line.split() for line in turns] == [
-        ["got", "X:stock"],
-        ["got", "X:orders"],
-        ["asks", "X:orders"],
-        ["asks", "X:stock"],
+        ["got", "stock"],
+        ["got", "orders"],
+        ["asks", "orders"],
+        ["asks", "stock"],
     ]
     assert [line.index(line.split()[0]) > 30 for line in turns] == [False, True, False, True]
     assert [link.subject.path for link in pen.links if link] == [STOCK, ORDERS, ORDERS, STOCK]
+
+
+def test_modes_are_words() -> None:
+    """As in all other sentences and drawings."""
+    known = learned("orders rw: ann.W@1 ; stock x: ann@2", "orders rw: bob.R@8 ; stock x: bob@7")
+    pen = LineWriter(80)
+    write_lock_order(pen, inversions(known)[0])
+    said = " ".join(" ".join(text(pen)).split())
+
+    assert "orders (write)" in said
+    assert "orders (read)" in said
 
 
 def test_where_it_is_narrow_they_stand_below_each_other() -> None:
@@ -51,8 +62,8 @@ def test_where_it_is_narrow_they_stand_below_each_other() -> None:
     pen = LineWriter(40)
     write_lock_order(pen, facts)
 
-    assert "  A got  X:stock" in text(pen)
-    assert "  B asks X:stock" in text(pen)
+    assert "  A got  stock" in text(pen)
+    assert "  B asks stock" in text(pen)
     assert max(map(width_of, pen.lines[1:])) <= 40
 
 

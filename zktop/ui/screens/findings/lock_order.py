@@ -8,7 +8,7 @@ from zktop.model.facts import Millis
 from zktop.model.format import clock, count
 from zktop.model.waits.lock_order_story import Inversion, StoryLine
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import elapsed
+from zktop.ui.screens.common.format import MODE_WORDS, elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.styled_text import Line, Run, fitted, line
@@ -98,7 +98,7 @@ def _habit(inversion: Inversion, column: int) -> Line:
 
 def _said(turn: StoryLine, names: dict[str, str]) -> Line:
     says, ink = SAYS[turn.verb]
-    return line((f"{says} ", "dim"), (f"{turn.mode}:{names[turn.lock]}", ink))
+    return line((f"{says} ", "dim"), (f"{names[turn.lock]}{MODE_WORDS[turn.mode]}", ink))
 
 
 def _link(turn: StoryLine) -> LineLink:
