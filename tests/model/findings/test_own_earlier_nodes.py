@@ -43,6 +43,7 @@ def test_b2_does_not_advise_a_restart_if_the_ghost_belongs_to_another_session() 
 
     assert "goes when its own session ends" in finding.advice
     assert "Restart" not in finding.advice
+    assert finding.evidence[1].supports is False
 
 
 def test_b2_advises_to_delete_a_ghost_that_no_session_owns() -> None:

@@ -34,6 +34,7 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     is_one_session = earlier.owner == later.owner != 0
+    are_read = earlier.znode.stat is not None and later.znode.stat is not None
     owner, first, second = ctx.name_of(later), short(earlier.node), short(later.node)
     remedy = f"Restart {owner}: its nodes go with its session."
     if earlier.znode.stat and not earlier.owner:
@@ -51,7 +52,7 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
                 True,
                 f"both names carry the guid {guid}, which a client uses for one node at a time",
             ),
-            (is_one_session or None, "one session owns both"),
+            (is_one_session if are_read else None, "one session owns both"),
         ),
         advice=f"{remedy} Then upgrade its client library.",
         at_once=True,
