@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from zktop.sandbox.connection import ClientConnection
+from zktop.sandbox.flavours import KEEPER_VERSION, RAFTKEEPER_VERSION
 from zktop.sandbox.four_letter import WORDS, address_of
 from zktop.sandbox.protocol import Op
 from zktop.sandbox.server_core import ServerCore
@@ -16,8 +17,6 @@ from zktop.sandbox.watches import WatchMode
 
 Word = Callable[[ServerCore], str]
 
-KEEPER_VERSION = "v26.3.9.8-0a1b2c3d4e5f60718293a4b5c6d7e8f901234567"
-RAFTKEEPER_VERSION = "RaftKeeper v2.3.0"
 OPERATIONS = {
     Op.CREATE: "Create",
     Op.CREATE2: "Create2",
