@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from output.test_webhook_body import DEADLOCK, LATER, report
+from output.test_finding_alerts import DEADLOCK, LATER, report
 from servers import free_port
 from waiting import PATIENCE_S, eventually
 
@@ -20,7 +20,7 @@ from zktop.app.alerts import webhooks
 from zktop.app.alerts.webhooks import MAX_ALERTS, MAX_WAITING, Webhooks
 from zktop.config.keys_and_defaults import WebhookSection
 from zktop.model.format import iso
-from zktop.output.webhook_body import NEW_SESSION_MS
+from zktop.output.finding_alerts import NEW_SESSION_MS
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
