@@ -9,7 +9,7 @@ import pytest
 from soak.growth import grown, settled
 from soak.random_keys import ANSWERS_S, random_keys
 
-from zktop.ui.past.tape import FRAMES_BYTES, PACKED_BYTES
+from zktop.ui.past.memory_limits import FRAMES_BYTES, PACKED_BYTES
 
 SECONDS = float(os.environ.get("ZKTOP_SOAK_SECONDS", "60"))
 CACHES_MB = (FRAMES_BYTES + PACKED_BYTES) / 1_000_000  # the stored past is not full after a minute

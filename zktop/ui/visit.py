@@ -15,9 +15,10 @@ from zktop.ui.inbox import Inbox, Wake
 from zktop.ui.interfaces import Complaint, Frame, News, OpenCluster, Status
 from zktop.ui.navigation_history import NavigationHistory
 from zktop.ui.notify import Notifier
+from zktop.ui.past.memory_limits import REPLAY
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.pulse import Pulse
-from zktop.ui.past.tape import REPLAY, Tape
+from zktop.ui.past.tape import Tape
 from zktop.ui.view_state import KeyOf, Selection, ViewState
 
 MAX_RECENT: Final = 5

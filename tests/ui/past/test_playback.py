@@ -3,8 +3,9 @@
 import pytest
 from ui.example_past import BEGIN, past
 
+from zktop.ui.past.memory_limits import TapeLimits
 from zktop.ui.past.playback import SPEEDS, Playback
-from zktop.ui.past.tape import Tape, TapeLimits
+from zktop.ui.past.tape import Tape
 
 END = BEGIN + 21_000
 

@@ -13,22 +13,18 @@ from zktop.model.facts import Children, Denied, Node, Stat, join
 from zktop.model.history.events import Event
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.tape import (
+from zktop.ui.past.memory_limits import (
     ALIKE_BYTES,
-    ENDED_DEADLOCKS,
     FINDING_BYTES,
     FRAME_BYTES,
-    LAST_REPORTS,
     LOCK_BYTES,
     MEMBER_BYTES,
-    QUIET_MS,
     REPLAY,
     ROW_BYTES,
-    StoredFrame,
-    Tape,
     TapeLimits,
     new_bytes,
 )
+from zktop.ui.past.tape import ENDED_DEADLOCKS, LAST_REPORTS, QUIET_MS, StoredFrame, Tape
 
 CHANGE_BYTES = FRAME_BYTES + LOCK_BYTES + 1_000  # a frame in which one small lock changed
 

@@ -12,7 +12,8 @@ from zktop.model.facts import Millis
 from zktop.ui.dialogs.compare import CompareDialog
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.archive import _contents_of
-from zktop.ui.past.tape import FRAME_BYTES, Tape, TapeLimits
+from zktop.ui.past.memory_limits import FRAME_BYTES, TapeLimits
+from zktop.ui.past.tape import Tape
 from zktop.ui.view_state import Selection
 
 ROOM = 20 * 2 * FRAME_BYTES

@@ -7,10 +7,10 @@ every ten seconds, so a quiet hour takes little memory.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice, takewhile
 from operator import itemgetter
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -21,75 +21,17 @@ from zktop.model.history.events import Event
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.world.world import TableFacts, World
+from zktop.model.world.world import World
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.archive import STEP_MS, Archive, Block, Packer, StoredFrame, UnpackedReport
+from zktop.ui.past.memory_limits import TapeLimits, new_bytes
 from zktop.ui.past.tracks import Tracks
 
-FRAMES_BYTES: Final = 8_000_000
-PACKED_BYTES: Final = 19_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
 LAST_REPORTS: Final = 10  # of ended deadlocks; a report that nothing else keeps may take 10 MB
 LEFT_OVER: Final = 0.75  # share of the limit that is still in use after packing
-
-# The weight of new data in a frame; measured on 2,000 locks with the tables of 6,000 sessions.
-FRAME_BYTES: Final = 16_000
-LOCK_BYTES: Final = 5_000
-MEMBER_BYTES: Final = 32
-MAP_ENTRY_BYTES: Final = 32  # of the map of all locks, which is rewritten now and then
-ROW_BYTES: Final = 200
-FINDING_BYTES: Final = 800
-ALIKE_BYTES: Final = 32  # of each of many findings that are shown as one
-EVENT_BYTES: Final = 300
-
-
-def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> int:
-    """Estimate the memory that a frame does not share with the one stored before it.
-
-    It counts replaced data, which only the earlier frames still hold. The first frame, and locks
-    and tables that are read for the first time, share all their data with the newest frame.
-    """
-    report = frame.report
-    if before is None:
-        return FRAME_BYTES
-    locks = [part.lock for path in changed if (part := before.parts.get(path)) is not None]
-    is_rewritten = before.parts.base is not report.parts.base
-    findings = alike = 0
-    if before.findings is not report.findings:
-        known = set(map(id, before.findings))
-        new = [finding for finding in report.findings if id(finding) not in known]
-        findings, alike = len(new), sum(len(finding.alike) for finding in new)
-    tables, tables_before = report.world.tables, before.world.tables
-    rows = sum(_replaced_rows(one, tables.get(name)) for name, one in tables_before.items())
-    return (
-        FRAME_BYTES
-        + LOCK_BYTES * len(locks)
-        + MEMBER_BYTES * sum(lock.size for lock in locks)
-        + (MAP_ENTRY_BYTES * len(report.parts.base) if is_rewritten else 0)
-        + ROW_BYTES * rows
-        + FINDING_BYTES * findings
-        + ALIKE_BYTES * alike
-        + EVENT_BYTES * len(frame.events)
-    )
-
-
-def _replaced_rows(before: TableFacts, after: TableFacts | None) -> int:
-    """Count the rows of tables in `before` that `after` does not share."""
-    kept = {id(rows) for rows in _large(after)} if after else set()
-    return sum(len(rows) for rows in _large(before) if id(rows) not in kept)
-
-
-def _large(tables: TableFacts) -> list[Collection[object]]:
-    connections, watches, expiry = tables.connections, tables.watches, tables.expiry
-    large = (
-        connections.rows if connections else None,
-        watches.rows if watches else None,
-        expiry.expires_in_ms if expiry else None,
-        expiry.timeouts_ms if expiry else None,
-    )
-    return [rows for rows in large if rows]
 
 
 class DeadlockRecord(msgspec.Struct, frozen=True):
@@ -122,16 +64,6 @@ class PastMoment(Protocol):
     @property
     def alarms(self) -> tuple[str, ...]:
         """Ids of deadlocks and critical findings that began."""
-
-
-class TapeLimits(NamedTuple):
-    """How much a tape keeps."""
-
-    frames_bytes: int = FRAMES_BYTES
-    packed_bytes: int = PACKED_BYTES
-
-
-REPLAY: Final = TapeLimits(20 * FRAMES_BYTES, 10 * PACKED_BYTES)
 
 
 class Tape:

@@ -12,7 +12,8 @@ from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
-from zktop.ui.past.tape import FRAME_BYTES, Tape, TapeLimits
+from zktop.ui.past.memory_limits import FRAME_BYTES, TapeLimits
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.lock.no_lock import LastSeen, last_seen
 from zktop.ui.screens.lock.screen import LockScreen
 from zktop.ui.screens.lock.table import QueueTable
