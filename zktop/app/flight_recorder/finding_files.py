@@ -90,7 +90,7 @@ class FindingFiles:
         self._file = self._folder.kept_file(finding.id, now)
         self._from, self._until = now, now + AFTER_MS
         pieces = self._folder.pieces_since(now - BEFORE_MS)
-        room = self._folder.limits.max_bytes // 2 - HEADER_ROOM
+        room = self._folder.limits.kept_bytes - HEADER_ROOM
         while len(pieces) > 1 and sum(piece.size for piece in pieces) > room:
             del pieces[0]
         begin = pieces[0].begin if pieces else now

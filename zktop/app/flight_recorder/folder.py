@@ -128,12 +128,9 @@ class RingFolder:
         return max(self._kept, key=lambda file: file.begin, default=None)
 
     def write_kept(self, file: StoredPiece, size: int) -> None:
-        """Record the size that a file is about to have; delete the oldest ones to make room.
-
-        All such files together take at most half of the folder.
-        """
+        """Record the size that a file is about to have; delete the oldest ones to make room."""
         others = [one for one in self._kept if one.path != file.path]
-        left = self.limits.max_bytes // 2 - size
+        left = self.limits.kept_bytes - size
         if left < 0:
             raise OSError(errno.EFBIG, "it would take more than half of --max-size")
         superfluous = tuple(superfluous_pieces(others, 0, left))

@@ -37,6 +37,11 @@ class RingLimits(msgspec.Struct, frozen=True):
         """The size after which a piece ends."""
         return min(MAX_PIECE_BYTES, self.max_bytes // MIN_PIECES)
 
+    @property
+    def kept_bytes(self) -> int:
+        """The limit for all files around findings together: half of the folder."""
+        return self.max_bytes // 2
+
 
 def superfluous_pieces(
     pieces: Sequence[StoredPiece], since: Millis, max_bytes: int
