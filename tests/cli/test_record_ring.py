@@ -5,8 +5,6 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from cli.live_processes import Zktop as RunningZktop
@@ -14,14 +12,7 @@ from cli.live_processes import new_root, worker, zktop_process
 from servers import sandbox_server
 from waiting import eventually
 
-from zktop.app.flight_recorder.folder import RingFolder
-from zktop.cli import record
-from zktop.config.overrides import Overrides
-from zktop.errors import NoConnectionError, UsageError
-
 Zktop = Callable[..., tuple[int, str, str]]
-
-NO_RING = cast("RingFolder", SimpleNamespace(path=Path("no-ring")))  # nothing is written to it
 
 
 @contextmanager
@@ -65,45 +56,6 @@ def test_a_killed_recorder_continues_in_the_same_folder(zktop: Zktop, tmp_path: 
     assert zktop("report", "--from", str(folder), "--format", "json")[0] == 0
     states = [state for event, state in events(zktop, folder) if event == "connection"]
     assert states == ["connected", "lost", "connected"]
-
-
-def test_a_recorder_that_cannot_connect_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pause between two tries does not go on after the end of --duration."""
-    clock, tries = [100.0], []
-
-    def run(*_: object, **_options: object) -> None:
-        tries.append(clock[0])
-        if len(tries) > 1:
-            raise NoConnectionError("nobody is there.")
-
-    def sleep(seconds: float) -> None:
-        clock[0] += seconds
-
-    monkeypatch.setattr(record, "_record_run", run)
-    monkeypatch.setattr(record, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
-    record._record_ring(Overrides(), NO_RING, 14_000, redact=True)
-
-    assert tries == [100.0, 100.0, 110.0]
-    assert clock == [114.0]
-
-
-def test_a_file_that_is_being_replaced_does_not_end_the_recorder(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each run reads the config and the TLS files again; the next one finds them."""
-    problems = iter([None, UsageError("TLS: cannot use ca.pem."), KeyboardInterrupt()])
-
-    def run(*_: object, **_options: object) -> None:
-        problem = next(problems)
-        if problem is not None:
-            raise problem
-
-    monkeypatch.setattr(record, "_record_run", run)
-    monkeypatch.setattr(record.time, "sleep", lambda _: None)
-    with pytest.raises(KeyboardInterrupt):
-        record._record_ring(Overrides(), NO_RING, None, redact=True)
-
-    assert capsys.readouterr().err == "TLS: cannot use ca.pem. Trying again.\n"
 
 
 @pytest.mark.parametrize(

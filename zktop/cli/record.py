@@ -1,8 +1,7 @@
 """`zktop record`: record an ensemble to a file; other commands read it with --from."""
 
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -10,27 +9,25 @@ import click
 
 from zktop.app.alerts.webhooks import Webhooks
 from zktop.app.flight_recorder.folder import RingFolder, open_ring
+from zktop.app.flight_recorder.reconnect import RecordedRuns
 from zktop.app.flight_recorder.retention import RingLimits
-from zktop.app.flight_recorder.ring_recorder import RingRecorder
-from zktop.app.record_file import FailsafeFile, header_of, recorder_of
+from zktop.app.live_run import LiveRun
+from zktop.app.record_file import FailsafeFile, recorder_of
 from zktop.cli.common.options import DURATION, SIZE, connection_options
 from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
-from zktop.errors import NoConnectionError, UsageError, cannot_write
+from zktop.errors import cannot_write
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import count
 from zktop.model.report import Report
-from zktop.zk.wall_clock import now_ms
 
 SAMPLE_EVERY_S = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
 DEFAULT_KEEP_MS: Millis = 48 * 3_600_000
 DEFAULT_MAX_SIZE = 2 << 30
 MIN_KEEP_MS: Millis = 60_000
 MIN_MAX_SIZE = 1 << 20
-PATIENCE_S = 300.0  # after this, zktop gives up a lost session and opens a new one
-RETRY_S = 10.0
 FIRING = "alerts.json"  # in DIR: alerts that were posted to webhooks and are not resolved yet
 _EXAMPLES = """\b
 Examples:
@@ -137,45 +134,12 @@ def _limits(keep: Millis | None, max_size: int | None) -> RingLimits:
 def _record_ring(
     overrides: Overrides, ring: RingFolder, duration: Millis | None, *, redact: bool
 ) -> None:
-    """Record one run after another; a failure to connect is fatal only in the first one.
+    def new_run() -> AbstractContextManager[LiveRun]:
+        return live_run(overrides, SAMPLE_EVERY_S)
 
-    Later runs also retry after a UsageError: the config or a TLS file may be half replaced.
-    """
-    end = None if duration is None else time.monotonic() + duration / SECOND_MS
     with Webhooks.of(effective_config(overrides), narrate, ring.path / FIRING) as hooks:
-        _record_run(overrides, ring, end, hooks, redact=redact)
-        while end is None or time.monotonic() < end:
-            try:
-                _record_run(overrides, ring, end, hooks, redact=redact)
-            except (NoConnectionError, UsageError) as error:
-                narrate(f"{error} Trying again.")
-                time.sleep(_rest_s(end, RETRY_S))
-
-
-def _record_run(
-    overrides: Overrides, ring: RingFolder, end: float | None, hooks: Webhooks, *, redact: bool
-) -> None:
-    """Record until the end, or until the connection has been lost for too long."""
-    with live_run(overrides, SAMPLE_EVERY_S) as run:
-        header = header_of(str(run.access.hosts), run.settings, redact=redact)
-        recorder = RingRecorder(ring, header, now_ms(), narrate)
-        run.recorder = recorder
-        try:
-            run.read()
-            narrate(f"recording to {ring.path}; ctrl-c ends it")
-            for report in run.reports(None if end is None else max(0.0, end - time.monotonic())):
-                recorder.judge(report)
-                hooks.look(report)
-                if run.lost_s() > PATIENCE_S:
-                    return
-        finally:
-            recorder.close()
-            print_notes(run)
-
-
-def _rest_s(end: float | None, most: float) -> float:
-    """Return how long to wait: until `end`, but at most this long."""
-    return most if end is None else min(most, max(0.0, end - time.monotonic()))
+        runs = RecordedRuns(new_run, ring, hooks, narrate, redact=redact)
+        runs.record(None if duration is None else duration / SECOND_MS)
 
 
 def _summary(report: Report) -> str:
