@@ -159,6 +159,23 @@ def test_the_minutes_after_a_finding_continue_after_a_restart(end: str, tmp_path
     assert [gap // 10_000 for gap in gaps] == [3]
 
 
+def test_a_crash_loses_no_minutes_around_a_finding_however_late_the_restart(
+    tmp_path: Path,
+) -> None:
+    """Those of a later finding that shares the file were not copied yet."""
+    later, stopped = BEGIN + 240_000, BEGIN + 290_000
+    first = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)
+    for at, new in incident(BEGIN, BEGIN + 60_000, stopped):
+        first.look(at, new if at != later else facts(f"{DEADLOCK} ; V x: C D ; W x: D C", at=at))
+    (before,) = [Replay(kept.path).last().now for kept in kept_in(tmp_path)]
+    WatchedRun(RingFolder(tmp_path, LIMITS), stopped + 2 * AFTER_MS)
+    (kept,) = kept_in(tmp_path)
+
+    assert [path.is_symlink() for path in sorted(kept.path.parent.iterdir())] == [False, True]
+    assert before < later
+    assert Replay(kept.path).last().now == at
+
+
 def test_a_full_disk_in_the_minutes_before_leaves_the_finding_readable(tmp_path: Path) -> None:
     """The torn end of a piece is not copied: a reader would stop there."""
     folder = DiskThatFills(tmp_path, LIMITS)

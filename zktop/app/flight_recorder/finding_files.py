@@ -51,18 +51,21 @@ class FindingFiles:
         return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
-        """Continue the newest file after a restart, if minutes after its finding are missing."""
+        """Add the pieces that a crash kept out of the newest file; continue it if it is not over."""
         kept = self._folder.newest_kept()
-        if kept is None or now - kept.begin >= AFTER_MS:
+        if kept is None:
             return
+        until = self._folder.newest_finding_at + AFTER_MS
         pieces = self._folder.pieces_since(kept.begin - BEFORE_MS)
         for number in reversed(range(len(pieces))):
             if _ends_with(kept.path, pieces[number]):
-                self._file = kept
-                self._from, self._until = kept.begin, kept.begin + AFTER_MS
+                self._file, self._from, self._until = kept, kept.begin, until
                 for piece in pieces[number + 1 :]:
-                    self.add(piece)
-                return
+                    if piece.begin < until:
+                        self.add(piece)
+                break
+        if now >= until:
+            self.end()
 
     def has_room(self, now: Millis) -> bool:
         """Return whether a file is open that may include all minutes after another finding."""

@@ -123,6 +123,11 @@ class RingFolder:
         self._kept_at[_finding_in(link)] = at
         return link
 
+    @property
+    def newest_finding_at(self) -> Millis:
+        """When the newest file or link of a finding began; 0 if there is none."""
+        return max(self._kept_at.values(), default=0)
+
     def newest_kept(self) -> StoredPiece | None:
         """Return the newest file around a finding."""
         return max(self._kept, key=lambda file: file.begin, default=None)
