@@ -171,6 +171,8 @@ def _how_left(departure: _Departure) -> str:
     recorded = {former.how for former, _ in gone}
     if "ended" in recorded:
         return f"an administrator ended the session of {step.name}"
+    if any(former.is_unseen for former, _ in gone):
+        return f"{step.name} left at a time of which nothing is known"
     if any(former.ending == "expired" for former, _ in gone):
         return f"the session of {step.name} expired: it was killed or cut off"
     if len(gone) == len(_places(step)) > 1 and recorded <= {None, "closed"}:

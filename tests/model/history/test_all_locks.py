@@ -616,6 +616,27 @@ def test_while_we_looked_away() -> None:
     assert watcher.histories.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
 
 
+def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
+    """Alice may have released the lock and closed her session, long before its timeout."""
+    root = Root()
+    alice = root.create("alice")
+    before = world(own(), connections(ZK1, row("alice", quiet_ms=100), row("bob")))
+    watcher = Watcher(root, Ensemble.of(before, NOW))
+    lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
+    watcher.histories.after([], lost, NOW + 1_000)
+    root.delete(alice)
+    later = NOW + 60_000
+    after = world(own(at=later), connections(ZK1, row("bob"), at=later))
+    watcher.ensemble = Ensemble.of(after, later)
+
+    (released,) = watcher.look(60_000)
+    (former,) = watcher.histories.of(root.path).former_members
+
+    assert released.event == "released"
+    assert released.why == "it left while zktop had no connection: how and when is unknown"
+    assert former.is_unseen
+
+
 def test_after_an_outage_lengths_are_exact_again() -> None:
     """A lock that was listed after the reconnection is seen as before."""
     watcher = Watcher(Root(), Ensemble.of(world(own()), NOW))

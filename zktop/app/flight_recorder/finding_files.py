@@ -51,19 +51,18 @@ class FindingFiles:
         return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
-        """Add the pieces that a crash kept out of the newest file; continue it if it is not over."""
+        """Add what a crash kept out of the newest file, and continue it if it is not over."""
         kept = self._folder.newest_kept()
         if kept is None:
             return
         until = self._folder.newest_finding_at + AFTER_MS
         pieces = self._folder.pieces_since(kept.begin - BEFORE_MS)
-        for number in reversed(range(len(pieces))):
-            if _ends_with(kept.path, pieces[number]):
-                self._file, self._from, self._until = kept, kept.begin, until
-                for piece in pieces[number + 1 :]:
-                    if piece.begin < until:
-                        self.add(piece)
-                break
+        copied = [number for number, one in enumerate(pieces, 1) if _ends_with(kept.path, one)]
+        if copied:
+            self._file, self._from, self._until = kept, kept.begin, until
+            for piece in pieces[copied[-1] :]:
+                if piece.begin < until:
+                    self.add(piece)
         if now >= until:
             self.end()
 

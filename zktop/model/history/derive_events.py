@@ -29,6 +29,7 @@ from zktop.model.history.duration_samples import DurationSamples
 from zktop.model.history.endings import (
     MISSING,
     SEVERAL,
+    UNSEEN,
     ExpiryVerdict,
     deleted_by_another,
     judge_expiry,
@@ -171,8 +172,7 @@ class LockLog:
             is_missing = ctx.blind_since is not None or change.after is not None
             verdict = ExpiryVerdict(expired=False, why=MISSING if is_missing else None)
         else:
-            together = ctx.joint_deletions.get(member.owner, 0)
-            verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)
+            verdict = _verdict_by_tables(member, ctx)
         ending: Ending = "released" if held else "abandoned"
         if verdict.expired:
             ending = "expired"
@@ -190,6 +190,7 @@ class LockLog:
             None if held else span,
             None if removal is None else deleted_by_another(member, removal),
             None if removal is None else removal.how,
+            verdict.why in (MISSING, UNSEEN),
         )
         return gone, verdict.why
 
@@ -297,6 +298,15 @@ def _event(
         session=member.owner or None,
         owner=member.label,
     )
+
+
+def _verdict_by_tables(member: Member, ctx: ChangeContext) -> ExpiryVerdict:
+    """Judge by the servers' tables; after a lost connection by those from before it."""
+    together = ctx.joint_deletions.get(member.owner, 0)
+    if ctx.blind_since is None:
+        return judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)
+    verdict = judge_expiry(member, ctx.earlier, ctx.blind_since, together)
+    return verdict if verdict.expired else ExpiryVerdict(expired=False, why=UNSEEN)
 
 
 def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:

@@ -7,7 +7,7 @@ expired. A client that closes its session removes all its nodes in one transacti
 expiry: only its recent activity distinguishes the two. Without any evidence, a node counts as
 removed by its own client, which is the usual case.
 
-Nothing is known of a node that left while transactions are missing.
+Nothing is known of a node that left while transactions are missing or zktop had no connection.
 """
 
 from typing import Final
@@ -28,6 +28,7 @@ GIVEN_UP_SHARE: Final = 2 / 3  # the client library has given up the connection
 ALMOST_EXPIRED_SHARE: Final = 0.9
 SEVERAL: Final = 2
 MISSING: Final = Text("transactions are missing: how and when it left is unknown")
+UNSEEN: Final = Text("it left while zktop had no connection: how and when is unknown")
 
 
 class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):

@@ -84,3 +84,4 @@ class FormerMember(msgspec.Struct, frozen=True, gc=False):
     waited: Elapsed | None = None
     deleted_by: Session | None = None  # another session, if a transaction log says so
     how: RemovalKind | None = None  # as a transaction log says
+    is_unseen: bool = False  # it left at a time of which nothing is known
