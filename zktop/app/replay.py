@@ -30,6 +30,7 @@ class Replay:
         self.chroot = slash + chroot
         self.begin = self._recording.begin
         self.opens_at = header.opens_at
+        self.on_look: Callable[[Millis], object] = lambda _at: None
         roots = tuple(map(Root, header.roots))
         self.settings = settings or header.settings or Settings(roots=roots)
         try:
@@ -97,6 +98,7 @@ class Replay:
             else:
                 world, facts = world.after(*facts) if facts else world, []
                 looked_at = max(line.at, looked_at or 0)  # the clock may have been set back
+                self.on_look(looked_at)
                 yield examiner.look(world, looked_at, thorough=line.thorough)
         if until is not None and looked_at is not None and until > looked_at + MINUTE_MS:
             yield examiner.look(_lost(world, looked_at), looked_at)

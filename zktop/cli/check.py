@@ -12,7 +12,7 @@ from zktop.app.live_run import TIMED_OUT, LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
 from zktop.cli.common.output import drop_output, flush, put
-from zktop.cli.common.sources import live_run, open_recording, print_notes
+from zktop.cli.common.sources import live_run, open_recording, print_notes, progress_of
 from zktop.cli.snapshot import why_no_locks
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
@@ -135,7 +135,8 @@ def _check_recording(
     recording: Replay, until: Millis | None, criteria: FailCriteria
 ) -> CheckVerdict:
     builder = VerdictBuilder(criteria, recording.settings.thresholds.settle)
-    last = recording.last(until, builder.look)
+    with progress_of(recording):
+        last = recording.last(until, builder.look)
     print_notes(recording)
     return _verdict(builder, last, recording)
 

@@ -19,7 +19,7 @@ from zktop.cli.common.options import (
     file_options,
 )
 from zktop.cli.common.output import narrate, put_utf8
-from zktop.cli.common.sources import follow, live_run, open_recording, print_notes
+from zktop.cli.common.sources import follow, live_run, open_recording, print_notes, progress_of
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
@@ -107,7 +107,8 @@ def command(
     collector = exports.ReportCollector(version("zktop"), options["top"])
     if file is not None:
         recording, until = open_recording(overrides, file, at)
-        recording.last(until, collector.look, is_whole=True)  # totals count from the beginning
+        with progress_of(recording):  # from the beginning, since totals count from there
+            recording.last(until, collector.look, is_whole=True)
         print_notes(recording)
         put_utf8(exports.exposition(collector).rstrip())
     elif options["listen"]:

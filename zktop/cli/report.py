@@ -19,7 +19,7 @@ from zktop.cli.common.options import (
     refuse_reversed,
 )
 from zktop.cli.common.output import narrate, put_utf8
-from zktop.cli.common.sources import live_run, open_recording, print_notes
+from zktop.cli.common.sources import live_run, open_recording, print_notes, progress_of
 from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, NothingToLookAtError, cannot_write
 from zktop.model.facts import SECOND_MS, Millis
@@ -119,11 +119,12 @@ def _recorded(
     if begin is not None:
         recording.start_near(begin)
     period, last = Period(begin), None
-    for report in recording.reports():
-        if end is not None and report.now > end:
-            last = end  # nothing changed until then
-            break
-        period.look(report)
+    with progress_of(recording):
+        for report in recording.reports():
+            if end is not None and report.now > end:
+                last = end  # nothing changed until then
+                break
+            period.look(report)
     if recording.known_until is not None:
         last = min(recording.known_until, end or recording.known_until)
     print_notes(recording)

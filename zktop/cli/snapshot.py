@@ -6,7 +6,7 @@ from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
 from zktop.cli.common.output import narrate, put, put_json
-from zktop.cli.common.sources import live_run, open_recording, print_notes
+from zktop.cli.common.sources import live_run, open_recording, print_notes, progress_of
 from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
 from zktop.model.report import Report
@@ -44,7 +44,8 @@ def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | 
     source: Replay | LiveRun
     if file is not None:
         source, until = open_recording(overrides, file, at)
-        report = source.last(until)
+        with progress_of(source):
+            report = source.last(until)
         _print(report, source, form)
     else:
         with live_run(overrides) as source:

@@ -16,6 +16,7 @@ from zktop.config.join_sources import effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
 from zktop.model.facts import SECOND_MS, Millis
+from zktop.model.format import iso
 from zktop.model.report import Report
 
 _NUMBERS: Final = re.compile(r"(?<!\S)\d[\d,.]*")  # numbers in notes keep changing
@@ -73,6 +74,17 @@ def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
             if kind not in known:
                 known.add(kind)
                 narrate(f"note: {note}")
+
+
+@contextmanager
+def progress_of(recording: Replay) -> Iterator[None]:
+    """Show on a terminal up to which time a recording is examined: it may take minutes."""
+    progress = ProgressLine()
+    recording.on_look = lambda at: progress.show(f"examined up to {iso(at)}")
+    try:
+        yield
+    finally:
+        progress.end()
 
 
 def print_notes(source: LiveRun | Replay) -> None:
