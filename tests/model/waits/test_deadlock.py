@@ -81,6 +81,19 @@ def test_a_disconnected_client_is_the_first_way_out() -> None:
     assert [kill_or_wait(way.why) for way in ways] == ["wait for", "kill"]
 
 
+def test_a_disconnected_client_is_the_first_way_out_of_a_large_ring() -> None:
+    """Although the requests of more clients than are tried are newer."""
+    names = "ABCDEFGH"
+    ring = " ; ".join(
+        f"{name} x: {name}@{at} {names[at - 1]}@{20 + at - 1 if at else 30}"
+        for at, name in enumerate(names)
+    )
+    ways = only(ring, cut_off={"A"}).ways_out
+
+    assert (ways[0].actor, kill_or_wait(ways[0].why)) == ("A", "wait for")
+    assert len(ways) == 7
+
+
 def test_a_knot_shows_every_holder():
     """All members of the group must be seen to be stuck."""
     made = only("P sem(2): A C B ; Y x: B A C")

@@ -59,7 +59,7 @@ def ways_out(
     cut_off: AbstractSet[str] = frozenset(),
 ) -> tuple[WayOut, ...]:
     """Cheapest first: without a connection, fewest locks lost, most freed, youngest wait."""
-    breaks = breakers(stuck_core.core)
+    breaks = {**breakers(stuck_core.core), **_cut_off_breakers(stuck_core.core, cut_off)}
     costs = {actor: (_held(stuck_core.graph, actor), -czxid) for (actor, czxid) in breaks}
     frees = {a: _freed(stuck_core, a, counts, breaks=does) for (a, _), does in breaks.items()}
     fails = {actor: not does for (actor, _), does in breaks.items()}
@@ -90,15 +90,26 @@ def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
 
 @once_for_each
 def breakers(core: Core) -> dict[tuple[str, int], bool]:
-    """Whether stopping an actor breaks a core; tried for some actors (and waits) of it."""
-    return {tried: _breaks(core, tried[0]) for tried in _tried(ring_of(core))}
+    """Whether stopping an actor breaks a core; tried for some actors (and waits) of it.
 
-
-def _tried(found: Ring) -> list[tuple[str, int]]:
-    """Actors that block without holding, then those with the newest requests."""
+    These are actors that block without holding, then those with the newest requests.
+    """
+    found = ring_of(core)
     soft = {edge.blocker.actor for edge in found if not edge.is_hard}
-    asked = [(edge.request.actor, edge.request.czxid) for edge in found]
-    return sorted(asked, key=lambda pair: (pair[0] not in soft, -pair[1]))[:_MAX_TRIED]
+    asked = sorted(_asked(found), key=lambda pair: (pair[0] not in soft, -pair[1]))
+    return {tried: _breaks(core, tried[0]) for tried in asked[:_MAX_TRIED]}
+
+
+def _cut_off_breakers(core: Core, cut_off: AbstractSet[str]) -> dict[tuple[str, int], bool]:
+    """The same for actors without a connection: in a large ring, others have newer requests."""
+    if cut_off.isdisjoint(core.actors):
+        return {}
+    asked = [pair for pair in _asked(ring_of(core)) if pair[0] in cut_off]
+    return {tried: _breaks(core, tried[0]) for tried in asked[:_MAX_TRIED]}
+
+
+def _asked(found: Ring) -> list[tuple[str, int]]:
+    return [(edge.request.actor, edge.request.czxid) for edge in found]
 
 
 def _held(graph: WaitGraph, actor: str) -> int:
