@@ -49,6 +49,19 @@ def test_folders_with_the_names_of_nodes_are_no_lock(
     assert isinstance(found_at("/app2", children, below=below), NotALock)
 
 
+@pytest.mark.parametrize(
+    ("entries", "is_known"), [(["entry-100-0000000007"], True), (["a", "b"], False), ([], False)]
+)
+def test_a_locking_queue_without_taken_is_known_by_its_entries(
+    entries: list[str], *, is_known: bool
+) -> None:
+    """Somebody deleted that folder: nothing is held, and other folders have `entries`, too."""
+    found = found_at("/lq", ["entries"], below={"entries": entries})
+
+    assert isinstance(found, Lock) == is_known
+    assert not (isinstance(found, Lock) and found.holders)
+
+
 def test_a_lock_in_a_folder_called_locks_is_found_beside_leases() -> None:
     """It is no part of a semaphore."""
     lock = lock_of(

@@ -269,6 +269,17 @@ KAZOO_LEASE: Final = LockShape(
 )
 
 
+_ENTRY: Final = re.compile(r"entry-\d{3}-\d{10}")
+
+
+def _is_locking_queue(site: LockSite) -> bool:
+    """Return whether a root has the folders of a locking queue; `taken` may have been deleted."""
+    names = site.family.members
+    if "entries" not in names or "taken" in names:
+        return "entries" in names
+    return any(map(_ENTRY.fullmatch, site.below("entries").members))
+
+
 def _locking_queue(context: ShapeContext) -> Queues:
     members, _ = context.sorted_children(context.layout, context.site.below("taken"), "taken/")
     return Queues((SingleNodeQueue(members, how="children"),))
@@ -283,7 +294,7 @@ KAZOO_LOCKING_QUEUE: Final = LockShape(
         persistent=True,
         about="kazoo: LockingQueue; each child of `taken` is one item held (Python)",
     ),
-    fits=lambda site: {"entries", "taken"} <= site.family.members.keys(),
+    fits=_is_locking_queue,
     make=_locking_queue,
     hint_names=("entries",),
     parts=("entries", "taken"),
