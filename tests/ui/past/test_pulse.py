@@ -50,6 +50,15 @@ def test_clients_that_wait_by_a_watch_alone_are_counted() -> None:
     assert [one.waiting for one in until(found, 3_000, 4)] == [0, 2, 1, 0]
 
 
+def test_nothing_is_known_without_a_connection() -> None:
+    """In a hole of a recording, too; the second of the loss is as it was then."""
+    lost, back = own(state="suspended", at=BEGIN + 1_000), own(at=BEGIN + 4_000)
+    found = pulse((0, [own(at=BEGIN), *QUEUED]), (1_000, [lost]), (2_000, []), (4_000, [back]))
+
+    assert [one.waiting for one in until(found, 5_000, 6)] == [2, 2, None, None, 2, 2]
+    assert found.waiting(BEGIN, 1_000, 6) == [2, 2, None, None, 2, None]
+
+
 def test_a_second_without_news_goes_on_as_it_was() -> None:
     """Waiting clients still wait, but there are no acquisitions."""
     found = pulse((0, QUEUED), (1_000, RELEASED))

@@ -26,13 +26,14 @@ class PulseSecond(NamedTuple):
     wait_p99_ms: int | None = None
     sessions: int | None = None
     requests_per_s: float | None = None  # zktop's own
+    is_lost: bool = False  # the connection was lost: nothing is known until the next second
 
 
 class WaitingChange(NamedTuple):
-    """How many clients wait from one moment on."""
+    """How many clients wait from one moment on; None if that is unknown."""
 
     at: Millis
-    waiting: int
+    waiting: int | None
 
 
 class Pulse:
@@ -50,10 +51,11 @@ class Pulse:
     def add(self, frame: Frame) -> None:
         """Count what happened up to this frame."""
         report = frame.report
+        was_lost = self._report is not None and self._report.is_lost
         self._waiting += self._more_waiters(report)
         self._newest = max(self._newest, frame.at)
-        if not self._changes or self._changes[-1].waiting != self._waiting:
-            self._changes.append(WaitingChange(self._newest, self._waiting))
+        if not (was_lost and report.is_lost):
+            self._note_waiting(is_lost=report.is_lost)
         acquired = self._note_waits(frame.events)
         second = frame.at // SECOND_MS
         last = self._seconds[-1] if self._seconds else None
@@ -71,6 +73,7 @@ class Pulse:
                 p99,
                 report.ensemble.session_count,
                 report.cost.requests_per_s if report.cost is not None else None,
+                report.is_lost,
             )
         )
         if len(self._seconds) > KEPT_S:
@@ -107,10 +110,17 @@ class Pulse:
             ]
             is_new = bool(inside) and inside[0].at == first
             known = () if is_new or current is None else (current,)
-            found.append(max([*known, *(one.waiting for one in inside)], default=None))
+            later = (one.waiting for one in inside if one.waiting is not None)
+            found.append(max([*known, *later], default=None))
             if inside:
                 at, current = at + len(inside), inside[-1].waiting
         return found
+
+    def _note_waiting(self, *, is_lost: bool) -> None:
+        if not self._changes or self._changes[-1].waiting != self._waiting:
+            self._changes.append(WaitingChange(self._newest, self._waiting))
+        if is_lost:
+            self._changes.append(WaitingChange(self._newest + 1, None))
 
     def _more_waiters(self, report: Report) -> int:
         """Return how many more clients wait than before; only changed locks are recounted."""
@@ -137,7 +147,7 @@ class Pulse:
 
 def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
     """Return a second without a frame: clients still wait, and old waits leave the percentile."""
-    if before is None:
+    if before is None or before.is_lost:
         return PulseSecond(second)
     is_recent = second - before.second < WAITS_S
     p99 = before.wait_p99_ms if is_recent else None
