@@ -101,6 +101,16 @@ def test_a_semaphore_has_as_many_holders_as_leases(threads: Bench):
     threads.holds("b", "c")
 
 
+def test_a_semaphore_with_other_leases_is_refused(threads: Bench):
+    """A contender that expects another number of leases says so and ends; it does not crash."""
+    threads.queue_up("kazoo-semaphore", "a", leases=2)
+    threads.start("c", "kazoo-semaphore", leases=3)
+    threads.ended("c")
+
+    (failure,) = (step for step in threads.log.steps if step.what == "failed")
+    assert failure.says == "kazoo refuses: Inconsistent max leases: 2, expected: 3"
+
+
 @pytest.mark.parametrize(
     ("recipe", "woken"),
     [

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from zktop.demo.client import LockClient, StoppableEvent, StoppedError, Timeout, connect
 from zktop.demo.contender_orders import check_path
-from zktop.demo.recipes import PlaceLostError, Recipe, make_recipe, recipe_of
+from zktop.demo.recipes import LockRefusedError, PlaceLostError, Recipe, make_recipe, recipe_of
 from zktop.demo.step_reporter import OnStep, StepReporter
 from zktop.demo_types import ContenderOrder, LockClaim, WorkStyle
 from zktop.errors import ExitCode, UsageError
@@ -210,6 +210,9 @@ class DemoContender:
         except KazooException as refusal:
             name = type(refusal).__name__.removesuffix("Error")
             self.reporter.report("failed", f"ZooKeeper refused: {name} {refusal}".rstrip())
+            return False
+        except LockRefusedError as refusal:
+            self.reporter.report("failed", str(refusal))
             return False
         except WorkFailedError as failure:
             self._has_failed_work = True

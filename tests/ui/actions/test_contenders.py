@@ -2,6 +2,7 @@
 
 import pytest
 from model.builders import NOW, lock, session
+from model.semaphores import ANN_LEASE, created, kazoo_pool
 from ui.example_ensemble import trouble
 from ui.fake_contenders import QUEUE, FakeContenders, contender
 from ui.fake_feed import FakeFeed, frames, settled
@@ -136,3 +137,21 @@ async def test_a_client_of_another_screen_is_not_killed_on_screen_3() -> None:
 
     assert app.subject.session == 0xA
     assert stage.asked == []
+
+
+@pytest.mark.parametrize("keys", [("X",), ("N", "enter")])
+async def test_a_client_that_joins_a_semaphore_expects_its_leases(keys: tuple[str]) -> None:
+    """A client that expected another number would be refused."""
+    facts = [*kazoo_pool(2), created(ANN_LEASE, "ann", 90)]
+    joins = {("kazoo-semaphore", "exclusive"): ("poll", "exclusive")}
+    stage = FakeContenders(joins=joins)
+    app = Zktop(FakeFeed(*frames((NOW, facts))), stage, settings=UiSettings(page="lock"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys)
+        await settled(pilot)
+        await pilot.press(*"pool", "enter")
+        await settled(pilot)
+
+    (started,) = stage.asked
+    assert started[1].claims[0].leases == 2

@@ -2,7 +2,7 @@
 
 from zktop.demo.client import LockClient
 from zktop.demo.recipes import kazoo, read_write, sequential, single_node
-from zktop.demo.recipes.base import PlaceLostError, Recipe, flaw_of
+from zktop.demo.recipes.base import LockRefusedError, PlaceLostError, Recipe, flaw_of
 from zktop.demo_types import LockClaim
 from zktop.errors import UsageError
 
@@ -49,4 +49,4 @@ def make_recipe(client: LockClient, claim: LockClaim, owner: str) -> Recipe:
     return recipe_of(claim)(client, claim, owner)
 
 
-__all__ = ["RECIPES", "PlaceLostError", "Recipe", "make_recipe", "recipe_of"]
+__all__ = ["RECIPES", "LockRefusedError", "PlaceLostError", "Recipe", "make_recipe", "recipe_of"]

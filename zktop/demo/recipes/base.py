@@ -18,6 +18,10 @@ class PlaceLostError(Exception):
     """The contender's own node is gone: its session expired, or the node was deleted."""
 
 
+class LockRefusedError(Exception):
+    """The client library refuses to use this lock; the message says why."""
+
+
 class Recipe:
     """One way to contend for a lock, as a client would write it.
 

@@ -13,7 +13,7 @@ from kazoo.exceptions import (
 )
 
 from zktop.demo.client import LockClient, StoppedError, Timeout
-from zktop.demo.recipes.base import PlaceLostError, Recipe
+from zktop.demo.recipes.base import LockRefusedError, PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import PERSISTENT
 from zktop.demo_types import Flaw, LockClaim
 
@@ -99,7 +99,11 @@ class KazooSemaphore(KazooLock):
     joins: ClassVar[tuple[str, ...]] = ("kazoo-semaphore",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        if not _translate_errors(lambda: self._kazoo.acquire(timeout=timeout)):
+        try:
+            is_acquired = _translate_errors(lambda: self._kazoo.acquire(timeout=timeout))
+        except ValueError as refusal:  # the pool has another number of leases
+            raise LockRefusedError(f"kazoo refuses: {refusal}") from None
+        if not is_acquired:
             return self._give_up()
         self._note_node(self._kazoo.create_path)
         return self._report_acquired()

@@ -70,8 +70,10 @@ class ContenderActions(Shell):
         recipe = self.page.recipe if self.page is not None else None
         if recipe is not None:
             first = _order(recipe, f"{port.root}/lock")
-        elif path is not None and (joined := port.recipe_for(self._layout(path), "exclusive")):
-            first = _order(joined[0], path, joined[1])
+        elif path is not None:
+            layout, leases = self._lock(path)
+            if joined := port.recipe_for(layout, "exclusive"):
+                first = _order(joined[0], path, joined[1], leases)
 
         def filled_in(orders: tuple[ContenderOrder, ...] | None) -> None:
             if orders:
@@ -176,7 +178,7 @@ class ContenderActions(Shell):
         if path is None:
             self.show_message(f"No lock under the cursor. Press {key} to start a demo client.")
             return
-        layout = self._layout(path)
+        layout, leases = self._lock(path)
         recipe = port.recipe_for(layout, mode)
         if recipe is None:
             none = (
@@ -185,7 +187,7 @@ class ContenderActions(Shell):
             gone = f"There is no lock at {path} now. Press {key} to start a demo client."
             self.show_message(none if layout else gone)
             return
-        order = _order(recipe[0], path, recipe[1])
+        order = _order(recipe[0], path, recipe[1], leases)
         self._with_permission(port, lambda: self._start(port, order))
 
     def _start(self, port: ContendersPort, *orders: ContenderOrder) -> None:
@@ -230,14 +232,15 @@ class ContenderActions(Shell):
         if not any(log.display for log in logs):  # a visible one says it
             self.show_message(DONE[action].format(contender.name))
 
-    def _layout(self, path: str) -> str:
+    def _lock(self, path: str) -> tuple[str, int]:
+        """Return the layout of a lock and its number of leases; "" and 1 if they are unknown."""
         report = self.view_state.report
         view = report.view(path) if report else None
-        return view.lock.layout if view else ""
+        return (view.lock.layout, view.lock.leases or 1) if view else ("", 1)
 
 
-def _order(recipe: str, path: str, mode: Mode | None = None) -> ContenderOrder:
-    return ContenderOrder(recipe, (LockClaim(recipe, path, mode),))
+def _order(recipe: str, path: str, mode: Mode | None = None, leases: int = 1) -> ContenderOrder:
+    return ContenderOrder(recipe, (LockClaim(recipe, path, mode, leases=leases),))
 
 
 def chosen(

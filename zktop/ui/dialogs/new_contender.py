@@ -148,6 +148,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             next((one for one in recipe.modes if one == mode), None),  # None: the menu is blank
             flaw=flaw if isinstance(flaw, str) else None,
             timeout_s=seconds(self._text("timeout")),
+            leases=self._order.claims[0].leases,
         )
         order = ContenderOrder(recipe.name, (claim,), hold_s=seconds(self._text("hold")))
         return (order,) * int(count)
