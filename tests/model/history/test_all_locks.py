@@ -573,6 +573,22 @@ def test_nothing_deleted_since_the_newest_came() -> None:
     assert history.since(alice, holds=True) == Since(NOW - 70_000, AT_LEAST)
 
 
+def test_members_read_after_the_first_look_may_prove_an_earlier_hold() -> None:
+    """The first look had only their names, the next one knows when they were created."""
+    histories, root = LockHistories(), Root()
+    alice = root.create("alice", ctime=NOW - 80_000)
+    full = root.look()
+    early = lock_of(
+        root.path, [msgspec.structs.replace(alice, znode=Znode(alice.node))], full.stat
+    )
+    note(histories, root.path, None, early, NO_ENSEMBLE, NOW)
+
+    events = note(histories, root.path, early, full, NO_ENSEMBLE, NOW + 5)
+
+    assert events == []
+    assert histories.of(root.path).since(alice, holds=True) == Since(NOW - 80_000, AT_LEAST)
+
+
 def test_since_when_seen() -> None:
     """What happened before our eyes has its time."""
     root = Root()

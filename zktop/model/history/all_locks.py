@@ -95,7 +95,7 @@ class LockHistories:
         if change.path in self._unread:
             self._unread.discard(change.path)
             change = LockChange.between(change.path, None, change.after)
-        if change.before is change.after is None:
+        if change.before is change.after is None or self._was_only_read(change):
             return []
         at = self._time_of(change, ensemble)
         blind_since = self._blind_since(change)
@@ -141,6 +141,20 @@ class LockHistories:
             return False
         self._logs.pop(path, None)  # it was not recognised at once
         self._first[path] = first_look_of(lock.stat, change.created, born, self._now)
+        return True
+
+    def _was_only_read(self, change: LockChange) -> bool:
+        """If all that is new of a lock without events is a read, complete its first look.
+
+        What the first look had not read may prove an earlier hold.
+        """
+        path, moved = change.path, (change.created, change.deleted, change.granted, change.lost)
+        first = self._first.get(path)
+        if first is None or path in self._logs or not change.read or any(moved):
+            return False
+        if change.admitted or change.dismissed or change.is_rebuilt:
+            return False
+        self._first[path] = first_look_at(change.after, first.at)
         return True
 
     def _readable(self, change: LockChange) -> LockChange:
