@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, join, split
 from zktop.model.layouts.lock_site import LockSite
-from zktop.model.locks.candidates import may_be_lock
+from zktop.model.lock_candidates import may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.queue import RankedQueue

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Stat, join
-from zktop.model.locks.candidates import unnumbered_names
+from zktop.model.lock_candidates import unnumbered_names
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode

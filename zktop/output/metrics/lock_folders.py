@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from zktop.model.facts import join, split
-from zktop.model.locks.candidates import unnumbered_names
+from zktop.model.lock_candidates import unnumbered_names
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode

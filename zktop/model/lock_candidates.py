@@ -1,4 +1,4 @@
-"""Candidates: paths that may be locks, and the locks that depend on a changed path."""
+"""Paths that may be locks, and the locks that depend on a changed path."""
 
 from collections.abc import Iterable
 
