@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.locks.recognise import is_election
+from zktop.model.locks.lock_kind import is_election
 from zktop.model.locks.shapes import layout_named
 from zktop.model.settings import Settings
 from zktop.model.text import Text

@@ -5,12 +5,12 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Millis, join
-from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.client_order import sorts_by_id
 from zktop.model.locks.folder import NO_MEMORY, FolderMemory
 from zktop.model.locks.lock import Lock, Member, NotALock
-from zktop.model.locks.members import is_promoting, known_members
+from zktop.model.locks.lock_kind import kind_of
+from zktop.model.locks.members import known_members
 from zktop.model.locks.open_folder import (
     FolderOpener,
     is_watching,
@@ -21,7 +21,7 @@ from zktop.model.locks.open_folder import (
 )
 from zktop.model.locks.queue_warnings import NEARLY_EXHAUSTED
 from zktop.model.locks.queues_by_name import Queues, grouped_queues, mixed_queues, one_queue
-from zktop.model.locks.recognise import Recognised, is_election, recognise
+from zktop.model.locks.recognise import Recognised, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.simple_lock import simple_lock
@@ -106,7 +106,7 @@ class _LockBuilder:
         return Lock(
             path=self._site.path,
             layout=self._recognised.kind,
-            kind=self._kind(made),
+            kind=kind_of(self._site, self._recognised, made),
             queues=made.queues,
             stat=self._site.stat,
             seen_zxid=family.listed_at,
@@ -166,17 +166,6 @@ class _LockBuilder:
         path = join(self._site.path, node)
         return is_watching(self._site.world, member.owner, path, member.czxid)
 
-    def _kind(self, made: Queues) -> LockKind:
-        layout = made.leases.layout or self._recognised.layouts[0]
-        if self._configured is not None and self._configured.kind is not None:
-            return self._configured.kind
-        if layout.means == "mutex" and made.leases.number is not None and made.leases.number > 1:
-            return "semaphore"
-        if any(_is_shared(one, made) for one in self._recognised.layouts):
-            return "read-write"
-        means = "mutex" if layout.means == "read-write" else layout.means
-        return "election" if is_election(self._site.path, layout, made.queues) else means
-
     def _warnings(self, made: Queues) -> tuple[str, ...]:
         warnings = [word for queue in made.queues for word in queue.warnings]
         warnings.extend(made.warnings)
@@ -192,10 +181,3 @@ class _LockBuilder:
         if self._recognised.guessed:
             warnings.append("low-confidence")
         return tuple(dict.fromkeys(warnings))
-
-
-def _is_shared(layout: Layout, made: Queues) -> bool:
-    """Return whether readers may share; for some layouts, only if there is a reader."""
-    if layout.means != "read-write" or not is_promoting(layout):
-        return layout.means == "read-write"
-    return any(member.mode == "read" for queue in made.queues for member in queue.members)

@@ -6,10 +6,8 @@ last; a guess is dropped if another match is more certain. Owners and data decid
 contends by its name. Groups, barriers, queues and reference counts look like locks, but are not.
 """
 
-import ipaddress
 import re
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -25,7 +23,6 @@ from zktop.model.layouts.layout import LARGEST, MACROS, Layout
 from zktop.model.layouts.lock_site import LockSite, sounds_like_lock
 from zktop.model.layouts.not_locks import REGISTRY, check_registry
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.locks.lock import LockQueue, Member
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT, layout_named, part_of, shape_of
 from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
 from zktop.model.world.children_of_znode import Family, Znode
@@ -291,32 +288,3 @@ def _looks_like_a_lock(site: LockSite, name: str) -> bool:
 def _no_lock(site: LockSite, kind: str) -> Recognised:
     held = [z for z in site.family if kind == CONTAINER and z.stat and z.stat.owner]
     return Recognised(kind, rest=tuple(held))
-
-
-_MAYBE_ELECTIONS: Final = frozenset(
-    ("curator-mutex", "kazoo-lock", "guid-lock", "bare-sequence", "named-sequence")
-)
-_ELECTION_SAMPLE = 4
-# Not a leaderboard, electronics or a selection; but `ordersElection` is one.
-_ELECTION: Final = r"(?i:leader(?!board))|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
-
-
-def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
-    """Detect an election by its path; candidates of Curator have an id, not an address."""
-    if layout.name not in _MAYBE_ELECTIONS:
-        return False
-    lower = path.lower()  # nearly all paths contain neither word
-    if "leader" not in lower and "elect" not in lower:
-        return False
-    if not re.search(_ELECTION, path):
-        return False
-    members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
-    return layout.name != "curator-mutex" or not any(map(_is_address, members))
-
-
-def _is_address(member: Member) -> bool:
-    try:
-        ipaddress.ip_address(member.label or "")
-    except ValueError:
-        return False
-    return True

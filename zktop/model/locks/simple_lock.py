@@ -19,10 +19,11 @@ from zktop.model.layouts.layout import Layout, LockKind, compiled_pattern
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.owner_labels import REVOKED
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.lock_kind import is_election
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers
 from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
 from zktop.model.locks.queue_warnings import DISORDER, NEARLY_EXHAUSTED, QueueOddities
-from zktop.model.locks.recognise import by_path, is_election
+from zktop.model.locks.recognise import by_path
 from zktop.model.locks.shapes import layout_named, may_be_part
 
 # Names that match no other layout, with a number below a billion, which all clients sort alike.

@@ -1,0 +1,62 @@
+"""The kind of a lock: mutex, semaphore, read/write, election or lease."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final
+
+from zktop.model.layouts.layout import Layout, LockKind
+from zktop.model.layouts.lock_site import LockSite
+from zktop.model.locks.lock import LockQueue, Member
+from zktop.model.locks.members import is_promoting
+from zktop.model.locks.queues_by_name import Queues
+from zktop.model.locks.recognise import Recognised
+
+_MAYBE_ELECTIONS: Final = frozenset(
+    ("curator-mutex", "kazoo-lock", "guid-lock", "bare-sequence", "named-sequence")
+)
+_ELECTION_SAMPLE = 4
+# Not a leaderboard, electronics or a selection; but `ordersElection` is one.
+_ELECTION: Final = r"(?i:leader(?!board))|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
+
+
+def kind_of(site: LockSite, recognised: Recognised, made: Queues) -> LockKind:
+    """Return the kind of a lock: what its config says, or else its permits, modes and path."""
+    layout = made.leases.layout or recognised.layouts[0]
+    if site.configured is not None and site.configured.kind is not None:
+        return site.configured.kind
+    if layout.means == "mutex" and made.leases.number is not None and made.leases.number > 1:
+        return "semaphore"
+    if any(_is_shared(one, made) for one in recognised.layouts):
+        return "read-write"
+    means = "mutex" if layout.means == "read-write" else layout.means
+    return "election" if is_election(site.path, layout, made.queues) else means
+
+
+def _is_shared(layout: Layout, made: Queues) -> bool:
+    """Return whether readers may share; for some layouts, only if there is a reader."""
+    if layout.means != "read-write" or not is_promoting(layout):
+        return layout.means == "read-write"
+    return any(member.mode == "read" for queue in made.queues for member in queue.members)
+
+
+def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
+    """Detect an election by its path; candidates of Curator have an id, not an address."""
+    if layout.name not in _MAYBE_ELECTIONS:
+        return False
+    lower = path.lower()  # nearly all paths contain neither word
+    if "leader" not in lower and "elect" not in lower:
+        return False
+    if not re.search(_ELECTION, path):
+        return False
+    members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
+    return layout.name != "curator-mutex" or not any(map(_is_address, members))
+
+
+def _is_address(member: Member) -> bool:
+    try:
+        ipaddress.ip_address(member.label or "")
+    except ValueError:
+        return False
+    return True
