@@ -228,12 +228,14 @@ class WaitGraph:
         """The frozen actors that have queues in common with this one, and all their queues."""
         found, locks, work = {actor}, set[str](), [actor]
         while work:
-            for lock in set(self.locks(work.pop())) - locks:
+            for lock in self.locks(work.pop()):
+                if lock in locks:
+                    continue
                 locks.add(lock)
-                actors = {member.actor for member in self._thinned[lock].members}
-                fresh = set(filter(self._is_frozen, actors)) - found
-                found |= fresh
-                work += fresh
+                for member in self._thinned[lock].members:
+                    if member.actor not in found and self._is_frozen(member.actor):
+                        found.add(member.actor)
+                        work.append(member.actor)
         return frozenset(found), locks
 
 
