@@ -236,8 +236,8 @@ def session_context(
 ) -> SessionContext:
     """A session with its places in one lock."""
     case = ctx(*children, tables=tables, path=path)
-    places = places_in(case.lock, session(who))
-    return SessionContext(session(who), tuple(places), shared=shared_context(*tables, **more))
+    places = places_in([case.lock], session(who))
+    return SessionContext(session(who), places, shared=shared_context(*tables, **more))
 
 
 def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:

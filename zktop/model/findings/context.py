@@ -112,7 +112,7 @@ class SessionContext(_Context, frozen=True, eq=False):
         """The server that the session is connected to, and its client address."""
         return self.shared.ensemble.presence(self.session)
 
-    @property
+    @cached_property
     def held(self) -> tuple[SessionPlace, ...]:
         """The nodes that hold a lock."""
         return tuple(place for place in self.places if place.holds)
@@ -158,11 +158,14 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
     single_nodes: AbstractSet[str] = frozenset()  # roots that are locks of a single node
 
 
-def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
-    for queue in lock.queues:
-        for member in queue.members:
-            if member.owner == session:
-                yield SessionPlace(lock, member, queue.holds(member))
+def places_in(locks: Iterable[Lock], session: Session) -> tuple[SessionPlace, ...]:
+    return tuple(
+        SessionPlace(lock, member, queue.holds(member))
+        for lock in locks
+        for queue in lock.queues
+        for member in queue.members
+        if member.owner == session
+    )
 
 
 def _number_behind(queue: LockQueue, session: Session) -> int:

@@ -43,10 +43,10 @@ AT_ANY_MOMENT = "freed at any moment"  # the session is overdue
 )
 def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     """A session is connected to no server; its nodes stay until it expires."""
-    newest = max((place.member.czxid for place in ctx.places), default=0)
     ensemble = ctx.shared.ensemble
-    if ctx.presence is not None:
+    if ctx.presence is not None or not ensemble.tables:
         return
+    newest = max((place.member.czxid for place in ctx.places), default=0)
     if ensemble.connected(ctx.session, newest) is not False:
         if any(table.connections is not None for table in ensemble.tables):
             yield LookAgainAt(ctx.now_ms + LATER_TABLES_MS)  # a later table may show it
@@ -179,7 +179,7 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
             sentence=f"{ctx.name} owns {len(locks)} locks through one session: one expiry frees "
             "all at once.",
             confidence="C4",
-            evidence=((True, several(map(short, locks))),),
+            evidence=((True, several(map(short, locks[:MAX_NAMED]), len(locks))),),
             advice="Fine if intended; otherwise use a session for each independent job.",
         )
 

@@ -289,8 +289,7 @@ class FindingTracker:
     def _examine(self, subject: Subject, look: LookInput, shared: SharedContext) -> None:
         if not isinstance(subject, str):
             paths = sorted({*look.locks_of.get(subject, ())})
-            locks = [look.locks[path] for path in paths if path in look.locks]
-            places = tuple(chain.from_iterable(places_in(lock, subject) for lock in locks))
+            places = places_in(filter(None, map(look.locks.get, paths)), subject)
             self._remember(
                 subject,
                 examine_session(SessionContext(subject, places, shared=shared)),
