@@ -5,19 +5,16 @@ from typing import Final
 
 from zktop.app.contenders import Contenders
 from zktop.config.keys_and_defaults import Config
-from zktop.demo_types import (
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim, Mode
+from zktop.demo_types.contender_state import (
     ContenderAction,
-    ContenderOrder,
     ContenderState,
     ContenderStep,
-    LockClaim,
     LogLine,
-    Mode,
-    SceneAction,
-    SceneCount,
-    SceneProgress,
     Watched,
 )
+from zktop.demo_types.lesson import SceneCount
+from zktop.demo_types.scene_progress import SceneAction, SceneProgress
 from zktop.model.format import iso
 from zktop.model.lock_view import Contender
 from zktop.model.report import Report

@@ -8,7 +8,8 @@ from servers import RunningServer, sandbox_server
 
 from zktop.app.contenders import Contenders
 from zktop.config.keys_and_defaults import Config, DemoSection
-from zktop.demo_types import ContenderOrder, ContenderState, LockClaim
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim
+from zktop.demo_types.contender_state import ContenderState
 from zktop.errors import UsageError
 
 PATIENCE_S = 40.0

@@ -21,7 +21,7 @@ from zktop.cli.common.options import typed_words
 from zktop.cli.schema import _schema
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
-from zktop.demo_types import ClientSettings
+from zktop.demo_types.contender_order import ClientSettings
 from zktop.errors import NotFreedError
 from zktop.model.facts import Stat
 from zktop.model.session_ids import session_id

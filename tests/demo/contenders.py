@@ -12,13 +12,8 @@ from kazoo.client import KazooClient
 
 from zktop.demo.contender import DemoContender
 from zktop.demo.processes import ContenderChange, ProcessPool
-from zktop.demo_types import (
-    ClientSettings,
-    ContenderOrder,
-    ContenderState,
-    ContenderStep,
-    LockClaim,
-)
+from zktop.demo_types.contender_order import ClientSettings, ContenderOrder, LockClaim
+from zktop.demo_types.contender_state import ContenderState, ContenderStep
 from zktop.errors import UsageError
 from zktop.model.text import Text
 

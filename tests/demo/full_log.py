@@ -6,7 +6,7 @@ the same time that they hold an exclusive lock.
 
 from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ContenderChange
-from zktop.demo_types import ContenderStep
+from zktop.demo_types.contender_state import ContenderStep
 from zktop.model.facts import Session
 
 

@@ -14,7 +14,7 @@ from demo.contenders import PATIENCE_S, Bench
 from servers import sandbox_server
 
 from zktop.demo.__main__ import EXIT_AFTER_S
-from zktop.demo_types import ClientSettings, ContenderOrder
+from zktop.demo_types.contender_order import ClientSettings, ContenderOrder
 
 # What processes do does not depend on the kind of server.
 pytestmark = pytest.mark.parametrize("hosts", ["sandbox"], indirect=True, scope="session")

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from zktop.demo.contender_log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog
 from zktop.demo.processes import ContenderChange
-from zktop.demo_types import ContenderOrder, ContenderState, ContenderStep, LockClaim, StepKind
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim
+from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
 from zktop.errors import UsageError
 from zktop.model.text import Text
 

@@ -10,7 +10,7 @@ import pytest
 from zktop.demo.contender import checked_order
 from zktop.demo.contender_orders import read_order
 from zktop.demo.recipes import RECIPES
-from zktop.demo_types import ClientSettings, ContenderOrder, LockClaim
+from zktop.demo_types.contender_order import ClientSettings, ContenderOrder, LockClaim
 from zktop.errors import UsageError
 
 

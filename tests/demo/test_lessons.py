@@ -4,7 +4,7 @@ import pytest
 
 from zktop.demo.lessons import LESSONS
 from zktop.demo.scenes import SCENES
-from zktop.demo_types import Lesson
+from zktop.demo_types.lesson import Lesson
 
 EACH = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.title)
 MAX_WORDS = 90  # of a paragraph that fits beside its picture

@@ -25,7 +25,7 @@ PARENT = """
 import signal, sys, threading
 import msgspec
 from zktop.demo.processes import ProcessPool
-from zktop.demo_types import ContenderOrder
+from zktop.demo_types.contender_order import ContenderOrder
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 orders = msgspec.json.decode(sys.stdin.readline(), type=list[ContenderOrder])

@@ -3,14 +3,8 @@
 import pytest
 from demo.contenders import Bench
 
-from zktop.demo_types import (
-    ContenderOrder,
-    ContenderState,
-    ContenderStep,
-    LockClaim,
-    StepKind,
-    Watched,
-)
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim
+from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind, Watched
 
 LOCK, NODE = "/zktop-demo/x", "/zktop-demo/x/lock-0000000000"
 

@@ -3,7 +3,8 @@
 from itertools import count
 
 from zktop.demo.scene_count import scene_count
-from zktop.demo_types import ContenderStep, DemoDeparture, StepKind
+from zktop.demo_types.contender_state import ContenderStep, StepKind
+from zktop.demo_types.lesson import DemoDeparture
 
 JOBS = "/zktop-demo/x/jobs"
 

@@ -12,7 +12,7 @@ from zktop.demo.client import LockClient, StoppableEvent, Timeout
 from zktop.demo.recipes.base import PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import WatchPredecessor
 from zktop.demo.step_reporter import StepReporter
-from zktop.demo_types import ClientSettings, LockClaim
+from zktop.demo_types.contender_order import ClientSettings, LockClaim
 
 MANY = 100  # requests; one is enough
 

@@ -4,24 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from zktop.demo.permission import Allow, Permission
-from zktop.demo_types import (
+from zktop.demo_types.contender_order import ContenderOrder, Flaw, LockClaim, Mode, RecipeInfo
+from zktop.demo_types.contender_state import (
     ContenderAction,
-    ContenderOrder,
     ContenderState,
     ContenderStep,
-    Flaw,
-    Lesson,
-    LockClaim,
     LogLine,
-    Mode,
-    RecipeInfo,
-    Scene,
-    SceneAction,
-    SceneCount,
-    SceneMove,
-    SceneProgress,
     Watched,
 )
+from zktop.demo_types.lesson import Lesson, SceneCount
+from zktop.demo_types.scene_progress import Scene, SceneAction, SceneMove, SceneProgress
 
 
 def scene_of(name: str, title: str, teaches: str, look_at: str, *moves: str) -> Scene:

@@ -11,7 +11,8 @@ from zktop.app.live_run import LiveRun
 from zktop.config.keys_and_defaults import Config
 from zktop.demo.lessons import LESSONS
 from zktop.demo.scenes import scene_named
-from zktop.demo_types import DEMO_ROOT, Lesson
+from zktop.demo_types.contender_order import DEMO_ROOT
+from zktop.demo_types.lesson import Lesson
 from zktop.model.facts import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings

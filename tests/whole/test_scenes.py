@@ -20,7 +20,8 @@ from zktop.app.live_run import LiveRun
 from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES
-from zktop.demo_types import DEMO_ROOT, ClientSettings, Scene, SceneLine, StartContender
+from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
+from zktop.demo_types.scene_progress import Scene, SceneLine, StartContender
 from zktop.model.facts import SECOND_MS
 from zktop.model.settings import Root, Settings
 from zktop.model.thresholds import Thresholds

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from zktop.config.keys_and_defaults import Config, IntrospectSection
-from zktop.demo_types import ClientSettings
+from zktop.demo_types.contender_order import ClientSettings
 from zktop.model.facts import SECOND_MS
 from zktop.model.layouts.layout import Layout, parse_name
 from zktop.tls import Tls

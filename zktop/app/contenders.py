@@ -19,20 +19,15 @@ from zktop.demo.recipes import RECIPES
 from zktop.demo.scene_count import COUNTED_STEPS, scene_count
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import SCENES, scene_named
-from zktop.demo_types import (
+from zktop.demo_types.contender_order import ContenderOrder, Mode, RecipeInfo
+from zktop.demo_types.contender_state import (
     ContenderAction,
-    ContenderOrder,
     ContenderState,
     ContenderStep,
-    Lesson,
     LogLine,
-    Mode,
-    RecipeInfo,
-    Scene,
-    SceneAction,
-    SceneCount,
-    SceneProgress,
 )
+from zktop.demo_types.lesson import Lesson, SceneCount
+from zktop.demo_types.scene_progress import Scene, SceneAction, SceneProgress
 from zktop.errors import ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import iso, millis

@@ -22,7 +22,7 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import ZnodeStat
 
-from zktop.demo_types import ClientSettings
+from zktop.demo_types.contender_order import ClientSettings
 from zktop.errors import NoConnectionError, NotFreedError
 from zktop.model.facts import Session, Stat, join, split
 from zktop.model.layouts.owner_labels import REVOKE

@@ -19,7 +19,8 @@ from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.step_reporter import OnStep
-from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, WorkStyle
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim, Mode, WorkStyle
+from zktop.demo_types.contender_state import ContenderStep
 from zktop.errors import ExitCode, UsageError
 from zktop.model.facts import SECOND_MS, Millis
 

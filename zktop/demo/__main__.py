@@ -21,7 +21,8 @@ from typing import TextIO
 from zktop.demo.contender import DemoContender
 from zktop.demo.contender_orders import read_order
 from zktop.demo.step_reporter import OnStep
-from zktop.demo_types import ContenderOrder, ContenderStep
+from zktop.demo_types.contender_order import ContenderOrder
+from zktop.demo_types.contender_state import ContenderStep
 from zktop.errors import ExitCode, ZktopError
 
 STOPPING = frozenset({signal.SIGINT, signal.SIGTERM})

@@ -16,7 +16,8 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
 from zktop.demo.step_reporter import StepReporter
-from zktop.demo_types import ClientSettings, WatchedPart
+from zktop.demo_types.contender_order import ClientSettings
+from zktop.demo_types.contender_state import WatchedPart
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.session_ids import session_id, session_text
 

@@ -20,7 +20,7 @@ from zktop.demo.client import LockClient, StoppableEvent, StoppedError, Timeout,
 from zktop.demo.contender_orders import check_path
 from zktop.demo.recipes import LockRefusedError, PlaceLostError, Recipe, make_recipe, recipe_of
 from zktop.demo.step_reporter import OnStep, StepReporter
-from zktop.demo_types import ContenderOrder, LockClaim, WorkStyle
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim, WorkStyle
 from zktop.errors import ExitCode, UsageError
 
 MICROSECONDS = 1_000_000

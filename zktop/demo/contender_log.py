@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from zktop.demo.processes import ContenderChange
-from zktop.demo_types import ContenderState, ContenderStep, StepKind
+from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 
 MAX_ENDED = 100  # contenders; a scene has far fewer

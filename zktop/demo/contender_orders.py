@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from zktop.demo_types import ContenderOrder
+from zktop.demo_types.contender_order import ContenderOrder
 from zktop.errors import UsageError
 
 _PATH = re.compile(r"(/(?!\.{1,2}(/|$))[^/\x00-\x1f\x7f-\x9f]+)+")

@@ -1,6 +1,6 @@
 """The six lessons of screen 6, in order. A test plays each and checks its claims."""
 
-from zktop.demo_types import Lesson, LessonPart
+from zktop.demo_types.lesson import Lesson, LessonPart
 
 QUEUE = Lesson(
     "A queue",

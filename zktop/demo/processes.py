@@ -23,7 +23,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.demo.contender import checked_order
-from zktop.demo_types import ContenderOrder, ContenderState, ContenderStep
+from zktop.demo_types.contender_order import ContenderOrder
+from zktop.demo_types.contender_state import ContenderState, ContenderStep
 from zktop.errors import UsageError
 from zktop.model.text import Text, decode
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from zktop.demo_types import ContenderStep, DemoDeparture, DepartureKind, SceneCount, StepKind
+from zktop.demo_types.contender_state import ContenderStep, StepKind
+from zktop.demo_types.lesson import DemoDeparture, DepartureKind, SceneCount
 
 COUNTED_STEPS: frozenset[StepKind] = frozenset(
     ("created", "notified", "acquired", "releasing", "released", "gave-up", "lost", "ended")

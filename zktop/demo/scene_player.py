@@ -14,18 +14,16 @@ from zktop.demo.client import StoppableEvent, connect
 from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo.step_reporter import StepReporter
-from zktop.demo_types import (
-    DEMO_ROOT,
-    ClientSettings,
+from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
+from zktop.demo_types.contender_state import ContenderState, StepKind
+from zktop.demo_types.scene_progress import (
     CommandContender,
-    ContenderState,
     ExpectedStep,
     Scene,
     SceneLine,
     SceneMove,
     SceneProgress,
     StartContender,
-    StepKind,
 )
 from zktop.errors import ExitCode, UsageError, ZktopError
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from zktop.demo_types import ContenderStep, StepKind, WatchedPart
+from zktop.demo_types.contender_state import ContenderStep, StepKind, WatchedPart
 from zktop.model.text import clean
 
 REPEATABLE = frozenset({"listed", "decided", "watching"})

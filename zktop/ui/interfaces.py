@@ -12,19 +12,10 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from zktop.demo_types import (
-    ContenderAction,
-    ContenderOrder,
-    ContenderState,
-    Lesson,
-    LogLine,
-    Mode,
-    RecipeInfo,
-    Scene,
-    SceneAction,
-    SceneCount,
-    SceneProgress,
-)
+from zktop.demo_types.contender_order import ContenderOrder, Mode, RecipeInfo
+from zktop.demo_types.contender_state import ContenderAction, ContenderState, LogLine
+from zktop.demo_types.lesson import Lesson, SceneCount
+from zktop.demo_types.scene_progress import Scene, SceneAction, SceneProgress
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.history.events import Event

@@ -7,13 +7,9 @@ from ui.example_ensemble import trouble
 from ui.fake_contenders import QUEUE, FakeContenders, contender
 from ui.fake_feed import FakeFeed, frames, settled
 
-from zktop.demo_types import (
-    ContenderAction,
-    ContenderOrder,
-    ContenderState,
-    LockClaim,
-    SceneProgress,
-)
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim
+from zktop.demo_types.contender_state import ContenderAction, ContenderState
+from zktop.demo_types.scene_progress import SceneProgress
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings

@@ -6,7 +6,7 @@ from textual.widgets import Button, Input, Select
 from ui.fake_contenders import POLL, RW, order_of
 from ui.fake_feed import app_of, settled, until
 
-from zktop.demo_types import ContenderOrder, Mode
+from zktop.demo_types.contender_order import ContenderOrder, Mode
 from zktop.ui.dialogs.new_contender import NewContender
 
 

@@ -3,7 +3,7 @@
 from zktop.demo.client import LockClient
 from zktop.demo.recipes import kazoo, read_write, sequential, single_node
 from zktop.demo.recipes.base import LockRefusedError, PlaceLostError, Recipe, flaw_of
-from zktop.demo_types import LockClaim
+from zktop.demo_types.contender_order import LockClaim
 from zktop.errors import UsageError
 
 RECIPES: tuple[type[Recipe], ...] = (

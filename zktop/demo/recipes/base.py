@@ -8,7 +8,7 @@ from typing import ClassVar
 from kazoo.exceptions import ConnectionLoss, NoNodeError, SessionExpiredError
 
 from zktop.demo.client import LockClient, Timeout, Watch
-from zktop.demo_types import Flaw, LockClaim, Mode, RecipeInfo
+from zktop.demo_types.contender_order import Flaw, LockClaim, Mode, RecipeInfo
 from zktop.errors import UsageError
 
 SEQUENCE_NUMBER = r"(-?\d{9,10})$"

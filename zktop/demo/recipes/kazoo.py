@@ -15,7 +15,7 @@ from kazoo.exceptions import (
 from zktop.demo.client import LockClient, StoppedError, Timeout
 from zktop.demo.recipes.base import LockRefusedError, PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import PERSISTENT
-from zktop.demo_types import Flaw, LockClaim
+from zktop.demo_types.contender_order import Flaw, LockClaim
 
 
 class KazooLock(Recipe):

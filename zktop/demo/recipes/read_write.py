@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from zktop.demo.client import Timeout
 from zktop.demo.recipes.base import SEQUENCE_NUMBER, HerdRecipe, PlaceLostError, QueueRecipe
-from zktop.demo_types import Flaw
+from zktop.demo_types.contender_order import Flaw
 
 HOST_NAMES = r".+-[RW]-"
 PLAIN_NAMES = "read-|write-"

@@ -7,7 +7,7 @@ from kazoo.exceptions import ConnectionLoss, NoNodeError
 
 from zktop.demo.client import Timeout
 from zktop.demo.recipes.base import HerdRecipe, PlaceLostError, QueueRecipe
-from zktop.demo_types import Flaw
+from zktop.demo_types.contender_order import Flaw
 
 FAILED_POLL_HOLDS = Flaw(
     "failed-poll-holds",

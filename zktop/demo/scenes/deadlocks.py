@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from zktop.demo.scenes.scene import behind, contends, move
-from zktop.demo_types import LockClaim, Scene, SceneMove, StartContender
+from zktop.demo_types.contender_order import LockClaim
+from zktop.demo_types.scene_progress import Scene, SceneMove, StartContender
 
 
 def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:

@@ -5,7 +5,12 @@ from typing import TypeVar
 from msgspec import convert
 from msgspec.structs import replace
 
-from zktop.demo_types import CommandContender, ExpectedStep, SceneMove, StartContender
+from zktop.demo_types.scene_progress import (
+    CommandContender,
+    ExpectedStep,
+    SceneMove,
+    StartContender,
+)
 
 Value = TypeVar("Value", CommandContender, ExpectedStep)
 

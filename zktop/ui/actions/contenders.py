@@ -9,13 +9,8 @@ for a release, the first waiter for a cancel.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from zktop.demo_types import (
-    ContenderAction,
-    ContenderOrder,
-    ContenderState,
-    LockClaim,
-    Mode,
-)
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim, Mode
+from zktop.demo_types.contender_state import ContenderAction, ContenderState
 from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
 from zktop.ui.dialogs.new_contender import NewContender
 from zktop.ui.dialogs.question import ConfirmDialog, YesNoDialog

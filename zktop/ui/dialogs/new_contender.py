@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.widgets import Button, Input, Label, Select
 from textual.widgets._select import SelectCurrent, SelectOverlay
 
-from zktop.demo_types import ContenderOrder, LockClaim, RecipeInfo
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim, RecipeInfo
 from zktop.ui.dialogs.base import Box, Dialog, text_field
 
 

@@ -7,15 +7,9 @@ from ui.example_ensemble import orphan, trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, scene_of
 from ui.fake_feed import FakeFeed, frames, pressed, settled
 
-from zktop.demo_types import (
-    ContenderState,
-    DemoDeparture,
-    Lesson,
-    LessonPart,
-    SceneCount,
-    SceneProgress,
-    Watched,
-)
+from zktop.demo_types.contender_state import ContenderState, Watched
+from zktop.demo_types.lesson import DemoDeparture, Lesson, LessonPart, SceneCount
+from zktop.demo_types.scene_progress import SceneProgress
 from zktop.model.facts import join
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame

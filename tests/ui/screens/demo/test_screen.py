@@ -6,7 +6,8 @@ from ui.example_ensemble import trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, order_of, scene_of
 from ui.fake_feed import FakeFeed, frames, settled
 
-from zktop.demo_types import LogLine, SceneProgress
+from zktop.demo_types.contender_state import LogLine
+from zktop.demo_types.scene_progress import SceneProgress
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings

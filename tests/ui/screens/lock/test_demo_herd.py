@@ -4,7 +4,7 @@ from model.builders import NOW, ZK1, connections, lock, own, row, session, watch
 from ui.fake_contenders import FakeContenders, contender
 from ui.fake_feed import FakeFeed, frames, pressed, settled
 
-from zktop.demo_types import Watched
+from zktop.demo_types.contender_state import Watched
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
 

@@ -1,6 +1,6 @@
 """The table of demo contenders: what each one believes, and what it reported last."""
 
-from zktop.demo_types import ContenderState
+from zktop.demo_types.contender_state import ContenderState
 from zktop.ui.filters import Filter
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, line

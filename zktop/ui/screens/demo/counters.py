@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from zktop.demo_types import ContenderState, DemoDeparture, DepartureKind, SceneCount
+from zktop.demo_types.contender_state import ContenderState
+from zktop.demo_types.lesson import DemoDeparture, DepartureKind, SceneCount
 from zktop.model.format import count as spell
 from zktop.model.lock_view import LockView
 from zktop.model.report import Report

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from zktop.demo_types import Lesson, RecipeInfo, Scene
+from zktop.demo_types.contender_order import RecipeInfo
+from zktop.demo_types.lesson import Lesson
+from zktop.demo_types.scene_progress import Scene
 from zktop.ui.inks import Ink
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.screens.demo.lesson import lesson_of

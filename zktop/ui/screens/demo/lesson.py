@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from zktop.demo_types import Lesson, Scene, SceneProgress
+from zktop.demo_types.lesson import Lesson
+from zktop.demo_types.scene_progress import Scene, SceneProgress
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.demo.scene import MARKS
 from zktop.ui.styled_text import NOTHING, Line, Run, hanging_lines, line, width_of, wrapped
@@ -23,7 +24,8 @@ def lesson_of(lessons: Sequence[Lesson], scene: Scene | None) -> Lesson | None:
 def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
     """Return the scene that Enter plays: the loaded part, or the next one if it is over.
 
-    >>> from zktop.demo_types import LessonPart, SceneMove
+    >>> from zktop.demo_types.lesson import LessonPart
+    >>> from zktop.demo_types.scene_progress import SceneMove
     >>> parts = (LessonPart("herd", ""), LessonPart("no-herd", ""))
     >>> lesson = Lesson("Herds", "", parts, "", "", ("", "", "", "", ""))
     >>> herd = Scene("herd", "The herd", "", (SceneMove("ann enters"),), "")

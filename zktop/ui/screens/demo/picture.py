@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
-from zktop.demo_types import ContenderState, DemoDeparture, SceneCount, Watched
+from zktop.demo_types.contender_state import ContenderState, Watched
+from zktop.demo_types.lesson import DemoDeparture, SceneCount
 from zktop.model.facts import Millis, Session, split
 from zktop.model.format import millis, short
 from zktop.model.lock_view import Contender, LockView

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from zktop.demo_types import Watched
+from zktop.demo_types.contender_state import Watched
 from zktop.model.actors import Actors
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
