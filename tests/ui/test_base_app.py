@@ -111,6 +111,29 @@ def test_the_exit_code_says_if_there_was_no_connection(key: bytes, tmp_path: Pat
         assert terminal.is_as_before()
 
 
+def test_input_that_is_not_utf8_does_not_end_it(tmp_path: Path) -> None:
+    """It may be a paste of binary data, or an umlaut from a terminal in Latin-1."""
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
+        terminal.until(b"NO CONNECTION")
+        terminal.press(b"/a\xff\xfcb")
+        terminal.until("a\ufffd\ufffdb".encode())
+        terminal.press(b"\r")
+        terminal.press(b"q")
+
+        assert terminal.ended() == 3
+
+
+def test_a_paste_with_escapes_presses_no_keys(tmp_path: Path) -> None:
+    """It may be a coloured log, in the buffer of a tmux."""
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
+        terminal.until(b"NO CONNECTION")
+        terminal.press(b"\x1b[200~ab\x1b[31m" + b"q" * 40)
+        terminal.press(b"\x1b[0mcd\x1b[201~")
+        terminal.press(b"?")
+
+        terminal.until(b"Help: Locks")
+
+
 def test_the_first_frame_shows_the_address(tmp_path: Path) -> None:
     """It does not wait for the connection."""
     with Terminal(tmp_path, "--hosts", "192.0.2.1:2181") as terminal:  # no server there

@@ -1,4 +1,4 @@
-"""A driver that survives a closed terminal.
+"""A driver that survives a closed terminal, and input that is not UTF-8.
 
 Textual writes in a thread with a queue of 30 entries. When the terminal is closed, the thread ends
 and the next write blocks forever. A closed terminal also sends SIGCONT to its processes, and
@@ -9,17 +9,29 @@ shares it has made it non-blocking.
 
 A process that does not belong to the terminal, as in a container or under nohup, gets no SIGHUP
 when the terminal closes. Textual's thread for keys would then read end-of-file in a loop.
+
+A paste of binary data, and each umlaut from a terminal in Latin-1, would end Textual's thread for
+keys with an error, and so the program. What follows an Esc in a paste would be taken for keys.
 """
 
 import os
+import re
 import select
+import selectors
 import signal
-from collections.abc import Callable
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable
 from functools import partial
 from threading import Thread
 from typing import IO, Any, cast
 
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+READ_BYTES = 4096
+READ_WITHIN_S = 0.1  # how often to look whether input is over, and a lone Esc is complete
+_PASTED = re.compile(r"(?<=\x1b\[200~).*?(?=\x1b\[201~|\Z)", re.DOTALL)
 
 
 class TerminalFile:
@@ -52,7 +64,7 @@ class TerminalFile:
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's driver for Linux, for terminals that are closed or suspended."""
+    """Textual's driver for Linux, for terminals that are closed, suspended or not in UTF-8."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -72,3 +84,36 @@ class TerminalDriver(LinuxDriver):
             self._loop.call_soon_threadsafe(self._app.post_message, self.SignalResume())
         else:
             super()._sigcont_application(*arguments)
+
+    def run_input_thread(self) -> None:
+        """Read keys as Textual does; what is not UTF-8 becomes U+FFFD."""
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        parser = XTermParser(self._debug)
+        with selectors.SelectSelector() as terminal:
+            terminal.register(self.fileno, selectors.EVENT_READ)
+            is_last = False
+            while not is_last:
+                is_last = self.exit_event.is_set()
+                is_ready = terminal.select(READ_WITHIN_S)
+                if is_ready and (text := decode(os.read(self.fileno, READ_BYTES))):
+                    while _ends_in_paste(text) and terminal.select(READ_WITHIN_S):
+                        text += decode(os.read(self.fileno, READ_BYTES))
+                    self._process(parser.feed(without_escapes(text)))
+                self._process(parser.tick())
+
+    def _process(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
+
+
+def without_escapes(text: str) -> str:
+    r"""Remove Esc from pasted text: Textual would take what follows for keys.
+
+    >>> without_escapes("\x1b[A\x1b[200~a\x1b[31mq\x1b[201~\x1b[B")
+    '\x1b[A\x1b[200~a[31mq\x1b[201~\x1b[B'
+    """
+    return _PASTED.sub(lambda pasted: pasted[0].replace("\x1b", ""), text)
+
+
+def _ends_in_paste(text: str) -> bool:
+    return text.rfind(BRACKETED_PASTE_START) > text.rfind(BRACKETED_PASTE_END)
