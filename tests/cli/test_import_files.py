@@ -90,6 +90,14 @@ def test_events_have_the_times_of_their_transactions(zktop: Zktop, version_2: Pa
     assert (period["expiries"], period["accounting"]["expired_sessions"]) == ([], 0)
 
 
+def test_a_snapshot_of_an_import_names_its_source(zktop: Zktop, version_2: Path) -> None:
+    """There is no connection to be unknown, and no server was asked."""
+    zktop("import", str(version_2), "-o", "a.zktop")
+    shot = zktop("snapshot", "--from", "a.zktop", "--format", "text")[1]
+
+    assert shot.startswith("zktop  zk1  transaction logs\n")
+
+
 def test_the_first_lock_of_a_new_server_is_acquired(zktop: Zktop, tmp_path: Path) -> None:
     """The log begins with an empty tree, so nothing in it is older."""
     log = LogWriter().opened(ANN).add(ANN, 1, create("/app", 1, ephemeral=False))

@@ -14,6 +14,7 @@ from zktop.model.layouts.layout import MODE_LETTERS, lock_in_mode
 from zktop.model.locks.lock import only_watched
 from zktop.model.locks.queue import HERE
 from zktop.model.waits.ways_out import kill_or_wait, process
+from zktop.model.world.tables_of_one_server import LOGS
 from zktop.output.schema import (
     BlindJson,
     ContenderJson,
@@ -158,7 +159,9 @@ def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
     source, deadlocks = snapshot.source, {deadlock.id for deadlock in snapshot.deadlocks}
     others = sum(finding.id not in deadlocks for finding in snapshot.findings)
     servers = count(len(source.servers), "server") if source.servers else "no server asked"
-    where = f"zktop  {source.hosts or '?'}{source.chroot}  {source.state}  {servers}"
+    are_logs = [server.address for server in source.servers] == [LOGS]
+    state = f"{LOGS}s" if are_logs else f"{source.state}  {servers}"
+    where = f"zktop  {source.hosts or '?'}{source.chroot}  {state}"
     yield from wrapped(where, "", width)
     yield (
         f"{snapshot.taken_at}  {count(len(snapshot.locks), 'lock')}, "

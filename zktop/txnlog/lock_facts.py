@@ -25,10 +25,10 @@ from zktop.model.facts import (
 from zktop.model.locks.shapes import is_part_by_name
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import MANY_NODES
+from zktop.model.world.tables_of_one_server import LOGS
 from zktop.txnlog.transactions import CLOSE_SESSION, OPEN_SESSION, Transaction
 from zktop.txnlog.znode_tree import Effect, StoredZnode, ZnodeTree
 
-SERVER: Final = Text("transaction log")
 WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
 WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
@@ -101,8 +101,8 @@ class LockFacts:
 
     def begin(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
         """Yield facts about the whole tree, and about the tables that files do not have."""
-        yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
-        yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        yield Connections(zxid=zxid, at=at, server=LOGS, why=WHY_BLIND)
+        yield Watches(zxid=zxid, at=at, server=LOGS, why=WHY_BLIND)
         self._timeouts_ms = dict(self._tree.timeouts_ms)
         for node in self._tree.nodes.values():
             node.mark = 0
@@ -155,8 +155,8 @@ class LockFacts:
 
     def state(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
         """Yield facts with the current state of everything reported so far."""
-        yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
-        yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        yield Connections(zxid=zxid, at=at, server=LOGS, why=WHY_BLIND)
+        yield Watches(zxid=zxid, at=at, server=LOGS, why=WHY_BLIND)
         yield self._expiry(zxid, at)
         for path, folder in self._folders.items():
             yield self._listing(path, folder.node, zxid, at)
@@ -337,7 +337,7 @@ class LockFacts:
         return Expiry(
             zxid=zxid,
             at=at,
-            server=SERVER,
+            server=LOGS,
             timeouts_ms=dict(self._timeouts_ms),
             ephemerals=self._large_sessions(),
             why=WHY_NO_EXPIRY,

@@ -23,6 +23,7 @@ from zktop.model.facts import AnyFact, Link, Server, ServerState
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
+from zktop.model.world.tables_of_one_server import LOGS
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import OnNews, Status
 from zktop.ui.styled_text import Line, text_of, width_of
@@ -105,6 +106,14 @@ def test_a_server_without_tables_is_up() -> None:
 
     assert "1/1 servers, 0 tables" in text_of(drawn)
     assert inks(drawn)["0 tables"] == "unknown"
+
+
+def test_an_import_has_no_servers() -> None:
+    """Its files are of any number of them, and none was asked."""
+    drawn = ensemble("prod", report_of(no_connections(LOGS)), 120)
+
+    assert "transaction logs" in text_of(drawn)
+    assert "servers" not in text_of(drawn)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from zktop.model.world.world import NO_TABLES, TableFacts
 
 NOTHING: Final[frozenset[Text]] = frozenset()
 NO_SERVER: Final = Server(zxid=0, at=0, server=Text(""))
+LOGS: Final = Text("transaction log")  # stands for the servers whose files were imported
 
 TableKind = Literal["connections", "watches", "expiry", "figures"]
 TABLE_NAMES: Final[dict[TableKind, str]] = {

@@ -16,6 +16,7 @@ from zktop.model.facts import EPOCH_BITS, Millis, Server, transactions_between
 from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
 from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_one_server import LOGS
 from zktop.ui.filters import FilterCount
 from zktop.ui.inks import Ink
 from zktop.ui.interfaces import Frame
@@ -337,6 +338,9 @@ def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
     servers, sees = ensemble.servers, ensemble.visibility
     if not servers:
         yield HeaderPiece(2, line("servers not asked"))
+        return
+    if servers[0].server == LOGS:
+        yield HeaderPiece(2, line("transaction logs"))
         return
     up = f"{sum(server.is_up for server in servers)}/{len(servers)} servers"
     if any(server.state in OUTAGES for server in servers):
