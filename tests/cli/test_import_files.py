@@ -98,6 +98,20 @@ def test_a_snapshot_of_an_import_names_its_source(zktop: Zktop, version_2: Path)
     assert shot.startswith("zktop  zk1  transaction logs\n")
 
 
+def test_a_time_after_the_last_transaction_is_an_assumption(zktop: Zktop, version_2: Path) -> None:
+    """The holder may have released the lock a moment later."""
+    zktop("import", str(version_2), "-o", "a.zktop")
+    assumed, known = (
+        zktop("snapshot", "--from", "a.zktop", "--at", at)[2] for at in ("12:00:30", "+0.07s")
+    )
+
+    assert assumed == (
+        "note: The files end at 2026-01-31T12:00:00.070Z: this is the state 20s later if nothing "
+        "happened since.\n"
+    )
+    assert known == ""
+
+
 def test_the_first_lock_of_a_new_server_is_acquired(zktop: Zktop, tmp_path: Path) -> None:
     """The log begins with an empty tree, so nothing in it is older."""
     log = LogWriter().opened(ANN).add(ANN, 1, create("/app", 1, ephemeral=False))
@@ -767,7 +781,7 @@ def test_the_import_and_its_readers_say_what_is_missing(zktop: Zktop, version_2:
     log.write_bytes(log.read_bytes()[:-110])
 
     _, _, err = zktop("import", str(version_2), "-o", "a.zktop")
-    later = zktop("check", "--from", "a.zktop")[2]
+    later = zktop("events", "--from", "a.zktop")[2]
 
     assert f"note: {log} ends within a record at byte " in err
     assert ": it was read up to here.\n" in later

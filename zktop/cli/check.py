@@ -137,7 +137,7 @@ def _check_recording(
     builder = VerdictBuilder(criteria, recording.settings.thresholds.settle)
     with progress_of(recording):
         last = recording.last(until, builder.look)
-    print_notes(recording)
+    print_notes(recording, last)
     return _verdict(builder, last, recording)
 
 

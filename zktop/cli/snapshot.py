@@ -85,7 +85,7 @@ def first_report(run: LiveRun) -> Report:
 
 
 def _print(report: Report, source: LiveRun | Replay, form: str) -> None:
-    print_notes(source)
+    print_notes(source, report)
     if report.why_lost:
         narrate(f"note: {report.why_lost}")
     taken = snapshot(report, source.hosts, source.chroot)

@@ -16,7 +16,7 @@ from zktop.config.join_sources import effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
 from zktop.model.facts import SECOND_MS, Millis
-from zktop.model.format import iso
+from zktop.model.format import iso, span
 from zktop.model.report import Report
 
 _NUMBERS: Final = re.compile(r"(?<!\S)\d[\d,.]*")  # numbers in notes keep changing
@@ -87,10 +87,14 @@ def progress_of(recording: Replay) -> Iterator[None]:
         progress.end()
 
 
-def print_notes(source: LiveRun | Replay) -> None:
-    """Print on stderr what is missing from the reports of this source."""
+def print_notes(source: LiveRun | Replay, shown: Report | None = None) -> None:
+    """Print on stderr what is missing from the reports of this source, or the one shown."""
     for note in source.notes:
         narrate(f"note: {note}")
+    end = source.known_until if isinstance(source, Replay) else None
+    if shown is not None and end is not None and end < shown.now:
+        then = f"the state {span(shown.now - end)} later if nothing happened since"
+        narrate(f"note: The files end at {iso(end)}: this is {then}.")
     if isinstance(source, Replay) and source.is_cut_off:
         why = "truncated, damaged or from a newer zktop"
         narrate(f"{source.path} is {why}: it was read up to its last valid line.")
