@@ -12,7 +12,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node
 from zktop.model.session_ids import session_text
 from zktop.model.world.world import World
-from zktop.output.graphs import dot, mermaid
+from zktop.output.dot_and_mermaid import dot, mermaid
 from zktop.output.schema import SnapshotJson
 from zktop.output.snapshot import snapshot
 from zktop.output.text import lines

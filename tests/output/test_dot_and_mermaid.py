@@ -10,7 +10,7 @@ from model.builders import session
 from output.stories import shot
 
 from zktop.model.session_ids import session_text
-from zktop.output.graphs import dot, mermaid
+from zktop.output.dot_and_mermaid import dot, mermaid
 
 AB_BA = shot("X x: A B ; Y x: B A C ; Z x: D")
 A, B, C = (session_text(session(name)) for name in "ABC")
