@@ -11,7 +11,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
-from zktop.output import text
+from zktop.output import snapshot_text
 from zktop.output.dot_and_mermaid import dot, mermaid
 from zktop.output.snapshot import snapshot
 from zktop.recording import clip
@@ -30,11 +30,11 @@ class ReportExports:
         shot = snapshot(report, self._hosts, self._chroot)
         if form == "json":
             return msgspec.json.format(msgspec.json.encode(shot), indent=2).decode() + "\n"
-        lines = {"text": text.lines, "dot": dot, "mermaid": mermaid}[form]
+        lines = {"text": snapshot_text.lines, "dot": dot, "mermaid": mermaid}[form]
         return "".join(f"{line}\n" for line in lines(shot))
 
     def excerpt(self, report: Report, paths: Collection[str], source: str) -> str:
-        return "\n".join(text.lines(snapshot(part_of(report, paths), source)))
+        return "\n".join(snapshot_text.lines(snapshot(part_of(report, paths), source)))
 
     def clip(self, past: Past, settings: Settings, opens_at: Millis) -> bytes:
         file = io.BytesIO()

@@ -31,7 +31,7 @@ from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 from zktop.model.settings import Root
 from zktop.output.snapshot import snapshot
-from zktop.output.text import lines as snapshot_lines
+from zktop.output.snapshot_text import lines as snapshot_lines
 
 _EXAMPLES = """\b
 Examples:

@@ -10,7 +10,7 @@ from zktop.cli.common.sources import live_run, open_recording, print_notes, prog
 from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
 from zktop.model.report import Report
-from zktop.output import text
+from zktop.output import snapshot_text
 from zktop.output.check_verdict import non_lock_sentences
 from zktop.output.dot_and_mermaid import dot, mermaid
 from zktop.output.snapshot import snapshot
@@ -93,6 +93,6 @@ def _print(report: Report, source: LiveRun | Replay, form: str) -> None:
     if form == "json":
         put_json(taken)
         return
-    lines = {"text": text.lines, "dot": dot, "mermaid": mermaid}[form](taken)
+    lines = {"text": snapshot_text.lines, "dot": dot, "mermaid": mermaid}[form](taken)
     for line in lines:
         put(line)

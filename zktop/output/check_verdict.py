@@ -10,7 +10,7 @@ from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.waits.confidence import Confidence
-from zktop.output.text import blind_lines
+from zktop.output.snapshot_text import blind_lines
 
 GRACE_MS: Final[Millis] = 5_000  # extra time for the second tables of slow servers
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)

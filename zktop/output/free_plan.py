@@ -20,7 +20,7 @@ from zktop.output.schema import (
     WayToFreeJson,
 )
 from zktop.output.snapshot import deadlock_json, finding_json
-from zktop.output.text import CONFIDENCE_WORDS, WIDTH, wrapped
+from zktop.output.snapshot_text import CONFIDENCE_WORDS, WIDTH, wrapped
 
 ROLES: Final = {
     "holder": "holds it",

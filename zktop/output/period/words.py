@@ -23,7 +23,7 @@ from zktop.output.period.period_schema import (
     SpreadJson,
 )
 from zktop.output.schema import DeadlockJson, ExpiredSessionJson, FreedLockJson
-from zktop.output.text import CONFIDENCE_WORDS, blind_lines, step_sentence
+from zktop.output.snapshot_text import CONFIDENCE_WORDS, blind_lines, step_sentence
 
 MAX_FINDINGS: Final = 100
 MAX_STEPS: Final = 12

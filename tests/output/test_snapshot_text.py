@@ -12,7 +12,7 @@ from zktop.model.format import iso
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.output.schema import ExpiredSessionJson, FreedLockJson, LockJson, SnapshotJson
-from zktop.output.text import age, lines
+from zktop.output.snapshot_text import age, lines
 
 DEADLOCK = """\
 zktop  zk1:2181,zk2:2181/app  connected  no server asked
