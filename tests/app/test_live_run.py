@@ -21,7 +21,7 @@ from zktop.cli.snapshot import first_report
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 from zktop.zk import Access, Plan, parse_hosts
 
 CRON = Path(__file__).parents[2] / "docs" / "kubernetes.md"

@@ -15,7 +15,7 @@ from zktop.cli.snapshot import first_report
 from zktop.config.keys_and_defaults import AdminSection, Config
 from zktop.model.settings import Root
 from zktop.model.thresholds import Thresholds
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 
 PATIENCE_S = 40.0
 QUICK = Thresholds(settle=400, orphan=300)

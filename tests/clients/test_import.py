@@ -26,7 +26,7 @@ from zktop.app.replay import Replay
 from zktop.model.report import Report
 from zktop.model.session_ids import session_id, session_text
 from zktop.model.text import Text
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 
 pytestmark = pytest.mark.zookeeper
 

@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.thresholds import Thresholds
 from zktop.model.world.tables_of_all_servers import Ensemble
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 from zktop.output.snapshot_text import lines
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow

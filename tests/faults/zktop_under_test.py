@@ -15,7 +15,7 @@ from zktop.model.facts import Link
 from zktop.model.history.events import Event
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import Address, AdminAccess
 

@@ -18,7 +18,7 @@ from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.output.schema import SnapshotJson
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 from zktop.recording import Header, Recorder
 
 LATER = NOW + 60_000

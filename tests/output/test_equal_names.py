@@ -14,7 +14,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.world.world import World
 from zktop.output.dot_and_mermaid import dot, mermaid
 from zktop.output.schema import SnapshotJson
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 from zktop.output.snapshot_text import lines
 
 RING = "X x: A B C ; Y x: B A"

@@ -13,7 +13,7 @@ from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.output import snapshot_text
 from zktop.output.dot_and_mermaid import dot, mermaid
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 from zktop.recording import clip
 from zktop.ui.interfaces import Past
 

@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.output import snapshot_text
 from zktop.output.check_verdict import non_lock_sentences
 from zktop.output.dot_and_mermaid import dot, mermaid
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 
 CONFIRM_S = 1.0  # to wait for a listing that confirms or refutes a deadlock
 FORMATS = ("json", "text", "dot", "mermaid")

@@ -19,7 +19,7 @@ from zktop.output.schema import (
     LockBlockerJson,
     WayToFreeJson,
 )
-from zktop.output.snapshot import deadlock_json, finding_json
+from zktop.output.snapshot_json import deadlock_json, finding_json
 from zktop.output.snapshot_text import CONFIDENCE_WORDS, WIDTH, wrapped
 
 ROLES: Final = {

@@ -10,7 +10,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text, clean
 from zktop.model.world.world import World
-from zktop.output.snapshot import snapshot
+from zktop.output.snapshot_json import snapshot
 
 PATH = Text("/locks/one")
 NOW = 1_800_000_000_000

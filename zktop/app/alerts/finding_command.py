@@ -14,7 +14,7 @@ from collections.abc import Callable
 import msgspec
 
 from zktop.model.findings.finding import Finding
-from zktop.output.snapshot import finding_json
+from zktop.output.snapshot_json import finding_json
 
 TIMEOUT_S = 10.0
 MAX_RUNNING = 4  # commands at the same time

@@ -29,7 +29,7 @@ from zktop.output.period.period_schema import (
 )
 from zktop.output.period.timeline import Timeline, TimelineJson
 from zktop.output.schema import BlindJson
-from zktop.output.snapshot import deadlock_json, expired_json, finding_json
+from zktop.output.snapshot_json import deadlock_json, expired_json, finding_json
 
 MAX_ACCOUNTS: Final = 200  # each of clients, locks and classes
 MAX_FINDINGS: Final = 500

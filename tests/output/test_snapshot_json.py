@@ -17,7 +17,7 @@ from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.output.events import EventStream
 from zktop.output.schema import ContenderJson, SnapshotJson
-from zktop.output.snapshot import expired_json, snapshot
+from zktop.output.snapshot_json import expired_json, snapshot
 
 STORIES = {
     "deadlock": "X x: A B ; Y x: B A C",
