@@ -25,7 +25,7 @@ from zktop.cli.schema import _schema
 from zktop.config.keys_and_defaults import Config
 from zktop.model.report import Report
 from zktop.model.session_ids import session_id, session_text
-from zktop.output.events import EventStream
+from zktop.output.event_stream import EventStream
 from zktop.output.snapshot_json import snapshot
 from zktop.recording import Header, Recorder
 

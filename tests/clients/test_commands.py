@@ -10,7 +10,7 @@ from clients.client_processes import Stage
 from clients.commands import zktop
 from clients.snapshots import PATIENCE_S, LockState, SnapshotReader, held, waiting, watching
 
-from zktop.output.events import EventStream
+from zktop.output.event_stream import EventStream
 
 pytestmark = pytest.mark.zookeeper
 

@@ -11,7 +11,7 @@ from zktop.model.facts import AnyFact, Children, Denied, Gone, join
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.output.events import EventStream
+from zktop.output.event_stream import EventStream
 
 BEGIN = NOW + 60_000
 ANN_X, BOB_X, CID_X = (kazoo_name(name, n) for n, name in enumerate(("ann", "bob", "cid")))

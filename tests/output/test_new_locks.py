@@ -7,7 +7,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact
 from zktop.model.session_ids import session_text
 from zktop.model.world.world import World
-from zktop.output.events import PATIENCE_MS, EventStream
+from zktop.output.event_stream import PATIENCE_MS, EventStream
 from zktop.output.schema import EventJson
 
 ALONE, LISTED, BOB = lock("/l", "alice"), *lock("/l", "alice", "bob")[::2]

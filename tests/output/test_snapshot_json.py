@@ -15,7 +15,7 @@ from zktop.model.report import Cost
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.output.events import EventStream
+from zktop.output.event_stream import EventStream
 from zktop.output.schema import ContenderJson, SnapshotJson
 from zktop.output.snapshot_json import expired_json, snapshot
 

@@ -17,7 +17,7 @@ from zktop.cli.common.sources import follow, live_run, open_recording, print_not
 from zktop.config.overrides import Overrides
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.output.events import EventStream
+from zktop.output.event_stream import EventStream
 
 _EXAMPLES = """\b
 Examples:

@@ -11,7 +11,7 @@ from zktop.model.facts import AnyFact, Children, Gone, Stat
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.world.world import World
-from zktop.output.events import EventStream
+from zktop.output.event_stream import EventStream
 
 AB_BA = "X x: A B ; Y x: B A"
 DONE = Gone(path=Text(f"/locks/y/{kazoo_name('A1', 1)}"), zxid=200, at=LATER + 5_000)
