@@ -26,7 +26,7 @@ from zktop.model.freeing.free_plan import FreePlan, free_plan
 from zktop.model.lock_tracker import why_no_lock
 from zktop.model.lock_view import LockView
 from zktop.model.report import Report
-from zktop.output.free_plan import (
+from zktop.output.free_text_and_json import (
     done_lines,
     free_json,
     free_lines,
