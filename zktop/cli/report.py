@@ -24,7 +24,7 @@ from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, NothingToLookAtError, cannot_write
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.output.period import markdown, words
-from zktop.output.period.page import page
+from zktop.output.period.html_page import page
 from zktop.output.period.period import Origin, Period, PeriodSummary
 
 SAMPLE_EVERY_S: Final = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet

@@ -17,7 +17,7 @@ from output.period.periods import HOSTILE, HOSTILE_LOCK, hostile_period, inciden
 from zktop.app.replay import Replay
 from zktop.model.report import Report
 from zktop.model.text import clean
-from zktop.output.period.page import page
+from zktop.output.period.html_page import page
 from zktop.output.period.period import PeriodSummary
 from zktop.output.period.words import WordTable, document
 
