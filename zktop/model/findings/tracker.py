@@ -180,7 +180,7 @@ class FindingTracker:
     def _mark_sessions(self, look: LookInput) -> None:
         """Make sessions of changed locks due if they have findings or many locks."""
         locks_of, many = look.locks_of.finder, self._settings.thresholds.blast_radius
-        for session in chain.from_iterable(change.sessions for change in look.changes):
+        for session in dict.fromkeys(chain.from_iterable(c.sessions for c in look.changes)):
             locks = locks_of(session)
             if not locks:
                 self._remember(session, NO_RESULTS)
