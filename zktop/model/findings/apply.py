@@ -51,7 +51,9 @@ NO_RESULTS = Examination()
 def examine_lock(ctx: LockContext) -> Examination:
     """Apply the rules that may find something in this lock."""
     results = _apply(fitting_rules(signs(ctx)), ctx, ctx.now_ms)
-    due = min(filter(None, (results.due_ms, _due_for_tables(ctx))), default=None)
+    due = _due_for_tables(ctx)
+    if due is None or (results.due_ms is not None and results.due_ms <= due):
+        return results
     return replace(results, due_ms=due)
 
 

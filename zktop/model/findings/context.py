@@ -13,6 +13,7 @@ from zktop.model.client_names import ClientNames
 from zktop.model.facts import MINUTE_MS, Millis, Session
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
+from zktop.model.history.change import all_members
 from zktop.model.history.expired_sessions import ExpiredPlace
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold
 from zktop.model.history.session_activity import SessionHistories
@@ -164,7 +165,7 @@ def places_in(locks: Iterable[Lock], session: Session) -> tuple[SessionPlace, ..
         for lock in locks
         for queue in lock.queues
         for member in queue.members
-        if member.owner == session
+        if (stat := member.znode.stat) and stat.owner == session
     )
 
 
@@ -248,11 +249,11 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     def queue_of(self) -> dict[Text, LockQueue]:
         return {member.node: queue for queue in self.lock.queues for member in queue.members}
 
-    @cached_property
-    def members(self) -> tuple[Member, ...]:
-        return tuple(self.lock.members)
+    @property
+    def members(self) -> Sequence[Member]:
+        return all_members(self.lock)
 
-    @cached_property
+    @property
     def usual(self) -> UsualHold | None:
         """How long holds usually last."""
         return self.past.usual_hold
@@ -266,7 +267,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     def waiters(self) -> Sequence[Member]:
         return self.lock.waiters
 
-    @cached_property
+    @property
     def are_several_locks(self) -> bool:
         """Whether the queues are separate locks under one parent."""
         if len(self.lock.queues) == 1:

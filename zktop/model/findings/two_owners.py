@@ -206,7 +206,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
 )
 def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     """Two libraries, or two recipes, use one lock and do not see each other's nodes."""
-    for seen in ctx.mismatched:
+    for seen in ctx.mismatched if ctx.shared.shows_watches else ():
         if may_own_beside_readers(ctx, seen):
             yield _beside_readers(ctx, seen.member)
     if len(ctx.lock.queues) > 1:

@@ -144,7 +144,7 @@ class QueueDefaults:
         return next((member for member in self.members if member.node == node), None)
 
     def holds(self: LockQueue, member: Member) -> bool:
-        return any(holder.node == member.node for holder in self.holders)
+        return member.node in [holder.node for holder in self.holders]
 
     def is_pending(self, member: Member) -> bool:
         return False

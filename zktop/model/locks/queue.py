@@ -141,7 +141,7 @@ class RankedQueue(QueueDefaults):
 
     def holds(self, member: Member) -> bool:
         if len(self.holders) <= _FEW_MEMBERS:
-            return any(holder.node == member.node for holder in self.holders)
+            return member.node in [holder.node for holder in self.holders]
         if self._held is None:
             self._held = frozenset(holder.node for holder in self.holders)
         return member.node in self._held
