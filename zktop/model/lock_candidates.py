@@ -40,7 +40,12 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
 
 def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[Text]:
     """Return the names without a sequence number; numbered children are not locks themselves."""
-    return [name for name in names if not parent.may_have_numbered(name)]
+    return [
+        name
+        for name in names
+        if (name[-10:-9] != "0" or not name[-9:].isdecimal())  # then it has a number
+        and not parent.may_have_numbered(name)
+    ]
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:

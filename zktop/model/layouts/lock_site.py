@@ -39,6 +39,7 @@ _LOCKISH: Final = re.compile(
 _LOCK_FOLDER: Final = re.compile(
     r"(?i:(?:.*[-_.])?(?:locks|mutexes))|.*[a-z](?:Locks|Mutexes)|zktop-demo"
 )
+_LOCK_FOLDER_ENDINGS: Final = ("locks", "mutexes", "zktop-demo")
 
 Dependency = tuple[Text, bool, Family | Znode | None]
 
@@ -55,6 +56,8 @@ def sounds_like_lock(name: str) -> bool:
 
 def is_folder_of_locks(path: str) -> bool:
     """Return whether a folder's name says that it holds several locks: locks, db-mutexes."""
+    if not path.casefold().endswith(_LOCK_FOLDER_ENDINGS):  # faster than the pattern
+        return False
     return _LOCK_FOLDER.fullmatch(path[path.rfind("/") + 1 :]) is not None
 
 
