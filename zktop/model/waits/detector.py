@@ -164,7 +164,7 @@ class DeadlockDetector:
             change, self.graph.queues, self._actors
         ):
             was = self.graph.queues.get(name)
-            changed = {(request.node, request.czxid) for request in created} if queue else ()
+            changed = {(request.node, request.czxid) for request in created} if deleted else ()
             for request in deleted:
                 self._note_deletion(request, was, lock, gone)
                 if (request.node, request.czxid) not in changed:

@@ -77,7 +77,7 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
 
 def _members(lock: Lock, source: LockQueue) -> tuple[Member, ...]:
     """The members of one wait queue, starting with those that go before all others."""
-    if _kind(lock, source) == "single":
+    if lock.kind in ("single", "lease") and _kind(lock, source) == "single":
         return (*source.holders, *source.waiters)
     if lock.kind == "election" and isinstance(source, MixedQueue):  # the leader stays ahead
         return (*source.holders, *lock.obstacles, *source.waiters)
