@@ -87,6 +87,11 @@ def never_finishes(connection: socket.socket) -> None:
     connection.sendall(b"Zookeeper version: 3.8.0\n")
 
 
+def greets(connection: socket.socket) -> None:
+    """Send a line at once, as an SSH server does, and keep the connection open."""
+    connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+
 def speaks(words: dict[str, str]) -> Behaviour:
     """Send these answers to these words; close the connection for any other word."""
 

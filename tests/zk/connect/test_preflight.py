@@ -13,6 +13,7 @@ from zk.bad_servers import (
     Behaviour,
     answers,
     dead_port,
+    greets,
     hangs_up,
     listener,
     never_finishes,
@@ -42,15 +43,16 @@ HTTP = b"HTTP/1.1 400 Illegal character CNTL=0xa\r\n\r\n"
         (answers(ERROR), "not-serving", "no quorum, or is still starting"),
         (answers(HTTP), "not-zookeeper", "HTTP, not ZooKeeper"),
         (answers(b"220 smtp ready\r\n"), "not-zookeeper", "not like ZooKeeper"),
+        (greets, "not-zookeeper", "not like ZooKeeper"),
         (hangs_up, "tls", "if it is a TLS port"),
         (silent, "silent", "no answer within 0.3 s"),
         (never_finishes, "silent", "no answer within 0.3 s"),
     ],
-    ids=["server", "barred", "no-quorum", "http", "smtp", "tls", "silent", "endless"],
+    ids=["server", "barred", "no-quorum", "http", "smtp", "ssh", "tls", "silent", "endless"],
 )
 def test_the_answer_classifies_the_host(behaviour: Behaviour, outcome: str, said: str) -> None:
     """The answer to one four-letter word says what listens on the port."""
-    patience_s = 0.3 if outcome == "silent" else PATIENCE_S
+    patience_s = 0.3 if outcome == "silent" or behaviour is greets else PATIENCE_S
     with listener(behaviour) as address:
         found = probe(address, seconds=patience_s)
 

@@ -28,6 +28,7 @@ TIMEOUT_S = 2.0
 REFUSED = "connection refused"
 FIRST_WORD = b"srvr\n"
 OTHER_WORDS = ("stat", "mntr", "ruok")  # sent if `srvr` gets no answer
+PEEK_BYTES = 4096
 SILENT_AFTER_SHARE = 0.75  # of the timeout; then `ruok` is sent
 
 Outcome = Literal[
@@ -108,10 +109,8 @@ def probe(
                 found = _probe_known_zetcd(address, known, connection, deadline)
                 return replace(found, peer=str(peer))
             send(connection, FIRST_WORD)
-            may_be_zetcd = known is None and context is None
-            wait_s = deadline.seconds_left() * SILENT_AFTER_SHARE
-            if may_be_zetcd and _is_silent(connection, wait_s):
-                found = _recognise_zetcd(address, connection, deadline)
+            if known is None and context is None:
+                found = _recognise(address, connection, deadline)
             else:
                 found = _read_answer(address, read_to_end(connection, deadline), context, deadline)
             return replace(found, peer=str(peer))
@@ -151,14 +150,19 @@ def _ok(address: Address, kind: ServerKind, mode: str | None = None) -> Probe:
     return Probe(address, "ok", f"{address.route} is {kind}.", kind, mode)
 
 
-def _is_silent(connection: socket.socket, seconds: float) -> bool:
-    """True if the server neither answers nor closes the connection in this time."""
-    connection.settimeout(seconds)
+def _recognise(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
+    """Recognise any kind of server, also one that answers and does not close the connection."""
+    connection.settimeout(deadline.seconds_left() * SILENT_AFTER_SHARE)
     try:
-        connection.recv(1, socket.MSG_PEEK)
+        beginning = connection.recv(PEEK_BYTES, socket.MSG_PEEK)
     except TimeoutError:
-        return True
-    return False
+        return _recognise_zetcd(address, connection, deadline)
+    try:
+        return _read_answer(address, read_to_end(connection, deadline), None, deadline)
+    except TimeoutError:
+        if kind_of(beginning.decode("utf-8", "replace")) is not None:
+            raise
+        return _read_answer(address, beginning, None, deadline)
 
 
 def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
