@@ -2,7 +2,7 @@
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, own, row, session
-from model.findings.cases import PATH, At, connected, curator, facts, k, watching
+from model.findings.cases import PATH, At, connected, curator, facts, k, path_of, watching
 from model.semaphores import GATE, LEASES, POOL, created, folder, reports
 from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, shown
 from ui.fake_feed import frames, settled
@@ -138,6 +138,19 @@ def test_a_holder_without_a_session_will_not_release() -> None:
 
     assert [finding.rule for finding in detail.findings if finding.severity != "info"] == ["B1"]
     assert release_sentence(detail, None, 200) == []
+
+
+@pytest.mark.parametrize(
+    ("is_hidden", "says"), [(False, ""), (True, "If a hidden client releases now: bob enters.")]
+)
+def test_a_holder_that_was_not_read_is_no_owner(*, is_hidden: bool, says: str) -> None:
+    """Before it is read, nothing is said; if its ACL forbids that, its name stays unknown."""
+    ann, bob = k("ann", 1), k("bob", 2)
+    known = [fact for fact in facts(ann, bob) if fact.path != path_of(ann)]
+    hidden = [Denied(path=Text(path_of(ann)), what="read", zxid=2_000_000, at=NOW)]
+    detail = detail_of((NOW, [*known, *(hidden if is_hidden else [])]))
+
+    assert text(release_sentence(detail, None, 200)).strip() == says
 
 
 def test_notes_and_the_selected_row_have_no_codes() -> None:

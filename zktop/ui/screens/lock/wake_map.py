@@ -66,6 +66,8 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     is_long = len(queue.members) > MAX_MAPPED_MEMBERS
     if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
         return []
+    if any(one.znode.stat is None and not one.znode.hidden for one in queue.members):
+        return []  # not read yet, so without a name
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
     holder, waiting = queue.members[place], queue.members[queue.holder_count :]
     if holder.node in detail.report.nodes_in(detail.path, ABANDONED):
@@ -102,8 +104,7 @@ def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
 
 
 def _named(detail: LockDetail, members: Iterable[Member]) -> str:
-    names = detail.report.client_names
-    return several(names(member.owner, member.label) for member in members)
+    return several(map(detail.report.client_names.of, members))
 
 
 def _verb(verb: str, members: Sequence[Member]) -> str:
