@@ -5,6 +5,7 @@ from collections.abc import Collection
 import pytest
 from model.builders import NOW, ZK1, ZK2, connections, no_watches, own, row, session, world
 from model.findings.cases import ZXID, At, facts, k, watching
+from msgspec.structs import replace
 
 from zktop.model.accounting.member_counts import member_counts
 from zktop.model.examiner import Examiner
@@ -56,6 +57,23 @@ def test_the_waiters_are_known_if_all_watches_are(path: str) -> None:
         True,
         False,
         False,
+    ]
+
+
+def test_the_holder_is_a_root_blocker_of_those_that_watch() -> None:
+    """As in the column QUEUE; nobody knows since when they wait. A table may come later."""
+    examiner = Examiner(Settings(roots=(Root(MASTER),)))
+    known = world(own(), connections(ZK1, row("ann"), row("bob")), *SINGLE, watching({}))
+    found = [examiner.look(known, NOW).blockers]
+    for at, watched in enumerate(({"bob": [MASTER], "cat": [MASTER]}, {"bob": [MASTER]}, {})):
+        known = known.after(replace(watching(watched), at=NOW + at))
+        found.append(examiner.look(known, NOW + at).blockers)
+
+    assert [[(one.blocked, one.undated) for one in some] for some in found] == [
+        [],
+        [(2, 2)],
+        [(1, 1)],
+        [],
     ]
 
 

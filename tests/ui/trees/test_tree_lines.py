@@ -132,8 +132,8 @@ def test_clients_of_a_large_deadlock_are_counted() -> None:
     assert "└─ … and 5 more clients" in text(drawn(report, Selection(case=dead.id)))
 
 
-def test_watchers_of_a_single_node_wait_in_no_queue() -> None:
-    """They do wait, but for no root blocker."""
+def test_the_holder_of_a_single_node_blocks_those_that_watch_it() -> None:
+    """They wait in no queue, and nobody knows since when."""
     one_node = Settings(roots=(Root(path=PATH, layout="single-node"),))
     node = facts(stat=Stat(50, 50, NOW, owner=session("ann")))
     tables = [connected("ann", "bob"), watching({"bob": [PATH]})]
@@ -143,8 +143,9 @@ def test_watchers_of_a_single_node_wait_in_no_queue() -> None:
     view = frame.report.view(Text(PATH))
     assert view is not None
     assert view.watch_check.watchers_waiting
-    assert "  who is blocking  no blockers" in listed
-    assert "No client waits in a queue" in overview_of(frame.report)
+    assert "  who is blocking  1 blocker" in listed
+    assert "blocks 1  (≥0 s in total)" in overview_of(frame.report)
+    assert f"└─ {PATH} ◀ 1 waiter" in overview_of(frame.report)
 
 
 def with_unread_waiter() -> Report:

@@ -32,7 +32,13 @@ from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, Restarts
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import queue_updates
-from zktop.model.waits.root_blockers import RootBlocker, WaitSums, blockers_later, ranking
+from zktop.model.waits.root_blockers import (
+    RootBlocker,
+    WaitsByWatch,
+    WaitSums,
+    blockers_later,
+    ranking,
+)
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 
@@ -140,7 +146,8 @@ class DeadlockDetector:
         self._tested_at: Millis = 0
         self._pause_ms = 0  # until the next test, after one of a large knot or a large tangle
         self._is_untested = True  # something has changed since the last test
-        self._wait_sums = WaitSums()
+        self._wait_sums, self._by_watch = WaitSums(), WaitsByWatch()
+        self._changed: list[Text] = []  # locks, since the last look
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
@@ -159,6 +166,7 @@ class DeadlockDetector:
     def change(self, change: LockChange) -> None:
         """Update the graph with one changed lock."""
         self._is_unranked = self._is_untested = True
+        self._changed.append(change.path)
         lock, gone = change.after, {member.node for member in change.deleted}
         for name, queue, created, deleted in queue_updates(
             change, self.graph.queues, self._actors
@@ -237,6 +245,8 @@ class DeadlockDetector:
         thorough look is never delayed.
         """
         may_wait = False
+        self._is_unranked |= self._by_watch.look(self._changed, locks, ensemble)
+        self._changed = []
         if is_thorough or not self._is_paused(now_ms):
             has_news, self._is_untested = self._is_untested, False
             evidence = EvidenceCollector(
@@ -333,7 +343,7 @@ class DeadlockDetector:
         if self._ranking is not None or is_recent:
             return False
         self._ranked_from, self._is_unranked = now_ms, False
-        self._ranking = ranking(self.graph, now_ms, self._wait_sums)
+        self._ranking = ranking(self.graph, now_ms, self._wait_sums, self._by_watch.counts)
         return True
 
     def _rank_root_blockers(self, *, may_wait: bool, at_once: bool) -> None:

@@ -16,14 +16,20 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zktop.model.facts import split
+from zktop.model.locks.lock import Lock
+from zktop.model.locks.watch_check import WatchCheck
+from zktop.model.text import Text
 from zktop.model.waits.cores import Core
 from zktop.model.waits.find_stuck import ThinnedQueue, holding_nodes
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
 MAX_LISTED: Final = 100
 WORK_PER_STEP: Final = 5_000  # queues, and tangled members: 5 to 12 ms
 
+NO_COUNTS: Final[Mapping[str, int]] = {}
 Age = tuple[int, str, str]  # of a wait: czxid, lock and node, so that no two are equally old
 Root = str | int  # an actor, or the number of a core
 
@@ -87,17 +93,43 @@ class WaitSums:
         self._known.pop(lock, None)
 
 
+class WaitsByWatch:
+    """How many clients wait for each lock by a watch alone, and since an unknown time."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self._locks: set[Text] = set()  # those without queues
+        self._ensemble = NO_ENSEMBLE
+
+    def look(self, changed: Iterable[Text], locks: Mapping[Text, Lock], now: Ensemble) -> bool:
+        """Count again where a lock or its watchers changed; return whether a number did."""
+        is_changed, stale = False, set(changed)
+        for path in stale:
+            lock = locks.get(path)
+            is_counted = lock is not None and lock.is_only_watched and not lock.has_standbys
+            (self._locks.add if is_counted else self._locks.discard)(path)
+        if self._locks:
+            watched = now.rewatched_since(self._ensemble)
+            stale.update(self._locks.intersection(p for w in watched for p in (w, split(w)[0])))
+        self._ensemble = now
+        for path in stale:
+            waiting = WatchCheck(locks[path], now).watchers_waiting if path in self._locks else ()
+            is_changed |= len(waiting) != self.counts.pop(path, 0)
+            if waiting:
+                self.counts[path] = len(waiting)
+        return is_changed
+
+
 def ranking(
-    graph: WaitGraph, now_ms: int, sums: WaitSums
+    graph: WaitGraph, now_ms: int, sums: WaitSums, by_watch: Mapping[str, int] = NO_COUNTS
 ) -> Iterator[tuple[RootBlocker, ...] | None]:
     """Rank the root blockers in steps: yield None after each but the last, then the ranking.
 
     It ranks the queues as they are at the first step; later changes do not count.
     """
     queues, thinned = dict(graph.queues), dict(graph.thinned_queues)
-    cores = graph.cores
-    work = 0
-    mains: dict[str, Age] = {}
+    cores, by_watch = graph.cores, dict(by_watch)
+    work, mains = 0, dict[str, Age]()
     for lock, thin_queue in thinned.items():
         _note_main_waits(mains, lock, thin_queue, graph)
         work += len(thin_queue.members)
@@ -114,13 +146,22 @@ def ranking(
         else:
             waiting = sums.of(queue, is_newest=graph.queues.get(lock) is queue)
             found = {queue.requests[0].actor: waiting} if waiting.number else {}
-        for head, waiting in found.items():
+        heads = _with_watchers(found, queue, by_watch[lock]) if lock in by_watch else found
+        for head, waiting in heads.items():
             root = roots.of(head)
             totals[root] = totals.get(root, NO_WAITS) + waiting
         if work > WORK_PER_STEP:
             yield None
             work = 0
     yield _largest(totals, cores, now_ms)
+
+
+def _with_watchers(
+    found: Mapping[str, Waiting], queue: WaitQueue, number: int
+) -> Mapping[str, Waiting]:
+    """Add clients that wait for the first holder by a watch alone."""
+    head = queue.requests[0].actor
+    return {**found, head: found.get(head, NO_WAITS) + Waiting(number)}
 
 
 def _largest(
