@@ -61,6 +61,21 @@ def test_without_watch_tables_a_mutex_of_curator_is_updated_quickly() -> None:
     assert after.asks_watches
 
 
+def test_a_contender_that_came_and_went_between_two_looks_changes_no_lock() -> None:
+    """Only the next listing, which counts it, makes a new version of the lock."""
+    tracker, known = LockTracker(Settings()), world(*facts(*QUEUE))
+    tracker.changes(known, NOW)
+    lock = tracker.locks[PATH]
+    late = Text(path_of(curator("late", 7)))
+    came, went = Node(path=late, zxid=2_000_000, at=NOW), Gone(path=late, zxid=2_000_001, at=NOW)
+    listed = msgspec.structs.replace(next(iter(facts(*QUEUE))), zxid=2_000_002)
+
+    assert tracker.changes(known.after(came, went), NOW + 1) == []
+    (change,) = tracker.changes(known.after(came, went, listed), NOW + 2)
+    assert (change.before, change.created, change.deleted) == (lock, (), ())
+    assert change.after is tracker.locks[PATH]
+
+
 ADDRESSES = [curator(f"10.0.0.{number}", number) for number in range(3)]
 SESSIONS = [1_234_567_890_123_456, 1_234_567_890_123_457]
 WRITELOCK = [At(f"x-{owner}-{number:010d}", "") for number, owner in enumerate(SESSIONS)]

@@ -81,7 +81,10 @@ _FROM_SCRATCH: Final = frozenset(
 
 
 def update_lock(lock: Lock, site: LockSite) -> Lock | None:
-    """Return the next version of a lock, or None if it must be made from scratch."""
+    """Return the next version of a lock, or None if it must be made from scratch.
+
+    A child that came and went between two looks makes no new version.
+    """
     queue = lock.queues[0] if len(lock.queues) == 1 else None
     if not isinstance(queue, RankedQueue) or not _is_ordinary(lock, queue, site):
         return None
@@ -92,6 +95,8 @@ def update_lock(lock: Lock, site: LockSite) -> Lock | None:
         return None
     if changes.removed or changes.added or queue.oddities.repeated:
         following = _following(queue, changes, site)
+    elif lock.seen_zxid == site.family.listed_at:
+        return lock
     else:
         following = queue  # listed again without a change
     return None if following is None else _next(lock, following, site.family)
