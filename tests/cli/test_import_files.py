@@ -18,6 +18,7 @@ from txnlog.log_writer import (
     LogWriter,
     create,
     delete,
+    multi,
     paths,
     set_data,
     snapshot,
@@ -110,6 +111,21 @@ def test_a_time_after_the_last_transaction_is_an_assumption(zktop: Zktop, versio
         "happened since.\n"
     )
     assert known == ""
+
+
+def test_a_lock_deleted_with_its_holder_was_not_released(zktop: Zktop, tmp_path: Path) -> None:
+    """An administrator's transaction removes both."""
+    node = f"/app/job/{1:032x}__lock__0000000000"
+    log = LogWriter().opened(ANN).opened(BOB).add(ANN, 1, create("/app", 1, ephemeral=False))
+    log.add(ANN, 1, create("/app/job", 1, ephemeral=False)).add(ANN, 1, create(node, 1, b"ann"))
+    log.add(BOB, 14, multi((2, delete(node)), (2, delete("/app/job"))))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
+
+    (left,) = [one for one in events if one["event"] == "released"]
+    assert left["sentence"] == "it was deleted together with the lock"
 
 
 def test_the_first_lock_of_a_new_server_is_acquired(zktop: Zktop, tmp_path: Path) -> None:

@@ -94,4 +94,4 @@ def test_no_transaction_is_missing_of_a_folder_that_was_deleted_with_its_lock() 
     events = examiner.look(first.after(*gone, Complete(zxid=202, at=NOW + 500)), NOW + 500).events
 
     left = next(event for event in events if event.event == "released")
-    assert left.why is None
+    assert left.why == "it was deleted together with the lock"

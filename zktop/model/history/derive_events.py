@@ -30,6 +30,7 @@ from zktop.model.history.endings import (
     MISSING,
     SEVERAL,
     UNSEEN,
+    WITH_LOCK,
     ExpiryVerdict,
     deleted_by_another,
     judge_expiry,
@@ -170,7 +171,7 @@ class LockLog:
             verdict = recorded_ending(member, removal, next(filter(None, timeouts), None))
         elif ctx.ensemble.complete_to:  # a deleted lock takes the records of its nodes with it
             is_missing = ctx.blind_since is not None or change.after is not None
-            verdict = ExpiryVerdict(expired=False, why=MISSING if is_missing else None)
+            verdict = ExpiryVerdict(expired=False, why=MISSING if is_missing else WITH_LOCK)
         else:
             verdict = _verdict_by_tables(member, ctx)
         ending: Ending = "released" if held else "abandoned"
