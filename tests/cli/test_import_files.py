@@ -782,6 +782,17 @@ def test_a_damaged_audit_log_is_a_note(zktop: Zktop, version_2: Path) -> None:
     assert "zookeeper_audit.log.1.gz is damaged: its last lines are missing." in err
 
 
+def test_a_chroot_that_does_not_exist_is_noted(zktop: Zktop, version_2: Path) -> None:
+    """Else a mistyped one reads like a quiet night."""
+    err, fine = (
+        zktop("import", str(version_2), "-o", "a.zktop", "--chroot", path)[2]
+        for path in ("/lock", "/locks")
+    )
+
+    assert "note: There is no znode /lock at the end of these files (--chroot).\n" in err
+    assert "note:" not in fine
+
+
 def test_only_what_is_below_a_chroot(zktop: Zktop, version_2: Path) -> None:
     """Paths are then as the clients see them."""
     zktop("import", str(version_2), "-o", "a.zktop", "--chroot", "/locks")

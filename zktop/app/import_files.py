@@ -92,7 +92,7 @@ def import_files(
             writer = _ImportWriter(plan, BulkRecorder(output), hosts, audit)
             try:
                 writer.write(chain([first], steps), on_progress)
-                summary = _summary(replay, audit)
+                summary = _summary(replay, (*audit.notes, *writer.notes()))
                 writer.finish(summary)
             finally:
                 writer.close()
@@ -145,6 +145,12 @@ class _ImportWriter:
                 self._restart(step)
             if number % BLOCK_LINES == 0:
                 on_progress(number, step.at)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is doubtful about the plan."""
+        if self._facts is not None and not self._facts.has_chroot:
+            chroot = self._plan.chroot
+            yield f"There is no znode {chroot} at the end of these files (--chroot)."
 
     def finish(self, summary: ImportSummary) -> None:
         """Write the last looks, for rules that wait, and the summary.
@@ -358,7 +364,7 @@ def _name_of(member: str) -> str:
     return name or Path(tar).name.partition(".")[0]
 
 
-def _summary(replay: LogReplay, audit: AuditLog) -> ImportSummary:
+def _summary(replay: LogReplay, notes: Iterable[str]) -> ImportSummary:
     zxid, at = replay.last or (0, 0)
     first_zxid, first_at = replay.first or (zxid, at)
     return ImportSummary(
@@ -370,6 +376,6 @@ def _summary(replay: LogReplay, audit: AuditLog) -> ImportSummary:
         transactions=replay.transactions,
         with_digest=replay.with_digest,
         proven=replay.proven,
-        notes=(*replay.notes, *audit.notes),
+        notes=(*replay.notes, *notes),
         known_until=max(at, replay.known_until),
     )

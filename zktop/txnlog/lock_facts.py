@@ -99,6 +99,11 @@ class LockFacts:
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
 
+    @property
+    def has_chroot(self) -> bool:
+        """Whether the znode below which it reports exists now."""
+        return self._chroot in self._tree.nodes
+
     def begin(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
         """Yield facts about the whole tree, and about the tables that files do not have."""
         yield Connections(zxid=zxid, at=at, server=LOGS, why=WHY_BLIND)
