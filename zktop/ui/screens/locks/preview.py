@@ -19,7 +19,7 @@ from zktop.ui.view_state import ViewState
 
 MAX_MEMBERS: Final = 1_000  # a longer queue is only counted
 NAME_CELLS: Final = 16
-STATE_CELLS: Final = 13
+STATE_CELLS: Final = 14
 BELOW_LINES: Final = 7  # for who may enter, and what a release does
 MAX_EVENTS: Final = 10
 PAST_HEAD_LINES: Final = 2
