@@ -12,13 +12,13 @@ from zktop.model.findings import (
     deadlocks,
     foreign_children,
     herds,
+    missed_wakeups,
     own_earlier_nodes,
     roots,
     sequence_numbers,
     servers,
     sessions,
     two_owners,
-    wakeups,
 )
 from zktop.model.findings.context import EnsembleContext, LockContext, SessionContext
 from zktop.model.findings.finding import Rule
@@ -30,7 +30,7 @@ FAMILIES: Final = (
     dead_holders,
     own_earlier_nodes,
     foreign_children,
-    wakeups,
+    missed_wakeups,
     herds,
     two_owners,
     sequence_numbers,

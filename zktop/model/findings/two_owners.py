@@ -19,7 +19,7 @@ from zktop.model.findings.finding import (
     RuleMatch,
     RuleResult,
 )
-from zktop.model.findings.wakeups import (
+from zktop.model.findings.missed_wakeups import (
     believers,
     may_believe,
     may_have_kept_reading,
