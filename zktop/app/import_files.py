@@ -42,7 +42,7 @@ from zktop.recording import (
     without_payload,
 )
 from zktop.txnlog.audit_lines import AuditedClient
-from zktop.txnlog.audit_log import AuditLog
+from zktop.txnlog.audited_sessions import AuditLog
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart

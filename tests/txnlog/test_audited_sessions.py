@@ -9,7 +9,7 @@ import pytest
 from txnlog.log_writer import ANN, BOB, story
 
 from zktop.txnlog.audit_lines import AuditedClient, audit_lines, is_audit_log
-from zktop.txnlog.audit_log import AuditLog
+from zktop.txnlog.audited_sessions import AuditLog
 from zktop.txnlog.data_files import DataFile, data_files
 from zktop.txnlog.transactions import Create, Transaction
 
