@@ -15,7 +15,7 @@ from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of, pill
 from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
-from zktop.ui.screens.findings.lock_order import write_lock_order
+from zktop.ui.screens.findings.potential_deadlock import write_lock_order
 from zktop.ui.styled_text import line
 from zktop.ui.view_state import Selection
 
