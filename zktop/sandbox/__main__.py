@@ -8,8 +8,8 @@ import socket
 import sys
 
 from zktop.sandbox.flavours import FLAVOURS
-from zktop.sandbox.server import SandboxServer
 from zktop.sandbox.server_core import ServerCore
+from zktop.sandbox.server_sockets import SandboxServer
 from zktop.sandbox.sessions import TICK_MS
 
 
