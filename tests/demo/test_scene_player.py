@@ -7,7 +7,7 @@ from demo.contenders import PATIENCE_S, Bench
 
 from zktop.demo.scene_player import SceneFailedError, SceneRun
 from zktop.demo.scenes import SCENES
-from zktop.demo.scenes.scene import contends, first
+from zktop.demo.scenes.building_blocks import contends, first
 from zktop.demo_types.contender_order import ClientSettings
 from zktop.demo_types.contender_state import ContenderStep
 from zktop.demo_types.scene_progress import (

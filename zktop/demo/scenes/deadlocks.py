@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from zktop.demo.scenes.scene import behind, contends, move
+from zktop.demo.scenes.building_blocks import behind, contends, move
 from zktop.demo_types.contender_order import LockClaim
 from zktop.demo_types.scene_progress import Scene, SceneMove, StartContender
 

@@ -1,6 +1,6 @@
 """Scenes with failures: of processes, sessions, connections and responses."""
 
-from zktop.demo.scenes.scene import behind, contends, first, move
+from zktop.demo.scenes.building_blocks import behind, contends, first, move
 from zktop.demo_types.scene_progress import Scene
 
 CRASH = Scene(

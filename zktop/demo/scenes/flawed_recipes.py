@@ -1,6 +1,6 @@
 """Scenes that show the flaws of recipes; the flaws themselves are in `demo/recipes`."""
 
-from zktop.demo.scenes.scene import behind, contends, first, move
+from zktop.demo.scenes.building_blocks import behind, contends, first, move
 from zktop.demo_types.scene_progress import Scene
 
 NAIVE_SORT = Scene(

@@ -1,6 +1,6 @@
 """Scenes with queues: predecessor watches, herds, polling, and clients that leave."""
 
-from zktop.demo.scenes.scene import behind, behind_all, contends, first, move
+from zktop.demo.scenes.building_blocks import behind, behind_all, contends, first, move
 from zktop.demo_types.scene_progress import Scene
 
 QUEUE = Scene(
