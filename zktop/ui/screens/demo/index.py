@@ -8,7 +8,7 @@ from zktop.demo_types.lesson import Lesson
 from zktop.demo_types.scene_progress import Scene
 from zktop.ui.inks import Ink
 from zktop.ui.interfaces import ContendersPort
-from zktop.ui.screens.demo.lesson import lesson_of
+from zktop.ui.screens.demo.lesson_lines import lesson_of
 from zktop.ui.styled_text import NOTHING, Line, Run, line
 
 Target = Lesson | Scene | RecipeInfo

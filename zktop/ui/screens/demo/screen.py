@@ -20,7 +20,7 @@ from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_de
 from zktop.ui.screens.demo.contender_table import ContenderTable, passes
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
 from zktop.ui.screens.demo.index import Target, entries
-from zktop.ui.screens.demo.lesson import (
+from zktop.ui.screens.demo.lesson_lines import (
     QUESTION,
     ShownLesson,
     after_scene,
@@ -29,7 +29,7 @@ from zktop.ui.screens.demo.lesson import (
     next_scene,
 )
 from zktop.ui.screens.demo.picture import draw_scene
-from zktop.ui.screens.demo.scene import PHASES, caption, recipe_lines, scene_lines
+from zktop.ui.screens.demo.scene_lines import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines

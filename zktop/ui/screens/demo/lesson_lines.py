@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from zktop.demo_types.lesson import Lesson
 from zktop.demo_types.scene_progress import Scene, SceneProgress
 from zktop.ui.screens import PAGES
-from zktop.ui.screens.demo.scene import MARKS
+from zktop.ui.screens.demo.scene_lines import MARKS
 from zktop.ui.styled_text import NOTHING, Line, Run, hanging_lines, line, width_of, wrapped
 
 INDENT: Final = "  "
