@@ -4,7 +4,7 @@ import time
 
 from zktop.config.files import expanded
 from zktop.config.mistakes import ConfigError
-from zktop.config.owners import read_owners
+from zktop.config.parse_owners import read_owners
 from zktop.model.facts import OwnerNames
 from zktop.zk.wall_clock import now_ms
 
