@@ -5,7 +5,7 @@ from model.findings.cases import MINUTE, PATH, SECOND, facts, k, plain, watching
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Stat
-from zktop.model.freeing.commands import ZkCli
+from zktop.model.freeing.commands_to_copy import ZkCli
 from zktop.model.freeing.free_plan import free_plan
 from zktop.model.settings import Settings
 from zktop.output.free_text_and_json import free_json, free_lines

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.config.keys_and_defaults import Config
-from zktop.model.freeing.commands import ZkCli
+from zktop.model.freeing.commands_to_copy import ZkCli
 from zktop.tls import Tls
 from zktop.zk import parse_hosts
 

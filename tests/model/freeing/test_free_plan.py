@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Denied, Node, Stat
-from zktop.model.freeing.commands import ZkCli, pod_command
+from zktop.model.freeing.commands_to_copy import ZkCli, pod_command
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import MAX_BLOCKERS, FreePlan, LockBlocker, free_plan
 from zktop.model.freeing.ways import SessionCost

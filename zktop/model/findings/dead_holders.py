@@ -15,7 +15,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import short, span, waits
-from zktop.model.freeing.commands import free_command
+from zktop.model.freeing.commands_to_copy import free_command
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 

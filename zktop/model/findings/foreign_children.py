@@ -9,7 +9,7 @@ from zktop.model.facts import Session
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
-from zktop.model.freeing.commands import free_command
+from zktop.model.freeing.commands_to_copy import free_command
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.layouts.layout import parse_name
 from zktop.model.locks.lock import FOREIGN, LockQueue, Member, absolute_path

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several, short, span, unblocks
-from zktop.model.freeing.commands import ZkCli, pod_command
+from zktop.model.freeing.commands_to_copy import ZkCli, pod_command
 from zktop.model.freeing.refusals import (
     REVOCABLE_LAYOUTS,
     ask_refusal,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.format import count, span
-from zktop.model.freeing.commands import is_exact
+from zktop.model.freeing.commands_to_copy import is_exact
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.owner_labels import REVOKED
 from zktop.model.lock_view import LockView

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from zktop.model.facts import Session
 from zktop.model.format import count, several, span
-from zktop.model.freeing.commands import (
+from zktop.model.freeing.commands_to_copy import (
     ZkCli,
     delete_commands,
     end_session_commands,

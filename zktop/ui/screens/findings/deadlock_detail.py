@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from zktop.model.actors import session_of
 from zktop.model.format import clock, count, unblocks
-from zktop.model.freeing.commands import find_command, free_command
+from zktop.model.freeing.commands_to_copy import find_command, free_command
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.model.text import Text

@@ -6,7 +6,7 @@ from typing import Final
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import BlindSpot, Finding, in_words
 from zktop.model.format import session_name, short
-from zktop.model.freeing.commands import free_command
+from zktop.model.freeing.commands_to_copy import free_command
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.waits.confidence import Evidence
