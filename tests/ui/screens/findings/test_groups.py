@@ -19,7 +19,7 @@ from zktop.ui.filters import NO_FILTER, Filter, FilterCount, parsed_filter
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineWriter
-from zktop.ui.screens.findings.detail import write_group
+from zktop.ui.screens.findings.finding_detail import write_group
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import entries, filter_count
 from zktop.ui.screens.lock.lock_detail import LockDetail

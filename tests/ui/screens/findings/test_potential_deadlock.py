@@ -8,7 +8,7 @@ from ui.example_queues import looked, ring_of
 
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.ui.screens.common.line_writer import LineWriter
-from zktop.ui.screens.findings.detail import write_finding
+from zktop.ui.screens.findings.finding_detail import write_finding
 from zktop.ui.screens.findings.potential_deadlock import write_lock_order
 from zktop.ui.styled_text import text_of, width_of
 

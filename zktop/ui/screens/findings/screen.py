@@ -24,7 +24,7 @@ from zktop.ui.screens.findings.deadlock_detail import (
     ticket_text,
     write_deadlock,
 )
-from zktop.ui.screens.findings.detail import write_all_blind, write_finding, write_group
+from zktop.ui.screens.findings.finding_detail import write_all_blind, write_finding, write_group
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import (
     BLOCKING,
