@@ -34,7 +34,6 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import Presence
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.contacts_and_packet_rates import RecentContacts
-from zktop.ui.screens.sessions.detail import details
 from zktop.ui.screens.sessions.earlier_sessions import sessions_of_same_name
 from zktop.ui.screens.sessions.if_it_dies import (
     blast_radius,
@@ -44,6 +43,7 @@ from zktop.ui.screens.sessions.if_it_dies import (
 )
 from zktop.ui.screens.sessions.others_on_host import others_on_host
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
+from zktop.ui.screens.sessions.session_detail import details
 from zktop.ui.screens.sessions.table import SessionTable
 from zktop.ui.styled_text import text_of
 
