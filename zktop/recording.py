@@ -280,6 +280,12 @@ class Recording:
         """The time of its first line."""
         return min((at for at, _ in self.starts()), default=0)
 
+    @property
+    def end(self) -> Millis:
+        """The end of the files of an import, else the last time at which reading can start."""
+        last = max((at for at, _ in self.starts()), default=0)
+        return max(last, (self.imported and self.imported.known_until) or 0)
+
     def start_near(self, at: Millis | None) -> None:
         """Make `story` start 15 minutes before a time or the end, if that saves much.
 

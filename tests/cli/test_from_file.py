@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from output.stories import LATER, SETTLE, facts, recorded, recorded_story, settings
 
+from zktop.cli.common.options import ReplayTime
+
 Zktop = Callable[..., tuple[int, str, str]]
 
 
@@ -70,6 +72,35 @@ def test_a_time_of_day_is_the_nearest_one(zktop: Zktop, tmp_path: Path) -> None:
 
     assert short == full
     assert short[0] == 0
+
+
+HOURS = 3_600_000
+NOON = 20_000 * 24 * HOURS + 12 * HOURS
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "at"),
+    [
+        pytest.param("01:00", 14, 13, id="after midnight"),
+        pytest.param("01:00", 40, 37, id="the last of several"),
+        pytest.param("20:00", 40, 32, id="not after the end"),
+        pytest.param("04:05", 40, 40 + 1 / 12, id="its last piece may be ten minutes longer"),
+        pytest.param("11:00", 2, -1, id="it has none"),
+        pytest.param("+1h", 40, 1, id="an offset"),
+    ],
+)
+def test_a_time_of_day_is_the_last_one_of_the_recording(text: str, end: int, at: float) -> None:
+    """Last night's, if a flight recorder has several days."""
+    assert ReplayTime(text).resolve(NOON, NOON + end * HOURS) == NOON + at * HOURS
+
+
+def test_the_end_of_a_period_by_times_of_day_is_after_its_beginning() -> None:
+    """Also if the recording ends before it."""
+    begin, end = NOON, NOON + 40 * HOURS
+    since = ReplayTime("03:00").resolve(begin, end)
+
+    assert ReplayTime("05:00").resolve(begin, end, since) == since + 2 * HOURS
+    assert ReplayTime("+39h").resolve(begin, end, since) == since
 
 
 def test_a_time_before_the_first_report_is_an_error(zktop: Zktop, tmp_path: Path) -> None:

@@ -45,6 +45,11 @@ class Replay:
         return self._recording.path
 
     @property
+    def end(self) -> Millis:
+        """When its last piece begins, or the files of an import end."""
+        return self._recording.end
+
+    @property
     def is_cut_off(self) -> bool:
         """Whether the end of the file is missing; known after reading to the end."""
         return self._recording.cut_off

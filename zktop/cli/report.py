@@ -113,8 +113,9 @@ def _recorded(
     At least the 15 minutes before that part are read, too.
     """
     recording, _ = open_recording(overrides, file)
-    begin = since.resolve(recording.begin) if since else None
-    end = until.resolve(recording.begin) if until else None
+    whole = recording.begin, recording.end
+    begin = since.resolve(*whole) if since else None
+    end = until.resolve(*whole, begin) if until else None
     refuse_reversed(begin, end)
     if begin is not None:
         recording.start_near(begin)

@@ -47,6 +47,11 @@ class RingRecording:
         """The time of the first line."""
         return self._pieces[0][0]
 
+    @property
+    def end(self) -> Millis:
+        """When the last piece begins."""
+        return self._pieces[-1][0]
+
     def start_near(self, at: Millis | None) -> None:
         """Skip the pieces that end long before a time, or before the end of the ring."""
         at = self._pieces[-1][0] if at is None else at

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 import msgspec
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.parse_values import duration, size
 from zktop.config.tree import ValueOrigin
-from zktop.model.facts import Millis
+from zktop.model.facts import DAY_MS, MINUTE_MS, Millis
 from zktop.model.parse_moment import full_time, moment_of
 
 FILE_PATH = click.Path()  # so that shells complete file names
@@ -258,6 +258,9 @@ def _sasl_parts(override: Override) -> Iterator[Override]:
         yield replace(override, key=f"sasl.{name}", texts=(text,))
 
 
+PIECE_MS: Final = 10 * MINUTE_MS  # the last piece of a recording is not longer
+
+
 class ReplayTime(msgspec.Struct, frozen=True):
     """A moment of a recording as the user typed it; already validated."""
 
@@ -268,9 +271,19 @@ class ReplayTime(msgspec.Struct, frozen=True):
         """The moment, or None if the text has no date."""
         return full_time(self.text)
 
-    def resolve(self, begin: Millis) -> Millis:
-        """Return the time in a recording that begins at `begin`."""
-        return moment_of(self.text, begin, begin)
+    def resolve(self, begin: Millis, end: Millis, after: Millis | None = None) -> Millis:
+        """Return the time in a recording, whose last piece begins at `end`.
+
+        Of a time of day it is the last one, if that is not before the beginning or `after`.
+        """
+        first = begin if after is None else after
+        at = moment_of(self.text, begin, first)
+        if self.full is not None or ":" not in self.text:
+            return at
+        latest = moment_of(self.text, end, end)
+        if latest > end + PIECE_MS:
+            latest -= DAY_MS
+        return latest if latest >= first else at
 
 
 class QuantityParam(click.ParamType[int]):
@@ -299,7 +312,7 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
     ) -> ReplayTime:
         at = ReplayTime(str(value))
         with suppress(ValueError):
-            at.resolve(0)  # only to check it: raises ValueError
+            at.resolve(0, 0)  # only to check it: raises ValueError
             if not at.text.startswith("-"):
                 return at
         what = f"expected a time like 2026-01-31T12:00:00Z or +90s, got {at.text!r}."

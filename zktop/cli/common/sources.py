@@ -52,7 +52,7 @@ def open_recording(
     recording = Replay(Path(file), own)
     if at is None:
         return recording, None
-    moment = at.resolve(recording.begin)
+    moment = at.resolve(recording.begin, recording.end)
     if Path(file).is_dir():  # reading all days of a flight recorder takes minutes
         recording.start_near(moment)
     return recording, moment
