@@ -545,3 +545,12 @@ async def test_the_name_of_a_lock_has_more_room_than_its_layout() -> None:
         lines = await settled(pilot)
 
     assert any("╭─ /zktop-dem…ies/jobs ── mixed:" in line for line in lines)
+
+
+async def test_the_ends_of_long_names_tell_clients_apart_in_the_preview() -> None:
+    """Names of one service begin alike."""
+    clients = k("kazoo-election-1", 1), k("kazoo-election-2", 2)
+    async with app_of(*frames((NOW, facts(*clients)))).run_test(size=(120, 36)) as pilot:
+        lines = await settled(pilot)
+
+    assert any("│ X kazoo-el…tion-2 waits" in line for line in lines)

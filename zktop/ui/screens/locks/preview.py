@@ -16,6 +16,7 @@ from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, client_li
 from zktop.ui.screens.lock.wake_map import release_sentence
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
+from zktop.ui.widgets.table import shortened
 
 MAX_MEMBERS: Final = 1_000  # a longer queue is only counted
 NAME_CELLS: Final = 16
@@ -63,9 +64,12 @@ def _row(row: QueueRow, arrow: str, width: int) -> Line:
     one = row.contender
     word, ink = STATES[one.state]
     since = age(one.since, one.since_is, detail.report.now, is_ascii=detail.is_ascii)
-    named = fitted(client_line(one), _name_cells(width))
+    name, cells = client_line(one), _name_cells(width)
+    if width_of(name) > cells:  # all are cut alike, so their ends tell them apart
+        name = shortened(name[:1], cells)
     state = fitted(line((f"{word.lower()} ", ink), since), STATE_CELLS)
-    return fitted((Run(" "), mark, letter, *named, Run(" "), *state, Run(arrow, "key")), width)
+    drawn = (*fitted(name, cells), Run(" "), *state, Run(arrow, "key"))
+    return fitted((Run(" "), mark, letter, *drawn), width)
 
 
 def _lanes(width: int) -> int:
