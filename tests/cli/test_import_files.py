@@ -128,6 +128,17 @@ def test_a_lock_deleted_with_its_holder_was_not_released(zktop: Zktop, tmp_path:
     assert left["sentence"] == "it was deleted together with the lock"
 
 
+def test_a_quiet_moment_is_judged_at_its_own_time(zktop: Zktop, tmp_path: Path) -> None:
+    """Looks of an import are an hour apart by then, and nothing is known to be missing."""
+    log = story().later(9 * 3_600_000).opened(ANN)
+    (tmp_path / "log.1").write_bytes(log.bytes())
+    zktop("import", "log.1", "-o", "a.zktop")
+
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop", "--at", "20:45")[1])
+
+    assert shot["taken_at"] == "2026-01-31T20:45:00.000Z"
+
+
 def test_the_first_lock_of_a_new_server_is_acquired(zktop: Zktop, tmp_path: Path) -> None:
     """The log begins with an empty tree, so nothing in it is older."""
     log = LogWriter().opened(ANN).add(ANN, 1, create("/app", 1, ephemeral=False))

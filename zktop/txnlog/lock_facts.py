@@ -102,7 +102,7 @@ class LockFacts:
     @property
     def has_chroot(self) -> bool:
         """Whether the znode below which it reports exists now."""
-        return self._chroot in self._tree.nodes
+        return not self._chroot or self._chroot in self._tree.nodes
 
     def begin(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
         """Yield facts about the whole tree, and about the tables that files do not have."""
