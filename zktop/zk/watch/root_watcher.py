@@ -13,7 +13,7 @@ from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import Answer, Reader
-from zktop.zk.watch.pending import ChangedFolders, UnreadZnodes, has_many_deletions
+from zktop.zk.watch.pending_reads import ChangedFolders, UnreadZnodes, has_many_deletions
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.tree_reader import ListedZnode, TreeReader
 from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots

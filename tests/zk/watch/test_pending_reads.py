@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.zk.watch.pending import UnreadZnodes
+from zktop.zk.watch.pending_reads import UnreadZnodes
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.watched_roots import WatchedRoot
 
@@ -24,7 +24,7 @@ class ManualClock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
     """Replaces the clock of the pending reads."""
     hands = ManualClock()
-    monkeypatch.setattr("zktop.zk.watch.pending.time", hands)
+    monkeypatch.setattr("zktop.zk.watch.pending_reads.time", hands)
     return hands
 
 
