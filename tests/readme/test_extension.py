@@ -217,7 +217,7 @@ def test_a_theme_is_one_file(copy: Copy) -> None:
     copy.add("themes/acme.yaml", plain.replace("name: zktop-plain", "name: acme"))
     asked = (
         "import os\n"
-        "from zktop.config.themes import all_themes\n"
+        "from zktop.config.theme_files import all_themes\n"
         "from zktop.ui.inks import INKS\n"
         "print(*(one.name for one in all_themes(os.environ, (*INKS, 'cursor')).usable))\n"
     )

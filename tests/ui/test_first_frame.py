@@ -7,7 +7,7 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, pressed, settled
 
 from zktop.app.ui_settings import textual_theme
-from zktop.config.themes import theme_named
+from zktop.config.theme_files import theme_named
 from zktop.ui.inks import INKS
 from zktop.ui.widgets.filter_line import FilterLine
 

@@ -19,7 +19,7 @@ from ui.fake_feed import app_of, painted, settled
 import zktop.ui
 from zktop.app.ui_settings import textual_theme, theme_list
 from zktop.config.mistakes import ConfigError
-from zktop.config.themes import all_themes, theme_named
+from zktop.config.theme_files import all_themes, theme_named
 from zktop.ui.inks import INKS
 from zktop.ui.themes import NamedTheme, ThemeList, apply_theme
 from zktop.ui.widgets.ink_styles import InkStyles

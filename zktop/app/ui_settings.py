@@ -21,7 +21,7 @@ from zktop.config.join_sources import EffectiveConfig
 from zktop.config.keys_and_defaults import CommandSection, Config, UiSection
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.suggest import hint
-from zktop.config.themes import ThemeFile, all_themes, theme_named
+from zktop.config.theme_files import ThemeFile, all_themes, theme_named
 from zktop.ui.inks import INKS
 from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, with_user_keys
 from zktop.ui.settings import UiSettings
