@@ -21,7 +21,6 @@ from zktop.zk.read.requests_in_flight import Answer, ZxidClock
 from zktop.zk.servers import flavours
 from zktop.zk.servers.introspect import Introspection, names_of
 from zktop.zk.servers.table_formats import EnsembleMember, members
-from zktop.zk.watch.barrier import Barrier
 from zktop.zk.watch.discovery import (
     Discovery,
     LooksLikeALock,
@@ -32,6 +31,7 @@ from zktop.zk.watch.parents_of_missing_roots import ParentsOfMissingRoots
 from zktop.zk.watch.polling import Polling
 from zktop.zk.watch.root_pattern import RootPattern, root_patterns
 from zktop.zk.watch.root_watcher import RootWatcher
+from zktop.zk.watch.run_when_caught_up import Barrier
 
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
