@@ -10,8 +10,11 @@ from zktop.demo_types.contender_state import LogLine
 from zktop.demo_types.scene_progress import SceneProgress
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
+from zktop.ui.screens.demo.contender_table import COLUMNS
 from zktop.ui.settings import UiSettings
+from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
+from zktop.ui.widgets.table import cut_cell
 
 ORDERS = "/zktop-demo/x/orders"
 ANN = contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))
@@ -295,3 +298,10 @@ async def test_a_large_window_shows_the_last_minute_of_the_demo_clients(
             await settled(pilot)
             assert app.page is not None
             assert app.page.entry.name != "demo"
+
+
+def test_the_ends_of_long_names_tell_demo_clients_apart() -> None:
+    """Clients that one dialog starts differ in their number only."""
+    client, one = COLUMNS[0], contender("kazoo-semaphore-12", "/zktop-demo/pool", "holds", 0xA)
+
+    assert text_of(cut_cell(client, one, client.draw(one), 14)) == "kazoo-s…ore-12"

@@ -37,6 +37,7 @@ COLUMNS = (
         "CLIENT",
         14,
         lambda one: line((one.name, "dim" if one.is_gone else "ours")),
+        cuts_middle=lambda _: True,
     ),
     Column[ContenderState]("STATE", 18, _state),
     Column[ContenderState]("LOCK", 16, _lock, share=1),
