@@ -255,7 +255,10 @@ class LockLog:
 
     def _losses(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
+        misread = {member.node for member in change.dismissed if member.node not in self._stays}
         for member in change.demoted:
+            if member.node in misread:  # counted before it was read, and it never acquired
+                continue
             held = _span(self._since(member, holds=True), ctx)
             stays[member.node] = Stay(_now(ctx))
             yield replace(_event("reordered", change, ctx, member, None), held=held)
