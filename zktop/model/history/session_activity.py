@@ -1,5 +1,6 @@
 """Activity of sessions over time, from one connection table of their server to the next."""
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -59,11 +60,7 @@ class SessionHistories:
             if table is None or table is self._tables.get(tables.server):
                 continue
             self._tables[tables.server] = table
-            asked = [
-                row.session
-                for row in (tables.connections or {}).values()
-                if self._learn(tables.server, row, table.at, ensemble)
-            ]
+            asked = self._learn(tables.server, tables.connections or {}, table.at, ensemble)
             self.idle = self.idle.with_changes(dict.fromkeys(asked, table.at))
             self._forget()
 
@@ -144,24 +141,37 @@ class SessionHistories:
         gap, before = known.gap, known.gap_before
         return gap if before is None or (gap is not None and gap > before) else before
 
-    def _learn(self, server: Text, row: Connection, at: Millis, ensemble: Ensemble) -> bool:
-        """Add a row; return whether the session may have made a request since the last one."""
-        known = self._records.get(row.session)
-        if known is None:
-            gap = _longer(None, row.quiet_ms, row)
-            self._records[row.session] = _Record(server, row, at, at, at, gap)
-            return row.last_cxid is not None
-        if known.server == server and known.row.established == row.established:
-            if at <= known.at:
-                return False
-            known.before, known.before_at = known.row, known.at
-            return _store_row(known, row, at, is_moved=False)
+    def _learn(
+        self, server: Text, rows: Mapping[Session, Connection], at: Millis, ensemble: Ensemble
+    ) -> Iterator[Session]:
+        """Add rows; yield the sessions that may have made a request since their last ones."""
+        records = self._records
+        for session, row in rows.items():
+            known = records.get(session)
+            if known is None:
+                gap = _longer(None, row.quiet_ms, row)
+                records[session] = _Record(server, row, at, at, at, gap)
+                has_asked = row.last_cxid is not None
+            elif known.server != server or known.row.established != row.established:
+                has_asked = self._learn_move(known, server, row, at, ensemble)
+            elif at > known.at:
+                known.before, known.before_at = known.row, known.at
+                has_asked = _store_row(known, row, at, is_moved=False)
+            else:
+                has_asked = False
+            if has_asked:
+                yield session
+
+    def _learn_move(
+        self, known: _Record, server: Text, row: Connection, at: Millis, ensemble: Ensemble
+    ) -> bool:
+        """Add a row of another connection, unless it is not the newest one of its session."""
         presence = ensemble.presence(row.session)
-        if presence is not None and presence.server == server:
-            known.moves = (*known.moves, at)[-MAX_MOVES:]
-            known.server, known.before, known.heard_at = server, None, at  # active on connecting
-            return _store_row(known, row, at, is_moved=True)
-        return False
+        if presence is None or presence.server != server:
+            return False
+        known.moves = (*known.moves, at)[-MAX_MOVES:]
+        known.server, known.before, known.heard_at = server, None, at  # active on connecting
+        return _store_row(known, row, at, is_moved=True)
 
     def _forget(self) -> None:
         listed = sum(len(table.rows or ()) for table in self._tables.values())
