@@ -3,7 +3,7 @@
 from itertools import chain
 
 import pytest
-from model.builders import NOW, kazoo_name, lock, session
+from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session
 from model.findings.cases import ctx, k, only
 from msgspec.structs import replace
 from output.stories import facts
@@ -18,6 +18,8 @@ from zktop.model.findings.context import LockContext, SessionContext
 from zktop.model.findings.schedule import (
     LONGEST_PAUSE_MS,
     LONGEST_SAME_MS,
+    MAX_PER_LOOK,
+    ROWS_PER_WORK,
     RestReasons,
     next_examination,
 )
@@ -236,6 +238,29 @@ def test_a_look_examines_few_sessions_with_hundreds_of_places(
 
     assert 0 < len(examined) < len(owners)
     assert examiner.is_behind
+
+
+def test_a_look_with_large_new_tables_leaves_locks_to_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Reading many thousands of connections takes as long as examining 150 locks."""
+    examined: list[str] = []
+
+    def counted(context: LockContext) -> Examination:
+        examined.append(context.lock.path)
+        return examine_lock(context)
+
+    monkeypatch.setattr(tracker, "examine_lock", counted)
+    rows = [row(f"client-{number}") for number in range(MAX_PER_LOOK * ROWS_PER_WORK)]
+    world, examiner = World().after(connections(ZK1, *rows)), Examiner()
+    examiner.look(world, LATER, thorough=False)
+    newer = connections(ZK1, *rows, at=LATER)
+    world = world.after(*lock("/orders", "alice", "bob"), newer)
+
+    examiner.look(world, LATER, thorough=False)
+    assert not examined
+    examiner.look(world, LATER + 50, thorough=False)
+    assert examined == ["/orders"]
 
 
 def _pause(

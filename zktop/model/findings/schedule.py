@@ -18,6 +18,7 @@ Subject = Text | Session  # the path of a lock, the id of a deadlock, or a sessi
 MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
 WORK_PER_FINDING: Final = 2  # costs as much as examining this many subjects without findings
 PLACES_PER_WORK: Final = 10  # places that take as long as a lock with five members
+ROWS_PER_WORK: Final = 60  # connections in new tables that do
 FIRST: Final[Millis] = 0  # earlier than every real time, so due before all others
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
@@ -75,10 +76,13 @@ class DueTimes:
 
 
 class WorkOfLook:
-    """The examinations of one look, and whether there is time for more."""
+    """The examinations of one look, and whether there is time for more.
 
-    def __init__(self) -> None:
-        self._done = 0
+    Reading new tables takes some of it.
+    """
+
+    def __init__(self, new_rows: int = 0) -> None:
+        self._done = new_rows // ROWS_PER_WORK
 
     def add(self, places: int, findings: int) -> None:
         """Count the examination of a subject with so many places and findings."""

@@ -138,14 +138,16 @@ class FindingTracker:
             self._mark_lock(change)
         if look.deadlocks != tuple(self._deadlocks.values()):
             self._update_deadlocks({Text(one.id): one for one in look.deadlocks}, look, shared)
+        new_rows = 0
         if look.ensemble.tables != self._ensemble.tables:
             self._mark_tables(look)
+            new_rows = look.ensemble.listed if self._ensemble.tables else 0  # the first look: all
         self._ensemble = look.ensemble
         if self._is_marking:
             self._mark_step(look, shared)
         if look.thorough and self._is_confirmable:
             self._mark_unconfirmed()
-        for subject in self._due_now(look):
+        for subject in self._due_now(look, new_rows):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
         ahead = WaitsAhead(
@@ -156,9 +158,9 @@ class FindingTracker:
             self._show(look.now)
         return self._current
 
-    def _due_now(self, look: LookInput) -> Iterator[Subject]:
+    def _due_now(self, look: LookInput, new_rows: int) -> Iterator[Subject]:
         """Yield the subjects that are due, up to the work limit of one look."""
-        self._work = WorkOfLook()
+        self._work = WorkOfLook(new_rows)
         if look.thorough:
             yield from self._due.take(look.now, None)
         while self._work.is_below_limit and (due := self._due.take(look.now, 1)):
