@@ -39,7 +39,7 @@ class MinuteRing:
         self._cells = array("H", bytes(2 * _ROWS * WINDOW_S))
         self._at = self._from = since
         self._held, self._waiting = held, waiting
-        self._open(since // SECOND_MS)
+        self._open(since // SECOND_MS, since // SECOND_MS)
 
     def advance(self, now_ms: Millis) -> None:
         """Advance to this time; nothing changed since the last one."""
@@ -49,12 +49,11 @@ class MinuteRing:
         first, last = start // SECOND_MS, now_ms // SECOND_MS
         if self._held:
             self._add(_BUSY, first % WINDOW_S, min(now_ms, (first + 1) * SECOND_MS) - start)
-        for second in range(first + 1, last + 1):
-            self._open(second)
+        if first < last:
+            self._open(first + 1, last)
             if self._held:
-                self._cells[_BUSY + second % WINDOW_S] = min(
-                    SECOND_MS, now_ms - second * SECOND_MS
-                )
+                self._fill(_BUSY, first + 1, last, SECOND_MS)
+                self._cells[_BUSY + last % WINDOW_S] = now_ms - last * SECOND_MS
         self._at = now_ms
 
     def change(self, *, waiting: int, held: bool, arrivals: int = 0, releases: int = 0) -> None:
@@ -73,30 +72,37 @@ class MinuteRing:
         first = max(self._from // SECOND_MS, last - WINDOW_S + 1)
         unknown: tuple[None, ...] = (None,) * (WINDOW_S - (last - first + 1))
         window = min(self._at - self._from, self._at - first * SECOND_MS)
+        begin, end = _QUEUE + (last + 1) % WINDOW_S, _QUEUE + WINDOW_S
+        lengths = self._cells[begin:end] + self._cells[_QUEUE:begin]  # oldest first
         return MinuteStats(
-            _shared((*unknown, *self._row(_QUEUE, first, last))),
-            self._rate(_ARRIVALS, first, last, window),
-            self._rate(_RELEASES, first, last, window),
-            self._rate(_BUSY, first, last, window, per=1) if not unknown else None,
+            _shared((*unknown, *lengths[len(unknown) :])),
+            self._rate(_ARRIVALS, window),
+            self._rate(_RELEASES, window),
+            self._rate(_BUSY, window, per=1) if not unknown else None,
         )
 
-    def _rate(
-        self, row: int, first: int, last: int, window: int, per: int = SECOND_MS
-    ) -> float | None:
-        return per * sum(self._row(row, first, last)) / window if window >= SECOND_MS else None
-
-    def _row(self, row: int, first: int, last: int) -> "array[int]":
-        """The cells of one row from one second to another, inclusive."""
-        begin, end = row + first % WINDOW_S, row + last % WINDOW_S + 1
-        if begin < end:
-            return self._cells[begin:end]
-        return self._cells[begin : row + WINDOW_S] + self._cells[row:end]
+    def _rate(self, row: int, window: int, per: int = SECOND_MS) -> float | None:
+        """The sum of a row, whose cells are 0 for the seconds before the first look."""
+        if window < SECOND_MS:
+            return None
+        return per * sum(self._cells[row : row + WINDOW_S]) / window
 
     def _add(self, row: int, column: int, amount: int) -> None:
         self._cells[row + column] = min(MAX_CELL, self._cells[row + column] + amount)
 
-    def _open(self, second: int) -> None:
-        column = second % WINDOW_S
+    def _open(self, first: int, last: int) -> None:
+        """Begin the columns from one second to another, inclusive."""
         for row in (_ARRIVALS, _RELEASES, _BUSY):
-            self._cells[row + column] = 0
-        self._cells[_QUEUE + column] = min(MAX_CELL, self._waiting)
+            self._fill(row, first, last, 0)
+        self._fill(_QUEUE, first, last, min(MAX_CELL, self._waiting))
+
+    def _fill(self, row: int, first: int, last: int, value: int) -> None:
+        """Set the cells of one row from one second to another, at most a minute."""
+        begin, end, cells = row + first % WINDOW_S, row + last % WINDOW_S + 1, self._cells
+        if first == last:
+            cells[begin] = value
+        elif begin < end:
+            cells[begin:end] = array("H", (value,)) * (end - begin)
+        else:
+            cells[begin : row + WINDOW_S] = array("H", (value,)) * (row + WINDOW_S - begin)
+            cells[row:end] = array("H", (value,)) * (end - row)
