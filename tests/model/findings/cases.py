@@ -7,6 +7,7 @@ Facts become a world, and the world a lock and an ensemble, as in a live run. Ow
 from array import array
 from collections.abc import Iterable, Mapping
 from hashlib import md5
+from typing import Any
 
 import msgspec
 from model.builders import NOW, ZK1, connections, own, row, session, watches, world
@@ -27,6 +28,7 @@ from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
 from zktop.model.history.duration_samples import Durations
 from zktop.model.history.events import FormerMember, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
+from zktop.model.history.lock_load import NO_MINUTE, MinuteStats
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
@@ -132,10 +134,23 @@ def held(node: At, ms: int, *, waited: bool = True) -> PersistentMap[Text, Stay]
     return PersistentMap({Text(node.name): Stay(Since(NOW - ms - SECOND, "seen"), since)})
 
 
-def history(**more: object) -> LockHistory:
-    """A history that began ten minutes ago."""
+class Minute(MinuteStats):
+    """The last minute of a lock, with these figures."""
+
+    queue: tuple[int | None, ...] = NO_MINUTE.queue
+    requests_per_s: float | None = None
+    releases_per_s: float | None = None
+    busy: float | None = None
+
+    def __init__(self, **figures: Any) -> None:
+        self.__dict__.update(figures)
+
+
+def history(**more: Any) -> LockHistory:
+    """A history that began ten minutes ago; some figures are those of its last minute."""
     first = FirstLook(NOW - 10 * MINUTE, NOW - 10 * MINUTE)
-    return LockHistory(**{"at": NOW, "first_look": first, **more})
+    minute = Minute(**{key: more.pop(key) for key in [*more] if key in Minute.__annotations__})
+    return LockHistory(**{"at": NOW, "first_look": first, "minute": minute, **more})
 
 
 def gone(

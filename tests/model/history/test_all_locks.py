@@ -781,10 +781,10 @@ def test_the_last_minute() -> None:
     watcher.look(30_000)
     history = watcher.histories.of(root.path, watcher.now + 10_000)
 
-    assert history.queue == (0,) * 19 + (2,) * 31 + (1,) * 10
-    assert history.requests_per_s == pytest.approx(2 / 60, rel=0.05)
-    assert history.releases_per_s == pytest.approx(1 / 60, rel=0.05)
-    assert history.busy == pytest.approx(1.0)
+    assert history.minute.queue == (0,) * 19 + (2,) * 31 + (1,) * 10
+    assert history.minute.requests_per_s == pytest.approx(2 / 60, rel=0.05)
+    assert history.minute.releases_per_s == pytest.approx(1 / 60, rel=0.05)
+    assert history.minute.busy == pytest.approx(1.0)
     assert history.waiters_a_minute_ago == 0
     assert history.blocked_ms == 2 * 30_000 + 1 * 10_000
 
@@ -799,9 +799,9 @@ def test_a_minute_is_forgotten_after_a_minute() -> None:
     watcher.look(1_000)
     history = watcher.histories.of("/orders", watcher.now + 90_500)
 
-    assert history.queue == (0,) * 60
-    assert (history.requests_per_s, history.releases_per_s) == (0, 0)
-    assert history.busy == pytest.approx(1.0)
+    assert history.minute.queue == (0,) * 60
+    assert (history.minute.requests_per_s, history.minute.releases_per_s) == (0, 0)
+    assert history.minute.busy == pytest.approx(1.0)
 
 
 def test_a_lock_that_was_never_looked_at_for_a_minute() -> None:
@@ -811,9 +811,9 @@ def test_a_lock_that_was_never_looked_at_for_a_minute() -> None:
     watcher.look(5_000)
     history = watcher.histories.of("/orders")
 
-    assert history.queue[:54] == (None,) * 54
-    assert (history.busy, history.waiters_a_minute_ago) == (None, None)
-    assert history.requests_per_s == pytest.approx(1 / 5)
+    assert history.minute.queue[:54] == (None,) * 54
+    assert (history.minute.busy, history.waiters_a_minute_ago) == (None, None)
+    assert history.minute.requests_per_s == pytest.approx(1 / 5)
 
 
 def test_the_same_looks_give_the_same_history() -> None:

@@ -82,11 +82,21 @@ def test_a_returned_history_does_not_change() -> None:
     second = root.look()
     note(histories, root.path, first, second, NO_ENSEMBLE, NOW + 1)
     history = histories.of(root.path)
-    before = (history.queue, tuple(history.stays), history.former_members, history.waits.count)
+    before = (
+        history.minute.queue,
+        tuple(history.stays),
+        history.former_members,
+        history.waits.count,
+    )
     root.delete(alice)
     note(histories, root.path, second, root.look(), NO_ENSEMBLE, NOW + 2)
 
-    after = (history.queue, tuple(history.stays), history.former_members, history.waits.count)
+    after = (
+        history.minute.queue,
+        tuple(history.stays),
+        history.former_members,
+        history.waits.count,
+    )
     assert before == after
     assert history.granted(bob.node).bound == "unknown"
     assert histories.of(root.path).granted(bob.node) == Since(NOW + 2, "seen")

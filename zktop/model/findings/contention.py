@@ -105,12 +105,12 @@ def convoy(ctx: LockContext) -> Iterator[RuleResult]:
     past, queue = ctx.past, len(ctx.waiters)
     if queue < ctx.thresholds.herd or ctx.lock.kind == "election" or ctx.are_several_locks:
         return
-    if past.busy is None or past.waiters_a_minute_ago is None:
+    if past.minute.busy is None or past.waiters_a_minute_ago is None:
         known_at = past.first_look.at + MINUTE_MS if past.first_look else ctx.now_ms + MINUTE_MS
         if ctx.now_ms < known_at:  # after that, the lock just does not change
             yield MissingInput("the lock has not been watched for a minute yet", "history")
             yield LookAgainAt(known_at)
-    elif past.busy >= BUSY_SHARE and queue >= past.waiters_a_minute_ago and _moves(ctx):
+    elif past.minute.busy >= BUSY_SHARE and queue >= past.waiters_a_minute_ago and _moves(ctx):
         yield _convoy(ctx, queue)
 
 
@@ -118,22 +118,22 @@ def _moves(ctx: LockContext) -> bool:
     """Whether the lock changes hands after holds of normal length."""
     since = [ctx.past.granted(holder.node).at for holder in ctx.holders]
     is_long = any(at is not None and ctx.now_ms - at > hold_bound(ctx) for at in since)
-    return bool(ctx.past.releases_per_s) and not is_long
+    return bool(ctx.past.minute.releases_per_s) and not is_long
 
 
 def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
-    past = ctx.past
+    past, minute = ctx.past, ctx.past.minute
     usual = ctx.usual if ctx.lock.kind != "read-write" else None  # readers go together
     drain = queue * usual.median_ms // max(1, ctx.lock.leases or 1) if usual else None
     drained = f"; without new ones it would drain in {span(drain)}" if drain else ""
     return RuleMatch(
         about=ctx.about(key=("convoy",)),
         sentence=f"{ctx.name} is never free: {waits(queue)}, "
-        f"{past.requests_per_s or 0:.1f} arrive and {past.releases_per_s or 0:.1f} leave per "
+        f"{minute.requests_per_s or 0:.1f} arrive and {minute.releases_per_s or 0:.1f} leave per "
         f"second{drained}.",
         confidence="C3",
         evidence=(
-            (True, f"it was held for {100 * (past.busy or 0):.0f} % of the last minute"),
+            (True, f"it was held for {100 * (minute.busy or 0):.0f} % of the last minute"),
             (True, f"a minute ago {_waited(past.waiters_a_minute_ago or 0)}"),
             (None, "this is not a batch that ends by itself"),
         ),

@@ -168,7 +168,7 @@ def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
     woken = 0 if is_small else max(_woken(ctx).values(), default=0)
     if woken < ctx.thresholds.herd:
         return
-    releases = ctx.past.releases_per_s
+    releases = ctx.past.minute.releases_per_s
     if releases is None:
         yield MissingInput("the lock was not watched for long enough to know its rate", "history")
         return

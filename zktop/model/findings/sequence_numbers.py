@@ -51,7 +51,7 @@ def _over(ctx: LockContext, negative: int) -> RuleMatch:
 
 
 def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
-    rate = ctx.past.requests_per_s
+    rate = ctx.past.minute.requests_per_s
     is_near = left < ctx.thresholds.sequences_left
     seconds = left / rate if rate and rate > MIN_RATE_PER_S else None
     if not is_near and (seconds is None or seconds > SOON_S):

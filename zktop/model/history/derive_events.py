@@ -126,7 +126,7 @@ class LockLog:
             blocked_ms=self._blocked_ms + self._waiting * (now_ms - self._at),
             missed_creates=counters.missed_creates,
             coverage=counters.coverage,
-            **asdict(self._minute.stats(now_ms)),
+            minute=self._minute.stats(now_ms),
             **asdict(self._origin),
         )
 

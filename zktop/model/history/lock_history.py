@@ -13,7 +13,7 @@ from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.change import all_members, is_direct_child
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
-from zktop.model.history.lock_load import WINDOW_S
+from zktop.model.history.lock_load import NO_MINUTE, MinuteStats
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
@@ -61,11 +61,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     waits: Durations = NO_DURATIONS
     former_members: tuple[FormerMember, ...] = ()  # the last few, oldest first
     attempts: Mapping[Identity, Attempts] = {}
-    # The longest queue of each second of the last minute, oldest first.
-    queue: tuple[int | None, ...] = (None,) * WINDOW_S
-    requests_per_s: float | None = None
-    releases_per_s: float | None = None
-    busy: float | None = None  # share of the last minute in which it was held
+    minute: MinuteStats = NO_MINUTE
     blocked_ms: int = 0  # waiters x time, since the first look
     missed_creates: int = 0
     coverage: float | None = None  # share of the creations that was observed
@@ -101,7 +97,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     @property
     def waiters_a_minute_ago(self) -> int | None:
         """The number of waiters a minute ago; None if unknown."""
-        return self.queue[0]
+        return self.minute.queue[0]
 
 
 NO_HISTORY: Final = LockHistory()

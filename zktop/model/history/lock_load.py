@@ -1,10 +1,7 @@
 """The last minute of one lock, second by second: queue length, arrivals, releases, time held."""
 
 from array import array
-from functools import lru_cache
 from typing import Final
-
-import msgspec
 
 from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis
 
@@ -14,19 +11,50 @@ MAX_CELL: Final = 0xFFFF  # the largest value of a cell
 _QUEUE, _ARRIVALS, _RELEASES, _BUSY = (row * WINDOW_S for row in range(_ROWS))
 
 
-class MinuteStats(msgspec.Struct, frozen=True, gc=False):
-    """The last minute of a lock; None for seconds before the first look."""
+class MinuteStats:
+    """The last minute of a lock, computed on demand: most versions of a lock are never shown."""
 
-    queue: tuple[int | None, ...]  # the longest queue of each second, oldest first
-    requests_per_s: float | None
-    releases_per_s: float | None
-    busy: float | None  # share of the time in which the lock was held
+    __slots__ = ("_at", "_cells", "_first", "_window")
+
+    def __init__(self, cells: "array[int]", since: Millis, at: Millis) -> None:
+        """Take the cells of a ring that has counted since the first time, up to the second."""
+        self._cells, self._at = cells, at // SECOND_MS
+        self._first = max(since // SECOND_MS, self._at - WINDOW_S + 1)
+        self._window = min(at - since, at - self._first * SECOND_MS)
+
+    @property
+    def queue(self) -> tuple[int | None, ...]:
+        """The longest queue of each second, oldest first; None before the first look."""
+        begin, end = _QUEUE + (self._at + 1) % WINDOW_S, _QUEUE + WINDOW_S
+        lengths = self._cells[begin:end] + self._cells[_QUEUE:begin]
+        return (*(None,) * self._unknown, *lengths[self._unknown :])
+
+    @property
+    def requests_per_s(self) -> float | None:
+        return self._rate(_ARRIVALS)
+
+    @property
+    def releases_per_s(self) -> float | None:
+        return self._rate(_RELEASES)
+
+    @property
+    def busy(self) -> float | None:
+        """The share of the time in which the lock was held; None before the end of a minute."""
+        return None if self._unknown else self._rate(_BUSY, per=1)
+
+    @property
+    def _unknown(self) -> int:
+        """The number of seconds before the first look."""
+        return WINDOW_S - (self._at - self._first + 1)
+
+    def _rate(self, row: int, per: int = SECOND_MS) -> float | None:
+        """The sum of a row, whose cells are 0 for the seconds before the first look."""
+        if self._window < SECOND_MS:
+            return None
+        return per * sum(self._cells[row : row + WINDOW_S]) / self._window
 
 
-@lru_cache(maxsize=1024)
-def _shared(queue: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """Share equal minutes: most queues keep their length, and the UI stores many reports."""
-    return queue
+NO_MINUTE: Final = MinuteStats(array("H", bytes(2 * _ROWS * WINDOW_S)), since=SECOND_MS, at=0)
 
 
 class MinuteRing:
@@ -68,24 +96,7 @@ class MinuteRing:
     def stats(self, now_ms: Millis) -> MinuteStats:
         """The minute up to this time."""
         self.advance(now_ms)
-        last = self._at // SECOND_MS
-        first = max(self._from // SECOND_MS, last - WINDOW_S + 1)
-        unknown: tuple[None, ...] = (None,) * (WINDOW_S - (last - first + 1))
-        window = min(self._at - self._from, self._at - first * SECOND_MS)
-        begin, end = _QUEUE + (last + 1) % WINDOW_S, _QUEUE + WINDOW_S
-        lengths = self._cells[begin:end] + self._cells[_QUEUE:begin]  # oldest first
-        return MinuteStats(
-            _shared((*unknown, *lengths[len(unknown) :])),
-            self._rate(_ARRIVALS, window),
-            self._rate(_RELEASES, window),
-            self._rate(_BUSY, window, per=1) if not unknown else None,
-        )
-
-    def _rate(self, row: int, window: int, per: int = SECOND_MS) -> float | None:
-        """The sum of a row, whose cells are 0 for the seconds before the first look."""
-        if window < SECOND_MS:
-            return None
-        return per * sum(self._cells[row : row + WINDOW_S]) / window
+        return MinuteStats(self._cells[:], self._from, self._at)
 
     def _add(self, row: int, column: int, amount: int) -> None:
         self._cells[row + column] = min(MAX_CELL, self._cells[row + column] + amount)

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 from model.builders import NOW, kazoo_name, lock, own
+from model.findings.cases import Minute
 from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, rows_of, seen, trouble
 from ui.example_queues import lock_of
 from ui.fake_feed import app_of, frames, panel, settled
@@ -157,7 +158,8 @@ def test_groups_the_digits_of_long_numbers(report: Report, seconds: int, said: s
 def test_a_rate_falls_without_new_requests(report: Report) -> None:
     """The window of one minute moves on."""
     row = rows_of(report).rows[QUIET]
-    past = msgspec.structs.replace(row.history, requests_per_s=2.0, at=LATER)
+    minute = Minute(requests_per_s=2.0)
+    past = msgspec.structs.replace(row.history, minute=minute, at=LATER)
     row = msgspec.structs.replace(row, history=past)
 
     assert row.rate(LATER) == 2.0

@@ -175,5 +175,5 @@ def _drains(detail: LockDetail) -> Line:
     orphan = next((finding for finding in detail.findings if finding.rule == "B1"), None)
     if orphan is not None:
         return line(("never drains ", "warning"), ("(a node without an owner)", "warning"))
-    rate = detail.view.history.releases_per_s
+    rate = detail.view.history.minute.releases_per_s
     return line((f"{rate:.1f} releases/s", "dim")) if rate else ()

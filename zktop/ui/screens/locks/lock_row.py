@@ -82,17 +82,17 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         if past.changed_at is None:
             known = min(WINDOW_S, passed + 1) if past.first_look else 0
             return (None,) * (WINDOW_S - known) + (waiting,) * known
-        return past.queue[passed:] + (waiting,) * min(WINDOW_S, passed)
+        return past.minute.queue[passed:] + (waiting,) * min(WINDOW_S, passed)
 
     def rate(self, now: Millis) -> float | None:
         """Return requests per second over the last minute; none came after the last change."""
         past, first = self.history, self.history.first_look
-        if past.requests_per_s is None or first is None:
+        if past.minute.requests_per_s is None or first is None:
             return None
         passed, window = max(0, now - past.at), min(MINUTE_MS, past.at - first.at)
         if passed >= MINUTE_MS:
             return 0.0
-        return past.requests_per_s * window / max(1, window + passed)
+        return past.minute.requests_per_s * window / max(1, window + passed)
 
     @property
     def _known_at(self) -> Millis:
