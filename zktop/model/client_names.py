@@ -26,6 +26,7 @@ from zktop.model.world.tables_of_one_server import host_of
 
 LAST_DIGITS: Final = 0xFFFF
 
+_NO_LABEL: Final = Text("")
 MAX_COMPARED: Final = 16  # sessions with one label whose ports are compared
 
 # Which digits of their ids distinguish sessions with the same label: the last four, or all.
@@ -131,15 +132,18 @@ class SharedNames:
 
 def _by_label(members: Iterable[Member]) -> Mapping[Text, list[Session]]:
     """The owners of these members by label; data that many share is parsed once."""
-    alike: defaultdict[tuple[Text | None, bytes | None, str], list[Session]] = defaultdict(list)
+    by_label: defaultdict[Text, list[Session]] = defaultdict(list)
+    by_source: dict[tuple[Text | None, bytes | None, str], list[Session]] = {}  # the same lists
     for member in members:
-        if owner := member.owner:
-            alike[member.named, member.znode.data, member.layout].append(owner)
-    sessions: defaultdict[Text, list[Session]] = defaultdict(list)
-    for source, owners in alike.items():
-        if label := client_label(*source):
-            sessions[label] += owners
-    return sessions
+        znode = member.znode
+        if znode.stat is None or not znode.stat.owner:
+            continue
+        source = member.named, znode.data, member.layout
+        if (owners := by_source.get(source)) is None:
+            owners = by_source[source] = by_label[client_label(*source) or _NO_LABEL]
+        owners.append(znode.stat.owner)
+    by_label.pop(_NO_LABEL, None)
+    return by_label
 
 
 NO_OWNER: Final = Text("no owner")

@@ -71,9 +71,9 @@ def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
 def _from_text(data: bytes) -> str | None:
     if data[:1] in (b"{", b"["):
         return _from_json(data)
-    if is_binary(data):
-        return longest_phrase(data)
     text = data[: 4 * 1024].decode("utf-8", "replace")
+    if not text.isprintable() and is_binary(data):
+        return longest_phrase(data)
     quoted = re.fullmatch(BYTES_REPR, text) if text[0] == "b" else None
     if quoted:
         return quoted[2]
