@@ -130,6 +130,21 @@ async def test_sorts_by_columns_and_reverses_the_order() -> None:
         assert turned[1] == "/locks/l59"
 
 
+async def test_the_arrow_of_an_age_points_down_if_the_longest_is_first() -> None:
+    """As that of a number does."""
+    old, new = (
+        lock("/locks/old", "ann", at=NOW - 60_000),
+        lock("/locks/new", "bob", at=NOW - 1_000),
+    )
+    async with app_of(*frames((NOW, [*new, *old]))).run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("o", "h", "h", "enter", "escape")
+        lines = panel(await settled(pilot), "Locks")
+
+    assert "HELD↓" in lines[0]
+    assert "/locks/old" in lines[1]
+
+
 async def test_reverses_the_usual_order() -> None:
     """The worst lock is last."""
     app = app_of(*FILM)

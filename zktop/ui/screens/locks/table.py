@@ -137,7 +137,7 @@ class LockCells:
 
 
 WIDE: Final = 74  # cells; a narrower table has only the most important columns
-NEVER: Final = float("inf")
+NO_AGE: Final = -float("inf")
 
 
 def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
@@ -165,8 +165,8 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                title="Who holds it",
                about="The client that holds the lock, with its mode (X exclusive, R read, W "
                "write), and the number of others."),
-        Column("HELD", 7, cells.held, lambda row: _start(row.held),
-               at_right=True, rank=1,
+        Column("HELD", 7, cells.held, lambda row: _age_key(row.held),
+               at_right=True, rank=1, descending=True,
                title="Held for", about="How long the oldest holder has held the lock."),
         Column("QUEUE", BAR_CELLS + 5, cells.queue, lambda row: row.waiting or 0,
                at_right=True, descending=True,
@@ -174,8 +174,8 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
         Column("MIX", 8, cells.mix, rank=8, share=1, needs=WIDE,
                title="Queue by mode",
                about="The waiters in their order: W.R5 is a writer, then five readers."),
-        Column("OLDEST", 7, cells.oldest, lambda row: _start(row.waited),
-               at_right=True, needs=WIDE,
+        Column("OLDEST", 7, cells.oldest, lambda row: _age_key(row.waited),
+               at_right=True, descending=True, needs=WIDE,
                title="Oldest wait",
                about="How long the oldest waiter has waited."),
         Column("TOTAL WAIT", BLOCKED_CELLS + 1, cells.blocked, blocked,
@@ -197,9 +197,9 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
     )  # fmt: skip
 
 
-def _start(since: Since | None) -> float:
-    """Return the sort key: the start, so that the longest comes first."""
-    return NEVER if since is None or since.at is None else since.at
+def _age_key(since: Since | None) -> float:
+    """Return a key that orders by age; what is unknown comes before the youngest."""
+    return NO_AGE if since is None or since.at is None else -since.at
 
 
 def _usual_hold(row: LockRow) -> int:
