@@ -139,6 +139,17 @@ def test_a_quiet_moment_is_judged_at_its_own_time(zktop: Zktop, tmp_path: Path) 
     assert shot["taken_at"] == "2026-01-31T20:45:00.000Z"
 
 
+def test_the_next_number_of_a_free_lock_is_above_those_that_left(
+    zktop: Zktop, version_2: Path
+) -> None:
+    """No listing shows them after their deletion."""
+    zktop("import", str(version_2), "-o", "a.zktop")
+
+    (lock,) = json.loads(zktop("snapshot", "--from", "a.zktop")[1])["locks"]
+
+    assert (lock["holders"], lock["next_sequence"]) == ([], 2)
+
+
 def test_the_first_lock_of_a_new_server_is_acquired(zktop: Zktop, tmp_path: Path) -> None:
     """The log begins with an empty tree, so nothing in it is older."""
     log = LogWriter().opened(ANN).add(ANN, 1, create("/app", 1, ephemeral=False))

@@ -235,14 +235,14 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The number of the next member; None if it is unknown, or members have no number here.
 
         The root's counter may have been read before the newest members were created, so their
-        numbers count too. After the largest number the counter turns negative; from then
-        on the members' numbers show nothing.
+        numbers count too, and those of members that have left. After the largest number the
+        counter turns negative; from then on the members' numbers show nothing.
         """
         known = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]
         counter = self.stat.next_sequence if self.stat else None
         if counter is None or not (known or self._may_number_members):
             return None
-        newest = max(known, default=-1)
+        newest = max([*known, self.family.removed_number])
         is_wrapped = newest >= LARGEST or min(known, default=0) < 0
         return counter if is_wrapped else max(counter, newest + 1)
 

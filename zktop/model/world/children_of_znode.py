@@ -32,6 +32,7 @@ NEVER: Final = -1
 _ZXID: Final = attrgetter("zxid")
 ENDLESS: Final = 1 << 64
 _MIN_DIGITS: Final = 9  # of a sequence number
+_DIGITS: Final = 10  # of one that has not overflowed
 _MAX_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
 _COUNTED: Final = 1_000  # names: a fair sample of each kind
@@ -76,6 +77,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
     oldest: int = ENDLESS  # zxid of the oldest fact in it
     arrived_at: Millis = 0  # when the newest of these facts arrived
     removals: dict[Text, Gone] = {}  # how children were removed, if facts show it
+    removed_number: int = -1  # the largest number of a child that was deleted since the listing
 
     def __eq__(self, other: object) -> bool:
         """Compare the content, not the age of the facts."""
@@ -185,6 +187,7 @@ class _Draft:
         self.denied_at, self.oldest = before.denied_at, before.oldest
         self.arrived_at = before.arrived_at
         self.removals = dict(before.removals) if before.removals else {}
+        self.removed_number = before.removed_number
 
     def family(self) -> Family:
         return Family(
@@ -197,6 +200,7 @@ class _Draft:
             self.oldest,
             self.arrived_at,
             self.removals or NONE_REMOVED,
+            self.removed_number,
         )
 
     def learn(self, path: str, fact: Children | Gone | Denied) -> None:
@@ -250,6 +254,14 @@ class _Draft:
         else:
             del self.members[name]
             self.absent[name] = absent
+            self._note_number(name)
+
+    def _note_number(self, name: Text) -> None:
+        digits = name[-_DIGITS:]
+        if self.stat is not None and len(digits) == _DIGITS and digits.isdecimal():
+            number = int(digits)
+            if self.removed_number < number < (self.stat.next_sequence or 0) + _MAX_NEWER:
+                self.removed_number = number
 
     def _keep(self, znode: Znode, absent: int) -> None:
         """Store an existing child, without data read before it was last absent."""
@@ -269,6 +281,7 @@ class _Draft:
             self._late_listing(names, zxid)
             return
         earlier, self.listed_at, self.at, self.stat = self.listed_at, zxid, at, stat
+        self.removed_number = -1  # the counter in the stat is newer
         self.removals = {name: one for name, one in self.removals.items() if one.zxid >= zxid}
         if earlier == NEVER and not self.members and not self.absent:
             self.members = {name: Znode(name) for name in names}

@@ -138,7 +138,8 @@ def _numbers_left(lock: Lock) -> int | None:
         return None
     if min(numbers, default=0) < 0:
         return 0
-    return max(0, LARGEST - max([following, *(number + 1 for number in numbers)]))
+    newest = max([lock.family.removed_number, *numbers])
+    return max(0, LARGEST - max(following, newest + 1))
 
 
 def _value(lock: NamedLock) -> int:
