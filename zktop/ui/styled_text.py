@@ -3,8 +3,9 @@
 Drawings are pure functions from the model to lines, so they are tested without a terminal.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
@@ -24,6 +25,7 @@ Line = tuple[Run, ...]
 NOTHING: Line = ()
 DASH: Line = (Run("-", "dim"),)
 UNKNOWN: Line = (Run("?", "unknown"),)
+COLUMN_GAP: Final = 3  # cells between drawings
 
 
 def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
@@ -172,3 +174,25 @@ def hanging_lines(mark: Line, text: str, width: int, ink: Ink = "plain") -> list
     indent = width_of(mark)
     first, *rest = wrapped(text, width - indent, ink) or [NOTHING]
     return [(*mark, *first), *((Run(" " * indent), *more) for more in rest)]
+
+
+def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
+    """Put two drawings side by side; the left one is `left_width` cells wide.
+
+    >>> [text_of(one) for one in side_by_side([line("ab")], [line("c"), line("d")], 4)]
+    ['ab     c', '       d']
+    """
+    return [
+        (*fitted(one, left_width), Run(" " * COLUMN_GAP), *other)
+        for one, other in zip_longest(left, right, fillvalue=())
+    ]
+
+
+def stacked_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
+    """Stack drawings with an empty line between them; skip empty ones."""
+    lines: list[Line] = []
+    for part in parts:
+        if part and lines:
+            lines.append(())
+        lines += part
+    return lines

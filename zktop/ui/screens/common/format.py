@@ -1,8 +1,7 @@
-"""Format numbers, rates, times of day and ages; put drawings side by side."""
+"""Numbers, rates, times of day and ages as the screens write them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zktop.model.facts import DAY_MS, MINUTE_MS, SECOND_MS, Millis, Session
@@ -10,7 +9,6 @@ from zktop.model.format import clock, fold_name, iso, several, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
 from zktop.model.session_ids import session_text
-from zktop.ui.styled_text import Line, Run, fitted
 
 MODE_WORDS: Final[Mapping[LockMode, str]] = {  # after the name of a lock
     "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
@@ -167,32 +165,6 @@ def age(at: Millis | None, bound: SinceBound, now: Millis, *, is_ascii: bool = F
     if bound == "at-least" and now - at < SECOND_MS:
         return f"{SIGNS[bound][is_ascii]}0s"
     return SIGNS[bound][is_ascii] + elapsed(now - at)
-
-
-GAP = 3
-
-
-def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
-    """Put two drawings side by side; the left one is `left_width` cells wide.
-
-    >>> from zktop.ui.styled_text import line, text_of
-    >>> [text_of(one) for one in side_by_side([line("ab")], [line("c"), line("d")], 4)]
-    ['ab     c', '       d']
-    """
-    return [
-        (*fitted(one, left_width), Run(" " * GAP), *other)
-        for one, other in zip_longest(left, right, fillvalue=())
-    ]
-
-
-def stacked_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
-    """Stack drawings with an empty line between them; skip empty ones."""
-    lines: list[Line] = []
-    for part in parts:
-        if part and lines:
-            lines.append(())
-        lines += part
-    return lines
 
 
 def not_woken(names: Sequence[str]) -> str:

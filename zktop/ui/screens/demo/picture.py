@@ -18,11 +18,10 @@ from zktop.model.lock_view import Contender, LockView
 from zktop.model.report import Report
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import margin
-from zktop.ui.screens.common.format import side_by_side
 from zktop.ui.screens.demo.counters import deadlocks_below, locks_below
 from zktop.ui.screens.findings.ring_drawing import is_ring, ring_order
 from zktop.ui.screens.lock.lock_detail import ShownQueue
-from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, side_by_side, width_of, wrapped
 
 MAX_ROWS: Final = 12  # of one lock
 MAX_LANES: Final = 4

@@ -13,7 +13,6 @@ from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
-from zktop.ui.screens.common.format import side_by_side, stacked_lines
 from zktop.ui.screens.common.line_writer import LineWriter
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
@@ -33,7 +32,7 @@ from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wake_map import wake_map
 from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines_of_lock
-from zktop.ui.styled_text import Line, joined, line, text_of
+from zktop.ui.styled_text import Line, joined, line, side_by_side, stacked_lines, text_of
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import tree_of
 from zktop.ui.view_state import Selection, ViewState
