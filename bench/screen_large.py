@@ -23,7 +23,7 @@ from bench.locks_at_rest import quiet
 from bench.reading import time_bare_reading
 from bench.screen import BARE_APP, drain, in_pty, processor_of
 from bench.sizes import size
-from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.numbers_and_times import with_spaces
 
 COUNTS = size((10_000, 30_000, 100_000), (60,))
 FACTOR = size(7.0, 1000.0)  # of the bare reading, at most

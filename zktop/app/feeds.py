@@ -17,7 +17,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import clean
 from zktop.ui.interfaces import Complaint, FeedState, Frame, OnNews, Past, Status
-from zktop.ui.screens.common.format import time_s
+from zktop.ui.screens.common.numbers_and_times import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight
 

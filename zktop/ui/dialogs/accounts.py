@@ -11,7 +11,7 @@ from zktop.model.history.expired_sessions import ExpiredSession, FreedLock
 from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import time_ms
+from zktop.ui.screens.common.numbers_and_times import time_ms
 from zktop.ui.styled_text import Line, fitted, hanging_lines, joined, line, right_aligned, wrapped
 
 MAX_ROWS: Final = 20

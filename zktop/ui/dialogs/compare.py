@@ -9,7 +9,7 @@ from zktop.model.lock_view import LockView
 from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import time_ms
+from zktop.ui.screens.common.numbers_and_times import time_ms
 from zktop.ui.styled_text import Line, hanging_lines, line
 
 MAX_LOCKS: Final = 500

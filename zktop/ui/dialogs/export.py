@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.base import Box, Dialog, text_field
 from zktop.ui.dialogs.choice import Choosable, option_line
-from zktop.ui.screens.common.format import time_s
+from zktop.ui.screens.common.numbers_and_times import time_s
 from zktop.ui.view_state import TimeRange
 from zktop.ui.widgets.text_view import TextList
 

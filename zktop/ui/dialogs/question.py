@@ -9,7 +9,7 @@ from textual.widgets import Input, Label
 from zktop.model.facts import Millis
 from zktop.model.parse_moment import moment_of
 from zktop.ui.dialogs.base import Box, Dialog, T, text_field
-from zktop.ui.screens.common.format import time_ms
+from zktop.ui.screens.common.numbers_and_times import time_ms
 
 
 class QuestionDialog(Dialog[T]):

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from zktop.model.report import Report
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import (
     FREE,
@@ -19,6 +18,7 @@ from zktop.ui.screens.common.lock_status import (
     state_cell,
     status_without_finding,
 )
+from zktop.ui.screens.common.numbers_and_times import with_spaces
 from zktop.ui.screens.locks.rows import statuses_of
 from zktop.ui.styled_text import Line, Run, fitted, line, right_aligned
 from zktop.ui.trees.tree_lines import Branch, write_branches

@@ -8,9 +8,9 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import MODE_WORDS, age, large_count, with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_of_deadlock
+from zktop.ui.screens.common.numbers_and_times import MODE_WORDS, age, large_count, with_spaces
 from zktop.ui.styled_text import Line, Run, fitted, line
 from zktop.ui.trees.wait_tree import (
     ClientKind,

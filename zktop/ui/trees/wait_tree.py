@@ -22,7 +22,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.past.states import locks_held, name_in
-from zktop.ui.screens.common.format import frequent_names
+from zktop.ui.screens.common.numbers_and_times import frequent_names
 from zktop.ui.trees.way_up import main_wait, way_up
 from zktop.ui.view_state import Selection
 

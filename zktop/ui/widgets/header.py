@@ -22,7 +22,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.interfaces import Frame
 from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
-from zktop.ui.screens.common.format import large_count, with_spaces
+from zktop.ui.screens.common.numbers_and_times import large_count, with_spaces
 from zktop.ui.screens.common.server_state import (
     OUTAGES,
     is_same_epoch,

@@ -19,9 +19,9 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.inks import Ink
 from zktop.ui.past.tape import DeadlockRecord, Tape
-from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import ink_of_deadlock
+from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
 from zktop.ui.styled_text import Line, end_of, line
 from zktop.ui.view_state import Selection
 

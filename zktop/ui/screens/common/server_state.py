@@ -5,7 +5,7 @@ from typing import Final
 
 from zktop.model.facts import EPOCH_BITS, Millis, Server, ServerState, transactions_between
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import elapsed
+from zktop.ui.screens.common.numbers_and_times import elapsed
 
 OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
     "down": ("DOWN", "critical"),

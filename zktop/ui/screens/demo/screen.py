@@ -15,8 +15,8 @@ from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
 from zktop.ui.screens.common.example_row import ExampleCell
-from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.numbers_and_times import time_s
 from zktop.ui.screens.demo.contender_table import ContenderTable, passes
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
 from zktop.ui.screens.demo.index import Target, entries

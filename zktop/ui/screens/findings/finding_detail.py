@@ -11,9 +11,9 @@ from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.waits.confidence import Evidence
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of, pill
+from zktop.ui.screens.common.numbers_and_times import elapsed
 from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
 from zktop.ui.screens.findings.potential_deadlock import write_lock_order
 from zktop.ui.styled_text import line

@@ -8,8 +8,8 @@ from zktop.model.facts import Millis
 from zktop.model.format import clock, count
 from zktop.model.waits.lock_order_story import Inversion, StoryLine
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import MODE_WORDS, elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.common.numbers_and_times import MODE_WORDS, elapsed
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.styled_text import Line, Run, fitted, line
 from zktop.ui.view_state import Selection

@@ -14,8 +14,8 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
 from zktop.ui.screens.findings.ring_drawing import lock_words
 from zktop.ui.styled_text import Line, Run, fitted, line, right_aligned, width_of
 from zktop.ui.view_state import Selection

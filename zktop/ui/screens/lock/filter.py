@@ -7,7 +7,7 @@ from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.ui.filters import Filter
-from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.numbers_and_times import with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.table import turn_estimate

@@ -11,8 +11,8 @@ from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.lock_view import Contender
 from zktop.model.locks.lock import Lock
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
+from zktop.ui.screens.common.numbers_and_times import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line

@@ -8,7 +8,7 @@ from zktop.model.history.duration_samples import Durations
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.locks.lock import Lock, Member
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import age, large_count, with_spaces
+from zktop.ui.screens.common.numbers_and_times import age, large_count, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from zktop.model.facts import Millis
 from zktop.model.layouts.layout import MODE_LETTERS, LockMode
 from zktop.model.locks.lock import Member
-from zktop.ui.screens.common.format import elapsed, with_spaces
+from zktop.ui.screens.common.numbers_and_times import elapsed, with_spaces
 from zktop.ui.styled_text import Line, Run, line
 
 SHADES: Final = "░▒▓█"

@@ -9,7 +9,7 @@ from zktop.model.lock_view import Contender
 from zktop.model.locks.lock import Member, absolute_path
 from zktop.model.session_ids import session_text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.numbers_and_times import with_spaces
 from zktop.ui.screens.lock.rows import QueueRow, names_of
 from zktop.ui.screens.lock.table import client_line, turn_estimate
 from zktop.ui.styled_text import Line, hanging_lines, line, wrapped

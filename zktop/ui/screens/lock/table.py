@@ -13,8 +13,8 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import LANE, margin
-from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.numbers_and_times import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.lock.queue_summary import position_ranges
 from zktop.ui.screens.lock.rows import QueueRow, index_of
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line, width_of

@@ -6,7 +6,7 @@ from typing import Final
 
 from zktop.model.format import count, fold_name
 from zktop.model.session_ids import session_text
-from zktop.ui.screens.common.format import elapsed, with_spaces
+from zktop.ui.screens.common.numbers_and_times import elapsed, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, fitted, line, right_aligned
 

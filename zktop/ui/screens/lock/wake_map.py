@@ -12,7 +12,7 @@ from zktop.model.findings.finding import ABANDONED, ASLEEP
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member, Target, absolute_path
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import large_count, not_woken, short_id, with_spaces
+from zktop.ui.screens.common.numbers_and_times import large_count, not_woken, short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging_lines, line
 

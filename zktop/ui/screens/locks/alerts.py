@@ -19,8 +19,8 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.ways_out import kill_or_wait
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock, no_locks
+from zktop.ui.screens.common.numbers_and_times import elapsed
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.panel import FrameWords

@@ -6,8 +6,8 @@ from typing import Final
 
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import count
-from zktop.ui.screens.common.format import blocked_seconds
 from zktop.ui.screens.common.lock_status import FREE
+from zktop.ui.screens.common.numbers_and_times import blocked_seconds
 from zktop.ui.screens.locks.lock_row import KIND_NAMES, LockRow
 from zktop.ui.styled_text import Line, Run, joined, line
 from zktop.ui.widgets.table import RowGroup

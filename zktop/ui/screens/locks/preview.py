@@ -7,7 +7,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.screens.common.arrows import LANE
 from zktop.ui.screens.common.event_lines import About, event_lines
-from zktop.ui.screens.common.format import age, with_spaces
+from zktop.ui.screens.common.numbers_and_times import age, with_spaces
 from zktop.ui.screens.lock.compatibility_matrix import may_enter, modes_of
 from zktop.ui.screens.lock.histograms import histograms
 from zktop.ui.screens.lock.lock_detail import LockDetail, child_watchers

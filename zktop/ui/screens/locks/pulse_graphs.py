@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 from zktop.model.format import spoken
 from zktop.ui.inks import Ink
 from zktop.ui.past.pulse import PulseSecond
-from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
+from zktop.ui.screens.common.numbers_and_times import with_spaces
 from zktop.ui.styled_text import Line, fitted, line, right_aligned
 
 SHOWN_S: Final = 60

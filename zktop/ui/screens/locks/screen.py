@@ -14,8 +14,8 @@ from zktop.ui.filters import NO_FILTER, FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
-from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import ReadingInSteps, RowSorter
+from zktop.ui.screens.common.numbers_and_times import with_spaces
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.locks.groups import LockGroup, about_group

@@ -10,9 +10,9 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import BLOCKED_CELLS, age, per_second
 from zktop.ui.screens.common.graphs import bar, sparkline
 from zktop.ui.screens.common.lock_status import state_cell
+from zktop.ui.screens.common.numbers_and_times import BLOCKED_CELLS, age, per_second
 from zktop.ui.screens.locks.groups import GROUP_CELLS, seconds_cell
 from zktop.ui.screens.locks.lock_row import KIND_NAMES, LockRow
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, line

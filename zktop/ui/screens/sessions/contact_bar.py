@@ -6,7 +6,7 @@ from zktop.model.format import spoken
 from zktop.model.history.endings import GIVEN_UP_SHARE
 from zktop.model.world.tables_of_all_servers import ExpiryWindow
 from zktop.ui.past.contacts_and_packet_rates import RecentContacts
-from zktop.ui.screens.common.format import time_s
+from zktop.ui.screens.common.numbers_and_times import time_s
 from zktop.ui.styled_text import UNKNOWN, Line, line
 
 BAR_CELLS = 12

@@ -14,7 +14,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.event_lines import bounded_span
-from zktop.ui.screens.common.format import time_s
+from zktop.ui.screens.common.numbers_and_times import time_s
 from zktop.ui.screens.sessions.contact_bar import expires_when
 from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS
 from zktop.ui.screens.sessions.rows import SessionRow

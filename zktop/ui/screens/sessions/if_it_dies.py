@@ -14,7 +14,7 @@ from zktop.model.locks.lock import Member
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import not_woken
+from zktop.ui.screens.common.numbers_and_times import not_woken
 from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.others_on_host import is_silent
 from zktop.ui.screens.sessions.rows import SessionRow

@@ -12,7 +12,7 @@ from zktop.model.text import Text
 from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables, TableKind
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
-from zktop.ui.screens.common.format import per_second, sort_value
+from zktop.ui.screens.common.numbers_and_times import per_second, sort_value
 from zktop.ui.screens.common.server_state import (
     OUTAGES,
     is_same_epoch,

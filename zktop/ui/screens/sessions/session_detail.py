@@ -15,9 +15,9 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import RecentContacts
-from zktop.ui.screens.common.format import age, time_or_date
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
+from zktop.ui.screens.common.numbers_and_times import age, time_or_date
 from zktop.ui.screens.sessions.contact_bar import (
     contact_strip,
     expires_at,

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from zktop.model.format import count
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import per_second, short_id, sort_value, with_spaces
+from zktop.ui.screens.common.numbers_and_times import per_second, short_id, sort_value, with_spaces
 from zktop.ui.screens.sessions import server_rows
 from zktop.ui.screens.sessions.contact_bar import silence_bar, time_left
 from zktop.ui.screens.sessions.risks import RISKS

@@ -14,7 +14,7 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import LockState
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.event_lines import event_lines
-from zktop.ui.screens.common.format import age, with_spaces
+from zktop.ui.screens.common.numbers_and_times import age, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.time_axis import TimeWindow

@@ -15,8 +15,8 @@ from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.past.states import name_in
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import LineLink
+from zktop.ui.screens.common.numbers_and_times import with_spaces
 from zktop.ui.screens.timeline import strips
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, fitted, line

@@ -12,7 +12,7 @@ from zktop.model.text import Text
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.states import Alarms, SessionState, locks_held
 from zktop.ui.past.tracks import Tracks
-from zktop.ui.screens.common.format import time_ms, time_s
+from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import ViewState

@@ -10,7 +10,7 @@ from zktop.model.facts import Millis
 from zktop.ui.messages import PressKey, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
-from zktop.ui.screens.common.format import time_ms
+from zktop.ui.screens.common.numbers_and_times import time_ms
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline import time_axis
 from zktop.ui.screens.timeline.at_cursor import cursor_lines, wait_totals

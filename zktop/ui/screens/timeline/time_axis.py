@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import spoken
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import time_ms, time_s
+from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
 from zktop.ui.styled_text import Line, Run, line, merged
 
 ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
