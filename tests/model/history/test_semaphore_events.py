@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.builders import kazoo_name
+from model.builders import NOW, kazoo_name
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_AT_GATE,
@@ -20,7 +20,7 @@ from model.semaphores import (
 )
 
 from zktop.model.facts import join
-from zktop.model.history.events import Event
+from zktop.model.history.events import Event, Since
 from zktop.model.report import Report
 from zktop.model.text import Text
 
@@ -168,3 +168,13 @@ def test_a_lease_that_was_not_read_yet_is_not_granted() -> None:
     )
 
     assert [kind for kind, owner, _ in said(found) if owner != "bob"] == ["queued", "acquired"]
+
+
+def test_a_lease_of_kazoo_was_held_since_it_was_created() -> None:
+    """Whatever came and went since then: kazoo creates it when it acquires."""
+    first, later = created(ANN_LEASE, "ann", 90), created(join(GATE, "x" * 32), "dan", 99_000)
+    (report,) = reports([*kazoo_pool(2), first, later])
+    view = report.view(POOL)
+
+    assert view is not None
+    assert view.history.granted(Text(ANN_LEASE.rpartition("/")[2])) == Since(NOW, "at-least")

@@ -101,6 +101,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
 
 
 NO_HISTORY: Final = LockHistory()
+KAZOO_LEASE: Final = "kazoo-semaphore"  # the layout of its leases, which come before the gate
 
 
 def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
@@ -126,8 +127,11 @@ def first_look_of(
 
     If nothing has been deleted since the newest member was created, the present holders have held
     the lock since then. `born` has the transactions that created the members, in the same order.
-    A node that is the lock itself has been held since it was created.
+    A node that is the lock itself has been held since it was created, and so has a lease of kazoo.
     """
+    if members and members[0].layout == KAZOO_LEASE:
+        leased = [member.ctime or now_ms for member in members if member.layout == KAZOO_LEASE]
+        return FirstLook(now_ms, min(now_ms, max(leased)))
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
     is_itself = newest is not None and newest.owner and members[0].node == HERE
