@@ -10,8 +10,8 @@ from bench.figure import Figure, milliseconds
 from tests.model.waits.scale_case import longer, scale_case, shorter
 from tests.model.waits.stuck import assess, stuck_classes
 from zktop.model.waits.choose_ring import ActorEvidence
-from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.root_blockers import WaitSums, ranking
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
 _FULL_MS = 100

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, QueueKind, WaitQueue, WaitRequest
 
 KINDS: dict[str, QueueKind] = {

@@ -6,7 +6,7 @@ from model.waits.stuck import assess, stuck_classes
 
 from zktop.model.waits.assess import Assessment
 from zktop.model.waits.choose_ring import ActorEvidence
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 
 T01 = "X x: A B ; Y x: B A"
 T08 = "X rw: A.R W1.W B.R ; Y rw: B.R W2.W A.R"

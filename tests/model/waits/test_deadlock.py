@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, queue_name
 from zktop.model.waits.ways_out import kill_or_wait
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from model.waits import random_states as w
 
 from zktop.model.waits.find_stuck import holding_nodes
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
 

@@ -3,7 +3,7 @@
 from model.waits.notation import queues
 from model.waits.stuck import stuck_classes
 
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
 CHAIN = " ; ".join(f"L{n} x: A{n}@{2 * n + 1} A{n + 1}@{2 * n + 2}" for n in range(50))

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from zktop.model.format import fold_path
 from zktop.model.waits import lock_order
-from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import queue_name
 
 

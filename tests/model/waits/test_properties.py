@@ -9,7 +9,7 @@ from model.waits.stuck import actors_behind, stuck_classes
 from msgspec.structs import replace
 
 from zktop.model.waits.cores import StuckQueue, components, keep_stuck, sparse_edges
-from zktop.model.waits.graph import WaitGraph, stuck_cores
+from zktop.model.waits.wait_graph import WaitGraph, stuck_cores
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 PLAIN = ("exclusive", "read-write")

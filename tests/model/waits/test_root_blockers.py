@@ -11,7 +11,6 @@ from model.waits.random_states import is_granted, worlds
 from msgspec.structs import replace
 
 from zktop.model.waits import root_blockers as ranked
-from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.root_blockers import (
     MAX_LISTED,
     RootBlocker,
@@ -19,6 +18,7 @@ from zktop.model.waits.root_blockers import (
     blockers_later,
     ranking,
 )
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 

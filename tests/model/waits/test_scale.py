@@ -5,7 +5,7 @@ from model.waits.scale_case import longer, scale_case, shorter
 from model.waits.stuck import actors_behind, assess, stuck_classes
 
 from zktop.model.waits.choose_ring import ActorEvidence
-from zktop.model.waits.graph import WaitGraph, stuck_cores
+from zktop.model.waits.wait_graph import WaitGraph, stuck_cores
 
 
 @pytest.fixture(scope="module")

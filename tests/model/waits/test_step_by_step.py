@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"

@@ -18,7 +18,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from zktop.model.waits.cores import StuckSet
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 _ONE_OWNER = ("exclusive", "read-write", "conflict")

@@ -28,7 +28,6 @@ from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.cores import Core, StuckSet
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, deadlock_place
 from zktop.model.waits.evidence import EvidenceCollector
-from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, Restarts
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import queue_updates
@@ -39,6 +38,7 @@ from zktop.model.waits.root_blockers import (
     blockers_later,
     ranking,
 )
+from zktop.model.waits.wait_graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 

@@ -24,7 +24,7 @@ from msgspec import Struct
 from zktop.model.facts import Millis
 from zktop.model.format import fold_path
 from zktop.model.waits.concurrent_actors import waiting_requests
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
 MAX_SAMPLES = 4

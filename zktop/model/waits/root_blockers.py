@@ -22,7 +22,7 @@ from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.text import Text
 from zktop.model.waits.cores import Core
 from zktop.model.waits.find_stuck import ThinnedQueue, holding_nodes
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 

@@ -11,8 +11,8 @@ from zktop.model.actors import session_of
 from zktop.model.waits.choose_ring import Ring, ring_of
 from zktop.model.waits.cores import Core, StuckSet, keep_stuck, once_for_each
 from zktop.model.waits.find_stuck import stuck_actors, unthinned
-from zktop.model.waits.graph import StuckCore, WaitGraph
 from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.wait_graph import StuckCore, WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
 _MAX_TRIED = 6
