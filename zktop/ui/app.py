@@ -22,7 +22,7 @@ from zktop.ui.dialogs.palette import PaletteDialog
 from zktop.ui.dialogs.palette_items import PaletteItem
 from zktop.ui.keys import known_on
 from zktop.ui.screens import PAGES, page_named
-from zktop.ui.screens.findings.list import worst_first
+from zktop.ui.screens.findings.finding_list import worst_first
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.header import PageHeader
 

@@ -15,7 +15,7 @@ from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.findings.list import entries
+from zktop.ui.screens.findings.finding_list import entries
 from zktop.ui.styled_text import line, text_of
 from zktop.ui.trees.tree_lines import Branch, WaitTreeLines, write_branches, write_overview
 from zktop.ui.trees.wait_tree import MAX_ITEMS, MAX_TOPS, tree_of

@@ -13,7 +13,7 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.finding_detail import write_all_blind, write_finding
-from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, entries
+from zktop.ui.screens.findings.finding_list import BLOCKING, NO_DATA, entries
 from zktop.ui.styled_text import Line, text_of, width_of
 
 

@@ -20,8 +20,8 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineWriter
 from zktop.ui.screens.findings.finding_detail import write_group
+from zktop.ui.screens.findings.finding_list import entries, filter_count
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
-from zktop.ui.screens.findings.list import entries, filter_count
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts
 from zktop.ui.screens.locks.rows import statuses_of

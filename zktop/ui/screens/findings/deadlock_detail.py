@@ -20,7 +20,7 @@ from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock, pill
 from zktop.ui.screens.common.numbers_and_times import frequent_names
 from zktop.ui.screens.findings.finding_detail import CONFIDENCE_WORDS, write_blind, write_reasons
-from zktop.ui.screens.findings.list import deadlock_age
+from zktop.ui.screens.findings.finding_list import deadlock_age
 from zktop.ui.screens.findings.ring_drawing import (
     RingClient,
     can_be_drawn,

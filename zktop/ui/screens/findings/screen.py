@@ -25,8 +25,7 @@ from zktop.ui.screens.findings.deadlock_detail import (
     write_deadlock,
 )
 from zktop.ui.screens.findings.finding_detail import write_all_blind, write_finding, write_group
-from zktop.ui.screens.findings.groups import FindingKind, kind_of
-from zktop.ui.screens.findings.list import (
+from zktop.ui.screens.findings.finding_list import (
     BLOCKING,
     NO_DATA,
     FindingEntry,
@@ -34,7 +33,8 @@ from zktop.ui.screens.findings.list import (
     entries,
     filter_count,
 )
-from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
+from zktop.ui.screens.findings.finding_list import FIELDS as CASE_FIELDS
+from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import Line, text_of
