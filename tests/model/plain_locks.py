@@ -11,8 +11,8 @@ from model.builders import NOW, kazoo_name, session
 
 from zktop.model.facts import Stat
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.change import LockChange
 from zktop.model.history.events import Event
+from zktop.model.history.lock_change import LockChange
 from zktop.model.layouts.layout import WatchKind
 from zktop.model.locks.lock import Lock, Member, Target
 from zktop.model.text import Text

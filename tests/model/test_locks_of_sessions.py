@@ -3,7 +3,7 @@
 from model.builders import session
 from model.plain_locks import lock_of, member
 
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks_of_sessions import LocksOfSessions, index_after
 from zktop.model.world.persistent_map import PersistentMap

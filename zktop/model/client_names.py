@@ -15,7 +15,7 @@ import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.format import fold_name
-from zktop.model.history.change import LockChange, all_members
+from zktop.model.history.lock_change import LockChange, all_members
 from zktop.model.locks.lock import Member, client_label
 from zktop.model.owner_list import OwnerList
 from zktop.model.session_ids import session_text

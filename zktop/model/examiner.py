@@ -13,8 +13,8 @@ from zktop.model.facts import Cost, Millis, OwnerNames, Session
 from zktop.model.findings.confirm import CurrentFindings
 from zktop.model.findings.tracker import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.change import LockChange
 from zktop.model.history.events import Event, FormerMember
+from zktop.model.history.lock_change import LockChange
 from zktop.model.lock_tracker import LockTracker
 from zktop.model.locks.folder import NO_MEMORIES, FolderMemories
 from zktop.model.locks_of_sessions import LocksOfSessions, index_after

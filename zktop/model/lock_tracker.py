@@ -7,7 +7,7 @@ lease ends, and locks that depend on watches when a server has a new table of th
 from collections.abc import Iterable, Mapping
 
 from zktop.model.facts import Millis
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.layouts.lock_site import LockSite, is_folder_of_locks, sounds_like_one_lock
 from zktop.model.lock_candidates import affected_locks, may_be_lock, unnumbered_names
 from zktop.model.locks.folder import NO_MEMORIES, NO_MEMORY, FolderMemories

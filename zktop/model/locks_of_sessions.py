@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from zktop.model.facts import Session
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 

@@ -23,7 +23,7 @@ from zktop.model.findings.schedule import (
     RestReasons,
     next_examination,
 )
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.report import Report

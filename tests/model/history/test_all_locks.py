@@ -17,8 +17,8 @@ from model.plain_locks import Root, lock_of, member, note
 
 from zktop.model.facts import Stat
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.change import LockChange
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
+from zktop.model.history.lock_change import LockChange
 from zktop.model.history.lock_history import NO_HISTORY
 from zktop.model.history.missed_events import RootCounters
 from zktop.model.locks.lock import Lock, Member

@@ -8,8 +8,8 @@ from model.builders import NOW
 from model.plain_locks import Root, note
 
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.change import LockChange
 from zktop.model.history.events import Event
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE
 

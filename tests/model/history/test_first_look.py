@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Stat
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Znode

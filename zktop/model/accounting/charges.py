@@ -12,7 +12,7 @@ from typing import NamedTuple
 from zktop.model.accounting.accounts import NO_HOLDER, Charge
 from zktop.model.actors import UNKNOWN, Actors
 from zktop.model.facts import Millis
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text

@@ -13,8 +13,8 @@ from zktop.model.client_names import ClientNames
 from zktop.model.facts import MINUTE_MS, Millis, Session
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
-from zktop.model.history.change import all_members
 from zktop.model.history.expired_sessions import ExpiredPlace
+from zktop.model.history.lock_change import all_members
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.layouts.layout import lock_in_mode

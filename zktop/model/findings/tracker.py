@@ -54,7 +54,7 @@ from zktop.model.findings.schedule import (
 )
 from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.leaking_folders import FolderCount
 from zktop.model.locks.lock import Lock
 from zktop.model.locks_of_sessions import LocksOfSessions

@@ -11,10 +11,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.history.change import ChangeContext, JointDeletions, LockChange, joint_deletions
 from zktop.model.history.derive_events import LockLog
 from zktop.model.history.events import Event
 from zktop.model.history.expired_sessions import ExpiryLedger, RecentExpiries
+from zktop.model.history.lock_change import (
+    ChangeContext,
+    JointDeletions,
+    LockChange,
+    joint_deletions,
+)
 from zktop.model.history.lock_history import (
     NO_HISTORY,
     FirstLook,

@@ -13,18 +13,6 @@ from msgspec.structs import asdict, replace
 from zktop.model.facts import MINUTE_MS, Millis
 from zktop.model.format import iso
 from zktop.model.history.attempts import AttemptLog
-from zktop.model.history.change import (
-    ChangeContext,
-    LockChange,
-    changed_foreign,
-    count_blocked,
-    count_waiting,
-    deletion_zxid,
-    is_direct_child,
-    is_held,
-    is_unclear,
-    newer_than_counters,
-)
 from zktop.model.history.duration_samples import DurationSamples
 from zktop.model.history.endings import (
     MISSING,
@@ -43,6 +31,18 @@ from zktop.model.history.events import (
     EventKind,
     FormerMember,
     Since,
+)
+from zktop.model.history.lock_change import (
+    ChangeContext,
+    LockChange,
+    changed_foreign,
+    count_blocked,
+    count_waiting,
+    deletion_zxid,
+    is_direct_child,
+    is_held,
+    is_unclear,
+    newer_than_counters,
 )
 from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay
 from zktop.model.history.lock_load import MinuteRing

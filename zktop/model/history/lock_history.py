@@ -10,9 +10,9 @@ import msgspec
 
 from zktop.model.facts import Millis, Stat
 from zktop.model.history.attempts import Attempts, Identity
-from zktop.model.history.change import all_members, is_direct_child
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
+from zktop.model.history.lock_change import all_members, is_direct_child
 from zktop.model.history.lock_load import NO_MINUTE, MinuteStats
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import HERE

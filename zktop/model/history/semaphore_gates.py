@@ -7,7 +7,7 @@ that has no lease yet.
 
 from collections.abc import Iterable
 
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text

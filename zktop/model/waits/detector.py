@@ -19,7 +19,7 @@ from zktop.model.actors import Actors, session_of
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.change import LockChange
+from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 from zktop.model.text import Text

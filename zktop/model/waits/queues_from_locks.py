@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
-from zktop.model.history.change import LockChange, all_members
+from zktop.model.history.lock_change import LockChange, all_members
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.open_folder import only_mixed
