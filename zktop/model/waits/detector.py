@@ -8,7 +8,7 @@ at once, and the others take turns.
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain, islice, starmap
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Final
 
@@ -142,7 +142,7 @@ class DeadlockDetector:
         self._verdict = DeadlockVerdict()
         self._cores = JudgedCores()
         self._relist: tuple[str, ...] = ()  # to decide which actors have several threads
-        self._left: list[tuple[str, DeadlockPlace]] = []  # since the last test
+        self._left: set[DeadlockPlace] = set()  # of stuck actors, since the last test
         self._tested_at: Millis = 0
         self._pause_ms = 0  # until the next test, after one of a large knot or a large tangle
         self._is_untested = True  # something has changed since the last test
@@ -181,7 +181,7 @@ class DeadlockDetector:
                         self._orders.gave_up(name, request.node)
                     self._orders.ended(name, request.node, at)
                 if self.graph.is_stuck(request.actor):
-                    self._left.append((request.actor, deadlock_place(lock_path(name), request)))
+                    self._left.add(deadlock_place(lock_path(name), request))
             if queue is None:
                 self.graph.remove(name)
                 self._wait_sums.forget(name)
@@ -269,15 +269,13 @@ class DeadlockDetector:
         if not self._is_untested or not 0 <= elapsed_ms < self._pause_ms:
             return False
         is_early = elapsed_ms < self._pause_ms // EARLY_END_SHARE
-        return is_early or not any(starmap(self._is_over, self._left))
+        return is_early or self._left.isdisjoint(self._reported_places())
 
-    def _is_over(self, actor: str, place: DeadlockPlace) -> bool:
-        """Whether a reported deadlock needs this place, which is gone."""
-        stuck_set = self.graph.stuck_set_of(actor)
-        judged = [self._cores.judged.get(core) for core in stuck_set.cores] if stuck_set else []
-        known = (one.deadlock for one in judged if one and not one.relist)
-        steps = chain.from_iterable(deadlock.steps for deadlock in known)
-        return any(place in (*step.holds, step.waits) for step in steps)
+    def _reported_places(self) -> Iterator[DeadlockPlace]:
+        """The places that the reported deadlocks need."""
+        for deadlock in (*self._verdict.deadlocks, *self._verdict.hints):
+            for step in deadlock.steps:
+                yield from (*step.holds, step.waits)
 
     def _judge_now(
         self, evidence: EvidenceCollector, *, has_news: bool, is_thorough: bool
@@ -301,7 +299,7 @@ class DeadlockDetector:
         if supposed is not None:
             cores += stuck_cores(supposed, is_supposed=True)
         self._cores.update(cores)
-        self._left = []
+        self._left.clear()
         is_first, self._tested_at = not self._tested_at, now_ms
         largest = max((one.size for one in self.graph.stuck_sets), default=0)
         tested = 0 if is_first else self.graph.tested  # the first test is always large

@@ -181,10 +181,6 @@ class WaitGraph:
         """Whether the last test found that the actor can never continue."""
         return actor in self._order.stuck
 
-    def stuck_set_of(self, actor: str) -> StuckSet | None:
-        """The stuck set of an actor at the last test."""
-        return self._stuck_set_of.get(actor)
-
     def finished_with(self, queues: Iterable[WaitQueue]) -> list[str]:
         """The stuck actors that could finish if these shorter queues replaced the current ones."""
         return self._order.finished_with([thin(queue, self._index.tangled) for queue in queues])
