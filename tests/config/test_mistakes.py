@@ -26,6 +26,10 @@ MISTAKES = [
         "budget: { colour: 1 }",
         "1: budget.colour: unknown key (known: watches, requests_per_second)",
     ),
+    (
+        "clusters: { prod: { hosts: 'zk:2181', roots: [/a] } }",
+        "1: clusters.prod.roots: unknown key (set it at the top level)",
+    ),
     ("hosts: a\nhosts: b", "2: hosts: given twice (first in line 1)"),
     ("owners:\n  1.1.1.1: a\n  1.1.1.1: b", "3: owners.1.1.1.1: given twice (first in line 2)"),
     ("clusters: { prod: {} }", "1: clusters.prod: the key hosts is missing"),

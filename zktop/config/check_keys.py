@@ -5,7 +5,7 @@ that parses a text, their `needs` a key that a mapping must have. A wrong part b
 so does everything that contains it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import cache, cached_property
 from typing import Any, Final
@@ -82,6 +82,7 @@ class ConfigReader:
         self._forms = forms
         self._checks = checks
         self._unchecked = unchecked
+        self._top_keys: Collection[str] = ()
 
     def read(self, kind: inspect.Type, tree: ConfigNode, key: str = "") -> object:
         """Convert a tree to a value of this type, or WRONG."""
@@ -158,12 +159,15 @@ class ConfigReader:
         if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
         keys = keys_of(struct)
+        self._top_keys = self._top_keys if key else keys
         values: dict[str, object] = {}
         for name, value in self._unique_pairs(tree, key):
             inner = inner_key(key, name.text)
             known = keys.get(name.text)
             if known is None:
-                self._wrong(name, inner, f"unknown key ({hint(name.text, keys)})")
+                is_of_file = bool(key) and name.text in self._top_keys
+                meant = "set it at the top level" if is_of_file else hint(name.text, keys)
+                self._wrong(name, inner, f"unknown key ({meant})")
             elif known.is_required or not is_null(value):
                 values[known.name] = self.read(known.kind, value, inner)
             else:  # `key:` without a value keeps the default
