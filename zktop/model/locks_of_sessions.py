@@ -47,7 +47,7 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
 def _without(locks: Iterable[Text], left: Counter[Text]) -> Iterator[Text]:
     """The locks, each listed once less for each node that left it."""
     for lock in locks:
-        if left[lock] > 0:
+        if left.get(lock):
             left[lock] -= 1
         else:
             yield lock
