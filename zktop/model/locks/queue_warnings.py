@@ -112,16 +112,22 @@ def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
 
 def is_unseen(layout: Layout, member: Member) -> bool:
     """Return whether the clients of a member's own layout do not count it."""
+    if not _may_be_unseen(layout, is_negative=(member.sequence or 0) < 0):
+        return False
     view = assumed_view(views_of(layout), member.mode)
     return view.counts != "own" and ranker_of(view)(member.znode.name) is None
 
 
 def _unseen(layout: Layout, members: Sequence[Member], negative: int) -> int:
-    """Count unseen members: Hive misses SEMI_SHARED locks, and kazoo some negative numbers."""
-    misses_own = layout.name == "hive-lock" or (layout.name == "kazoo-lock" and negative)
-    if not layout.unseen and not misses_own:
+    if not _may_be_unseen(layout, is_negative=bool(negative)):
         return 0
     return sum([is_unseen(layout, member) for member in members])
+
+
+def _may_be_unseen(layout: Layout, *, is_negative: bool) -> bool:
+    """Hive misses its SEMI_SHARED locks, and kazoo some negative numbers."""
+    misses_own = layout.name == "hive-lock" or (layout.name == "kazoo-lock" and is_negative)
+    return misses_own or bool(layout.unseen)
 
 
 def is_repeated(member: Member, names: Iterable[Text]) -> bool:
