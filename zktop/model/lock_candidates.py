@@ -12,10 +12,8 @@ from zktop.model.locks.shapes.single_node import (
     is_named_by_user,
     is_unnumbered_lock,
 )
-from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family
-from zktop.model.world.world import World
 
 
 def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
@@ -48,15 +46,14 @@ def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[
     ]
 
 
-def may_be_lock(path: str, world: World, settings: Settings) -> bool:
+def may_be_lock(site: LockSite) -> bool:
     """Return whether a path may be a lock: it has children, or looks like a lock itself.
 
     A part of another lock is not a lock itself.
     """
+    path, world, settings, family = site.path, site.world, site.settings, site.family
     if any(root.path == path for root in settings.roots):
         return True
-    site = LockSite(Text(path), world, settings)
-    family = site.family
     if family.listed or family.members or family.denied:
         return not part_of(site)
     parent, name = split(path)

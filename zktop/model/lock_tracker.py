@@ -88,7 +88,7 @@ class LockTracker:
         is_new = known is None and path not in self._memories
         if is_new and (simple := simple_lock(site)):
             return simple
-        if not may_be_lock(path, world, self._settings):
+        if not may_be_lock(site):
             return None
         memory = self._memories.pop(path, NO_MEMORY)
         found = lock_at(path, world, self._settings, now, known, memory)

@@ -146,7 +146,7 @@ def test_a_simple_lock_is_the_lock_that_the_general_way_makes(
 
     if found is not None:
         general = lock_at(path, world, config, 0)
-        assert may_be_lock(path, world, config)
+        assert may_be_lock(LockSite(Text(path), world, config))
         assert shown(found) == shown(general)
 
 
