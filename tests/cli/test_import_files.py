@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import tarfile
 import tempfile
 import threading
@@ -148,6 +149,25 @@ def test_the_next_number_of_a_free_lock_is_above_those_that_left(
     (lock,) = json.loads(zktop("snapshot", "--from", "a.zktop")[1])["locks"]
 
     assert (lock["holders"], lock["next_sequence"]) == ([], 2)
+
+
+def test_a_cut_off_tar_is_read_up_to_its_end(zktop: Zktop, version_2: Path) -> None:
+    """A copy that was interrupted has the older transactions."""
+    log, path = story(), Path("zk1.tar")
+    for number in range(1_000):
+        log.add(ANN, 5, set_data("/locks", b"x" * 100, number))
+    (version_2 / "log.1").write_bytes(log.bytes())
+    with tarfile.open(path, "w") as tar:
+        tar.add(version_2)
+    path.write_bytes(path.read_bytes()[:100_000])
+
+    code, _, err = zktop("import", str(path), "-o", "a.zktop")
+
+    found = re.search(r"a\.zktop: (\d+) transactions of 1 member", err)
+    assert code == 0
+    assert "note: zk1.tar is damaged (unexpected end of data): it was read up to there.\n" in err
+    assert found
+    assert 500 < int(found[1]) < 1_000
 
 
 def test_the_first_lock_of_a_new_server_is_acquired(zktop: Zktop, tmp_path: Path) -> None:

@@ -81,7 +81,8 @@ def import_files(
 
     `file` opens the output; it is called once the input has proved readable.
     """
-    with data_files(plan.paths) as files, no_collections():
+    damaged: list[str] = []
+    with data_files(plan.paths, damaged.append) as files, no_collections():
         replay = LogReplay(files)
         audit = AuditLog([file for file in files if file.kind == "audit"])
         skipped = _Skipped(audit, on_progress)
@@ -92,7 +93,7 @@ def import_files(
             writer = _ImportWriter(plan, BulkRecorder(output), hosts, audit)
             try:
                 writer.write(chain([first], steps), on_progress)
-                summary = _summary(replay, (*audit.notes, *writer.notes()))
+                summary = _summary(replay, (*damaged, *audit.notes, *writer.notes()))
                 writer.finish(summary)
             finally:
                 writer.close()

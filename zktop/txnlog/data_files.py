@@ -9,7 +9,7 @@ import os
 import re
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, Literal
@@ -35,6 +35,7 @@ _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 _PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")  # bzip2 and xz
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _CHUNK: Final = 1 << 20
+_SMALL_CHUNK: Final = 1 << 14  # slow, but no more than this is lost where a tar is cut off
 
 FileKind = Literal["log", "snapshot", "audit"]
 _KIND_OF_MAGIC: Final[dict[bytes, FileKind]] = {
@@ -59,7 +60,9 @@ def is_data_name(name: str) -> bool:
 
 
 @contextmanager
-def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
+def data_files(
+    paths: Sequence[Path], on_note: Callable[[str], object] = lambda _note: None
+) -> Iterator[list[DataFile]]:
     """Find all files; raise DataFileError if a path holds none."""
     with ExitStack() as stack:
         found: list[DataFile] = []
@@ -67,7 +70,7 @@ def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
             if os.path.isdir(path):  # noqa: PTH112  False where Path.is_dir() raises
                 here = list(_in_folder(path))
             elif _is_tar(path):
-                unpacked = Path(stack.enter_context(_unpacked(path)))
+                unpacked = Path(stack.enter_context(_unpacked(path, on_note)))
                 here = list(_in_folder(unpacked, shown_as=str(path)))
             else:
                 here = [_single_file(path)]
@@ -223,29 +226,44 @@ def _read_up_to(size: int, stream: ByteStream) -> bytes:
 
 
 @contextmanager
-def _unpacked(archive: Path) -> Iterator[str]:
-    """Unpack the data files of a tar into a temporary folder."""
+def _unpacked(archive: Path, on_note: Callable[[str], object]) -> Iterator[str]:
+    """Unpack the data files of a tar, up to where it is damaged, into a temporary folder."""
     try:
         temporary = tempfile.TemporaryDirectory(prefix="zktop-import-")
     except OSError as error:
         raise _not_unpacked(archive, error) from error
     with temporary as folder:
         try:
-            with tarfile.open(archive, "r|*") as tar:
-                for entry in tar:
-                    _unpack(tar, entry, Path(folder))
-        except (tarfile.TarError, EOFError, ValueError) as error:
-            raise DataFileError(f"{archive} is not a tar, or a damaged one: {error}.") from error
+            damage = _unpack_all(archive, Path(folder))
         except OSError as error:
             raise _not_unpacked(archive, error) from error
+        if damage and not any(path.is_file() for path in Path(folder).rglob("*")):
+            raise DataFileError(f"{archive} is not a tar, or a damaged one: {damage}.")
+        if damage:
+            on_note(f"{archive} is damaged ({damage}): it was read up to there.")
         yield folder
+
+
+def _unpack_all(archive: Path, folder: Path) -> str | None:
+    """Unpack the data files up to the first damage; return what is wrong there."""
+    damage = None
+    for chunk in (_CHUNK, _SMALL_CHUNK):
+        try:
+            with tarfile.open(archive, "r|*") as tar:
+                for entry in tar:
+                    _unpack(tar, entry, folder, chunk)
+        except (tarfile.TarError, EOFError, ValueError) as error:
+            damage = str(error)
+        else:
+            return None
+    return damage
 
 
 def _not_unpacked(archive: Path, error: OSError) -> DataFileError:
     return DataFileError(f"{archive} cannot be unpacked: {error.strerror or error}.")
 
 
-def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
+def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path, size: int) -> None:
     name = PurePosixPath(entry.name)
     if not entry.isreg() or not is_data_name(name.name):
         return
@@ -256,7 +274,7 @@ def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     if source is None:
         return
     with source, target.open("wb") as file:
-        _write_sparse(iter(lambda: source.read(_CHUNK), b""), file)
+        _write_sparse(iter(lambda: source.read(size), b""), file)
 
 
 def _write_sparse(chunks: Iterable[bytes], file: BinaryIO) -> None:
