@@ -229,6 +229,22 @@ def test_an_orphan_that_reads_stops_no_reader(behind: list[At], effect: str) -> 
     assert orphan.ways[0].effect.startswith(effect)
 
 
+@pytest.mark.parametrize(
+    ("readers", "says"),
+    [
+        (1, "1 client waits behind it: eve."),
+        (2, "1 client waits behind it: eve. eve also waits for the other reader."),
+        (3, "1 client waits behind it: eve. eve also waits for the other 2 readers."),
+    ],
+)
+def test_a_writer_waits_for_all_readers(readers: int, says: str) -> None:
+    """So the end of one of them is not enough."""
+    held = [k(f"r{number}", number, "rlock") for number in range(1, readers + 1)]
+    plan = planned(*facts(*held, k("eve", 9)))
+
+    assert all(one.ways[0].effect.endswith(says) for one in plan.blockers)
+
+
 def test_clients_ahead_of_an_orphan_do_not_wait_for_it() -> None:
     """Only those behind it."""
     orphan = k("orphan", 3, by="", age_ms=2 * MINUTE)

@@ -142,6 +142,15 @@ def _waiters_behind(lock: Lock, member: Member) -> list[Member]:
     return found
 
 
+def _other_readers(lock: Lock, member: Member, first: str | None) -> str:
+    """Say that the end of one reader is not enough for the first client behind it."""
+    holders = lock.holders if member.mode == "read" and first else ()
+    others = len(holders) - 1
+    if others < 1 or member not in holders or any(one.mode != "read" for one in holders):
+        return ""
+    return f" {first} also waits for the other {f'{others} readers' if others > 1 else 'reader'}."
+
+
 def _failing_at(lock: Lock, child: Member) -> str:
     """The clients that cannot read a foreign child's name, and what they left behind."""
     found = [
@@ -238,7 +247,8 @@ class _Planner:
         if behind and not waiters:
             freed = "No other client waits for it."
         else:
-            freed = freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
+            first = self.name(waiters[0]) if waiters else None
+            freed = freed_clients(len(waiters), first) + _other_readers(lock, member, first)
         return freed + (_failing_at(lock, member) if member.layout == FOREIGN else "")
 
     def _about(self, view: LockView, member: Member) -> str:
