@@ -492,6 +492,14 @@ def test_nobody_waits_for_the_holder_of_another_queue() -> None:
     )
 
 
+def test_candidates_behind_a_leader_stand_by() -> None:
+    """They wait for nothing, as the line below says."""
+    children = curator("ann", 0, "latch"), curator("bob", 1, "latch")
+    report = looked(facts(*children, path="/app/election"))[-1].report
+
+    assert described(report, "ann")[1].endswith(" 1 client stands by")
+
+
 def test_the_other_requests_of_a_session_die_with_it() -> None:
     """The next one after them gets the lock."""
     children = k("ann", 0), k("ann2", 1, by="ann"), k("bob", 2)

@@ -189,6 +189,9 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
             pieces.append(Run(f", p99 hold {usual.p99_ms / 1000:g}s", "dim"))
         waiters = part_held_by(view.lock, member.owner).waiters
         behind = len(waiters) + len(view.watch_check.watchers_waiting)
+        if behind and view.lock.has_standbys:
+            standbys = count(behind, "client stands by", "clients stand by")
+            return (*pieces, Run(f"  {standbys}", "standby"))
         if behind:
             return (*pieces, Run(f"  {count(behind, 'client')} behind", "waits"))
         if not view.knows_waiters:
