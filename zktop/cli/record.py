@@ -8,9 +8,9 @@ from typing import NoReturn
 import click
 
 from zktop.app.alerts.webhooks import Webhooks
-from zktop.app.flight_recorder.folder import RingFolder, open_ring
 from zktop.app.flight_recorder.reconnect import RecordedRuns
 from zktop.app.flight_recorder.retention import RingLimits
+from zktop.app.flight_recorder.ring_folder import RingFolder, open_ring
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, recorder_of
 from zktop.cli.common.options import DURATION, SIZE, connection_options

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from output.stories import facts, settings
 
 from zktop.app.flight_recorder.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS, FindingFiles
-from zktop.app.flight_recorder.folder import RingFolder, kept_in, piece_name, pieces_in
 from zktop.app.flight_recorder.retention import RingLimits, StoredPiece
+from zktop.app.flight_recorder.ring_folder import RingFolder, kept_in, piece_name, pieces_in
 from zktop.app.flight_recorder.ring_recorder import RingRecorder
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay

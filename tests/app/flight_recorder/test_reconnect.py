@@ -7,8 +7,8 @@ import pytest
 
 from zktop.app.alerts.webhooks import Webhooks
 from zktop.app.flight_recorder import reconnect
-from zktop.app.flight_recorder.folder import RingFolder
 from zktop.app.flight_recorder.reconnect import NewRun, RecordedRuns
+from zktop.app.flight_recorder.ring_folder import RingFolder
 from zktop.errors import NoConnectionError, UsageError
 
 NO_RING = cast("RingFolder", None)  # nothing is written to it

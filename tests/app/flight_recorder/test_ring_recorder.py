@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from output.stories import facts, settings
 
-from zktop.app.flight_recorder.folder import RingFolder, open_ring, pieces_in
 from zktop.app.flight_recorder.read_ring import LEAD_MS, RingRecording
 from zktop.app.flight_recorder.retention import RingLimits
+from zktop.app.flight_recorder.ring_folder import RingFolder, open_ring, pieces_in
 from zktop.app.flight_recorder.ring_recorder import RETRY_MS, RingRecorder
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 from msgspec.structs import replace
 
-from zktop.app.flight_recorder.folder import RingFolder
 from zktop.app.flight_recorder.retention import StoredPiece
+from zktop.app.flight_recorder.ring_folder import RingFolder
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.recording import Header, packed_header, whole_part

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from zktop.app.flight_recorder.folder import pieces_in
+from zktop.app.flight_recorder.ring_folder import pieces_in
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Millis
 from zktop.recording import (

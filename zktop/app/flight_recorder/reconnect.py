@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from zktop.app.alerts.webhooks import Webhooks
-from zktop.app.flight_recorder.folder import RingFolder
+from zktop.app.flight_recorder.ring_folder import RingFolder
 from zktop.app.flight_recorder.ring_recorder import RingRecorder
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import header_of

@@ -13,8 +13,8 @@ from typing import IO, Any, BinaryIO, cast
 from msgspec.structs import replace
 
 from zktop.app.flight_recorder.finding_files import FindingFiles
-from zktop.app.flight_recorder.folder import KEPT, RingFolder
 from zktop.app.flight_recorder.retention import StoredPiece
+from zktop.app.flight_recorder.ring_folder import KEPT, RingFolder
 from zktop.app.record_file import FailsafeFile
 from zktop.model.facts import Millis, SourceFact
 from zktop.model.findings.finding import Finding
