@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session, world
+from model.builders import NOW, ZK1, connections, kazoo_name, lock, own, row, session, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
@@ -237,6 +237,18 @@ def test_a_deadlock_of_another_day_has_a_date() -> None:
     (found,) = (finding for finding in last.findings if finding.rule == "D9")
 
     assert found.sentence.startswith("Deadlocked at 1970-01-01 00:")
+
+
+def test_how_a_deadlock_ended_while_zktop_was_cut_off_is_unknown() -> None:
+    """Bob's session may have expired, or he has released his locks."""
+    lost, back = (
+        own(state=state, at=BEGIN + 10_000 * number)
+        for number, state in enumerate(("suspended", "connected"), start=1)
+    )
+    left = (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900))
+    *_, after = looked((own(), *RING, *ALL), (lost,), (back, *left))
+
+    assert after.over[0].how == "bob left while nothing was seen: it may have ended earlier"
 
 
 def test_the_event_of_its_end_says_how() -> None:
