@@ -28,18 +28,12 @@ from zktop.model.locks.shapes import layout_named, may_be_part
 
 # Names that match no other layout, with a number below a billion, which all clients sort alike.
 _NAMES: Final = {
-    "kazoo-lock": r"{H32}__lock__(0\d{9})",
-    "curator-mutex": r"_c_{U36}-lock-(0\d{9})",
-    "curator-latch": r"_c_{U36}-latch-(0\d{9})",
-    "go-lock": r"_c_{H32}-lock-(0\d{9})",
-    "plain-lock": r"lock[-_](0\d{9})",
-    "zk-election": r"n_(0\d{9})",
-}
-_TOKENS: Final = {  # where the names have one
-    "kazoo-lock": slice(0, 32),
-    "curator-mutex": slice(3, 39),
-    "curator-latch": slice(3, 39),
-    "go-lock": slice(3, 35),
+    "kazoo-lock": r"({H32})__lock__(0\d{9})",
+    "curator-mutex": r"_c_({U36})-lock-(0\d{9})",
+    "curator-latch": r"_c_({U36})-latch-(0\d{9})",
+    "go-lock": r"_c_({H32})-lock-(0\d{9})",
+    "plain-lock": r"()lock[-_](0\d{9})",
+    "zk-election": r"()n_(0\d{9})",
 }
 _MAY_BE_SEMAPHORE: Final = "curator-mutex"  # only watch tables can show it
 _SEQUENCE: Final = attrgetter("sequence")
@@ -49,8 +43,7 @@ class _Naming(msgspec.Struct, frozen=True, gc=False):
     """How one library names exclusive contenders."""
 
     layout: Layout
-    names: re.Pattern[str]  # of lines with a name each; the group is its number
-    token_at: slice | None  # the position of the token in a name
+    name: re.Pattern[str]
     rule: QueueRule
     kind: LockKind
 
@@ -102,28 +95,35 @@ def _is_ordinary(site: LockSite, naming: _Naming, stat: Stat) -> bool:
 
 def _members(site: LockSite, naming: _Naming, known: KnownMembers) -> tuple[Member, ...] | None:
     """Return the members in queue order; None if one of them, or its name, is unusual."""
-    mode, layout, token_at = naming.layout.mode, naming.layout.name, naming.token_at
-    znodes, found = site.family.members, []
-    numbers = naming.names.findall("\n".join(znodes))
-    if len(numbers) < len(znodes):
-        return None
-    for (name, znode), number in zip(znodes.items(), numbers, strict=True):
-        stat = znode.stat
-        if stat is None or not stat.owner or not stat.czxid or znode.data in REVOKED:
+    fullmatch, mode, layout = naming.name.fullmatch, naming.layout.mode, naming.layout.name
+    found, tokens, token_at = [], set(), None
+    for name, znode in site.family.members.items():
+        stat, parts = znode.stat, fullmatch(name)
+        if parts is None or stat is None or not stat.owner or not stat.czxid:
             return None
+        if znode.data in REVOKED:
+            return None
+        token, number = parts.groups()
+        if token:
+            tokens.add(token)
+            token_at = token_at or slice(*parts.span(1))
         member = Member(name, mode, int(number), layout, None, token_at, znode)
         before = known.get(name)
         found.append(before if before is not None and before == member else member)
     found.sort(key=_SEQUENCE)
-    tokens = {name[token_at] for name in znodes} if token_at else znodes
-    is_repeated = len(set(numbers)) < len(found) or len(tokens) < len(found)
+    numbers = {member.sequence for member in found}
+    is_repeated = len(numbers) < len(found) or (tokens and len(tokens) < len(found))
     return None if is_repeated else tuple(found)
 
 
 def _naming_of(name: str) -> _Naming | None:
     if not name[-1:].isdecimal():
         return None
-    return next((naming for naming in map(_naming, _NAMES) if naming.names.match(name)), None)
+    for layout in _NAMES:
+        naming = _naming(layout)
+        if naming.name.fullmatch(name):
+            return naming
+    return None
 
 
 @cache
@@ -132,5 +132,4 @@ def _naming(name: str) -> _Naming:
     if layout is None:
         raise LookupError(name)
     kind: LockKind = "mutex" if layout.means == "read-write" else layout.means
-    names = compiled_pattern(rf"(?m)^{_NAMES[name]}$")
-    return _Naming(layout, names, _TOKENS.get(name), rule_of(layout, None), kind)
+    return _Naming(layout, compiled_pattern(_NAMES[name]), rule_of(layout, None), kind)
