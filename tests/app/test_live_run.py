@@ -99,6 +99,25 @@ def test_a_time_in_which_zktop_did_not_run_is_unknown(
     assert (asleep.is_lost, asleep.now) == (True, before.now)
     assert asleep.why_lost == "nothing is known of this time: zktop did not run"
     assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
+    assert asleep.ensemble.own == before.ensemble.own
+
+
+def test_all_is_listed_again_after_a_time_in_which_zktop_did_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after a reconnection: else a change an hour later would be taken for one of that time."""
+    plan, lock = Plan(roots=("/locks/*",), introspect=False), Text("/locks/a")
+    with sandbox_server() as server, kazoo_client(server.address) as client:
+        client.create(f"{lock}/lock-", b"", ephemeral=True, sequence=True, makepath=True)
+        with LiveRun(Access(parse_hosts(server.address)), plan, Settings()) as run:
+            assert run.read()
+            reports = run.reports()
+            before = next(reports)
+            clock, listed = iter([before.now + 1]), before.world.family(lock).at
+            monkeypatch.setattr(live_run, "now_ms", lambda: next(clock, before.now + 3_600_000))
+            again = next(at for one in reports if (at := one.world.family(lock).at) != listed)
+
+    assert again > listed
 
 
 def test_a_new_contender_is_first_shown_with_its_session(monkeypatch: pytest.MonkeyPatch) -> None:

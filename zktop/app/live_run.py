@@ -17,7 +17,7 @@ from zktop.app.look_pace import LookPace
 from zktop.app.owners_file import OwnersFile
 from zktop.errors import NoConnectionError
 from zktop.model.examiner import Examiner
-from zktop.model.facts import SECOND_MS, Cost, Link, Millis, Session, SourceFact
+from zktop.model.facts import SECOND_MS, Cost, Millis, Session, SourceFact
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -201,11 +201,13 @@ class LiveRun:
 
     def _look_before_sleep(self) -> Report:
         """Report that nothing is known of the time since the last look, like a lost connection."""
-        self._add([Link(zxid=self.world.zxid, at=self._now, state="suspended", why=SLEPT)])
+        if link := self.world.link:
+            self._add([replace(link, at=self._now, state="suspended", why=SLEPT)])
         report = self._report(is_thorough=False)
         link = self._source.link
         if link is not None and link.is_up:
             self._add([replace(link, at=now_ms())])
+            self._source.relist(report.paths)  # as after a reconnection: else they stay unknown
         return report
 
     def _report(self, *, is_thorough: bool) -> Report:
