@@ -76,6 +76,17 @@ def test_a_contender_that_came_and_went_between_two_looks_changes_no_lock() -> N
     assert change.after is tracker.locks[PATH]
 
 
+def test_a_lock_listed_again_at_the_same_transaction_is_as_new_as_the_listing() -> None:
+    """After a reconnection to a quiet ensemble: what it shows is known of this time again."""
+    tracker, known = LockTracker(Settings()), world(*facts(*QUEUE))
+    tracker.changes(known, NOW)
+    again = msgspec.structs.replace(next(iter(facts(*QUEUE))), at=NOW + 60_000)
+
+    tracker.changes(known.after(again), NOW + 60_000)
+
+    assert tracker.locks[PATH].at == NOW + 60_000
+
+
 ADDRESSES = [curator(f"10.0.0.{number}", number) for number in range(3)]
 SESSIONS = [1_234_567_890_123_456, 1_234_567_890_123_457]
 WRITELOCK = [At(f"x-{owner}-{number:010d}", "") for number, owner in enumerate(SESSIONS)]

@@ -95,7 +95,7 @@ def update_lock(lock: Lock, site: LockSite) -> Lock | None:
         return None
     if changes.removed or changes.added or queue.oddities.repeated:
         following = _following(queue, changes, site)
-    elif lock.seen_zxid == site.family.listed_at:
+    elif (lock.seen_zxid, lock.family.at) == (site.family.listed_at, site.family.at):
         return lock
     else:
         following = queue  # listed again without a change
