@@ -601,6 +601,23 @@ def test_members_read_after_the_first_look_may_prove_an_earlier_hold() -> None:
     assert histories.of(root.path).since(alice, holds=True) == Since(NOW - 80_000, AT_LEAST)
 
 
+def test_a_read_that_shows_a_missed_contender_is_an_event() -> None:
+    """It came and went between the first listing and the one that came with the reads."""
+    histories, root = LockHistories(), Root()
+    alice = root.create("alice")
+    early = lock_of(
+        root.path,
+        [msgspec.structs.replace(alice, znode=Znode(alice.node))],
+        root.look().stat,
+    )
+    note(histories, root.path, None, early, NO_ENSEMBLE, NOW)
+    root.delete(root.create("bob"))
+
+    (missed,) = note(histories, root.path, early, root.look(), NO_ENSEMBLE, NOW + 5)
+
+    assert (missed.event, missed.creates, missed.deletes) == ("missed", 1, 1)
+
+
 def test_since_when_seen() -> None:
     """What happened before our eyes has its time."""
     root = Root()
@@ -663,6 +680,48 @@ def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
     assert released.event == "released"
     assert released.why == "it left while zktop had no connection: how and when is unknown"
     assert former.is_unseen
+
+
+def test_tables_that_return_before_the_lock_is_listed_do_not_tell_how_a_client_left() -> None:
+    """Among many locks, a look may fall between the two; they are as new as the outage is over."""
+    root = Root()
+    alice = root.create("alice")
+    before = world(own(), connections(ZK1, row("alice", quiet_ms=100), row("bob")))
+    watcher = Watcher(root, Ensemble.of(before, NOW))
+    lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
+    watcher.histories.after([], lost, NOW + 1_000)
+    root.delete(alice)
+    later = NOW + 60_000
+    after = world(own(at=later), connections(ZK1, row("bob"), at=later))
+    watcher.ensemble = Ensemble.of(after, later)
+    watcher.histories.after([], watcher.ensemble, later)
+
+    (released,) = watcher.look(60_100)
+
+    assert (released.event, released.why) == (
+        "released",
+        "it left while zktop had no connection: how and when is unknown",
+    )
+
+
+def test_nodes_that_left_in_one_transaction_of_an_outage_left_in_an_unknown_way() -> None:
+    """A client that closes its session removes them in one transaction, too."""
+    one, two = Root("/a"), Root("/b")
+    in_one, in_two = one.create("alice"), two.create("alice")
+    histories = LockHistories()
+    before = one.look(), two.look()
+    known = Ensemble.of(world(own()), NOW)
+    histories.after([LockChange.between(x.path, None, x) for x in before], known, NOW)
+    lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
+    histories.after([], lost, NOW + 1_000)
+    one.delete(in_one, zxid=90)
+    two.delete(in_two, zxid=90)
+
+    back = Ensemble.of(world(own(at=NOW + 60_000)), NOW + 60_000)
+    pairs = zip(before, (one, two), strict=True)
+    changes = [LockChange.between(x.path, x, y.look(NOW + 60_000)) for x, y in pairs]
+
+    assert words(histories.after(changes, back, NOW + 60_000)) == [("released", "alice")] * 2
 
 
 def test_after_an_outage_lengths_are_exact_again() -> None:

@@ -61,6 +61,7 @@ class LockHistories:
         self._last: Millis = 0  # the look before
         self._blind_from: Millis | None = None
         self._blind: tuple[Millis, Millis] | None = None  # the last time without a connection
+        self._before_loss = NO_ENSEMBLE  # the server tables from before that time
 
     def after(
         self,
@@ -104,8 +105,8 @@ class LockHistories:
             return []
         at = self._time_of(change, ensemble)
         blind_since = self._blind_since(change)
-        removal_of = self._world.removal_of
-        ctx = ChangeContext(at, ensemble, joint, blind_since, removal_of, self._earlier)
+        earlier = self._earlier if blind_since is None else self._before_loss
+        ctx = ChangeContext(at, ensemble, joint, blind_since, self._world.removal_of, earlier)
         if change.is_rebuilt:
             gone = self._vanished(LockChange.between(change.path, change.before, None), ctx)
             return gone + self._appeared(LockChange.between(change.path, None, change.after), ctx)
@@ -159,6 +160,8 @@ class LockHistories:
             return False
         if change.admitted or change.dismissed or change.is_rebuilt:
             return False
+        if change.before and change.after and change.before.stat != change.after.stat:
+            return False  # a child came and went
         self._first[path] = first_look_at(change.after, first.at)
         return True
 
@@ -280,7 +283,8 @@ class LockHistories:
 
     def _note_connection(self, ensemble: Ensemble) -> None:
         if ensemble.link not in CONNECTED_STATES:
-            self._blind_from = ensemble.link_at if self._blind_from is None else self._blind_from
+            if self._blind_from is None:
+                self._blind_from, self._before_loss = ensemble.link_at, self._earlier
         elif self._blind_from is not None:
             self._blind = (self._blind_from, ensemble.link_at)
             self._blind_from = None

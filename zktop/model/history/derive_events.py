@@ -306,10 +306,10 @@ def _event(
 
 def _verdict_by_tables(member: Member, ctx: ChangeContext) -> ExpiryVerdict:
     """Judge by the servers' tables; after a lost connection by those from before it."""
-    together = ctx.joint_deletions.get(member.owner, 0)
     if ctx.blind_since is None:
+        together = ctx.joint_deletions.get(member.owner, 0)
         return judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)
-    verdict = judge_expiry(member, ctx.earlier, ctx.blind_since, together)
+    verdict = judge_expiry(member, ctx.earlier, ctx.blind_since, locks=0)
     return verdict if verdict.expired else ExpiryVerdict(expired=False, why=UNSEEN)
 
 
