@@ -140,6 +140,18 @@ def test_a_quiet_moment_is_judged_at_its_own_time(zktop: Zktop, tmp_path: Path) 
     assert shot["taken_at"] == "2026-01-31T20:45:00.000Z"
 
 
+def test_a_quiet_moment_before_the_end_of_an_import_is_known(zktop: Zktop, tmp_path: Path) -> None:
+    """The last look is long before `--until`, but the log shows that nothing happened."""
+    log = story().later(9 * 3_600_000).opened(ANN)
+    (tmp_path / "log.1").write_bytes(log.bytes())
+    zktop("import", "log.1", "-o", "a.zktop", "--until", "2026-01-31T20:45:00Z")
+
+    known, *_ = zktop("check", "--from", "a.zktop", "--at", "20:10")
+    unknown, *_ = zktop("check", "--from", "a.zktop", "--at", "20:50")
+
+    assert (known, unknown) == (0, 3)
+
+
 def test_the_next_number_of_a_free_lock_is_above_those_that_left(
     zktop: Zktop, version_2: Path
 ) -> None:

@@ -99,16 +99,32 @@ class Replay:
             elif not isinstance(line, LookMark):
                 facts.append(line)
             elif until is not None and line.at > until:
-                if looked_at and world.complete_to and until > looked_at + MINUTE_MS:
-                    yield examiner.look(world, until)  # an import looks seldom in quiet times
+                yield from self._after(looked_at, examiner, world, until)
                 return
             else:
                 world, facts = world.after(*facts) if facts else world, []
                 looked_at = max(line.at, looked_at or 0)  # the clock may have been set back
                 self.on_look(looked_at)
                 yield examiner.look(world, looked_at, thorough=line.thorough)
-        if until is not None and looked_at is not None and until > looked_at + MINUTE_MS:
+        if until is not None:
+            yield from self._after(looked_at, examiner, world, until, is_at_end=True)
+
+    def _after(
+        self,
+        looked_at: Millis | None,
+        examiner: Examiner,
+        world: World,
+        until: Millis,
+        *,
+        is_at_end: bool = False,
+    ) -> Iterator[Report]:
+        """Yield a report of a moment long after a look: of a quiet time, or of the unknown."""
+        if looked_at is None or until <= looked_at + MINUTE_MS:
+            return
+        if is_at_end and until > (self.known_until or 0):
             yield examiner.look(_lost(world, looked_at), looked_at)
+        elif world.complete_to:  # an import looks seldom in quiet times
+            yield examiner.look(world, until)
 
     def last(
         self,
