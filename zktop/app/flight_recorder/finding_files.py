@@ -57,12 +57,13 @@ class FindingFiles:
             return
         until = self._folder.newest_finding_at + AFTER_MS
         pieces = self._folder.pieces_since(kept.begin - BEFORE_MS)
-        copied = [number for number, one in enumerate(pieces, 1) if _ends_with(kept.path, one)]
-        if copied:
-            self._file, self._from, self._until = kept, kept.begin, until
-            for piece in pieces[copied[-1] :]:
-                if piece.begin < until:
+        pieces = [piece for piece in pieces if piece.begin < until]
+        for number in reversed(range(len(pieces))):
+            if _ends_with(kept.path, pieces[number]):
+                self._file, self._from, self._until = kept, kept.begin, until
+                for piece in pieces[number + 1 :]:
                     self.add(piece)
+                break
         if now >= until:
             self.end()
 
