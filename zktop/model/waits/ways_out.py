@@ -121,10 +121,19 @@ def _why(held: int, *, is_youngest: bool) -> str:
     return f"{locks} and has waited the least" if is_youngest else locks
 
 
+@once_for_each
+def _tried(_core: Core) -> dict[str, bool]:
+    """Whether stopping an actor breaks a core; filled when it is tried, as that takes long."""
+    return {}
+
+
 def _breaks(core: Core, actor: str) -> bool:
-    others = core.actors - {actor}
-    smaller = [stuck_queue.only(others) for stuck_queue in core.queues]
-    return not stuck_actors([unthinned(one.queue, one.members) for one in smaller])
+    known = _tried(core)
+    if actor not in known:
+        others = core.actors - {actor}
+        smaller = [stuck_queue.only(others) for stuck_queue in core.queues]
+        known[actor] = not stuck_actors([unthinned(one.queue, one.members) for one in smaller])
+    return known[actor]
 
 
 def _freed(
