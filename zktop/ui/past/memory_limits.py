@@ -13,7 +13,7 @@ PACKED_BYTES: Final = 19_000_000
 
 # The weight of new data in a frame; measured on 2,000 locks with the tables of 6,000 sessions.
 FRAME_BYTES: Final = 16_000
-LOCK_BYTES: Final = 5_000
+LOCK_BYTES: Final = 5_600
 MEMBER_BYTES: Final = 32
 MAP_ENTRY_BYTES: Final = 32  # of the map of all locks, which is rewritten now and then
 ROW_BYTES: Final = 200
