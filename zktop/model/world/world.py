@@ -231,13 +231,9 @@ def _without_outdated(
     """Return the families below deleted or recreated znodes, without their outdated facts."""
     after: dict[Text, Family | None] = {}
     due: list[tuple[Text, int]] = []  # a path, and the zxid up to which facts are outdated
-    find = families.finder
     for path in families.among(reported):
         parent, name = split(path)
-        born_after = (find(parent) or NO_FAMILY).born_after(name)
-        known = families[path]
-        if known.oldest <= born_after or not known.members:
-            due.append((path, born_after))
+        due.append((path, families.get(parent, NO_FAMILY).born_after(name)))
     while due:
         path, zxid = due.pop()
         family = after.get(path, families[path])
