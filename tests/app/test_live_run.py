@@ -92,14 +92,26 @@ def test_a_time_in_which_zktop_did_not_run_is_unknown(
     """As without a connection: stopped by ctrl-z, or on a laptop that slept."""
     reports = run.reports()
     before = next(reports)
-    clock = iter([before.now + 1])
-    monkeypatch.setattr(live_run, "now_ms", lambda: next(clock, before.now + 3_600_000))
+    clock = iter([0.0])
+    monkeypatch.setattr(live_run, "steady_s", lambda: next(clock, 3_600.0))
+    monkeypatch.setattr(live_run, "now_ms", lambda: before.now + 3_600_000)
     asleep, awake = next(reports), next(reports)
 
     assert (asleep.is_lost, asleep.now) == (True, before.now)
     assert asleep.why_lost == "nothing is known of this time: zktop did not run"
     assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
     assert asleep.ensemble.own == before.ensemble.own
+
+
+def test_a_clock_that_is_set_forward_is_no_time_in_which_zktop_did_not_run(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As NTP may do it on a machine that has just started."""
+    reports = run.reports()
+    before = next(reports)
+    monkeypatch.setattr(live_run, "now_ms", lambda: before.now + 3_600_000)
+
+    assert not next(reports).is_lost
 
 
 def test_all_is_listed_again_after_a_time_in_which_zktop_did_not_run(
@@ -113,8 +125,8 @@ def test_all_is_listed_again_after_a_time_in_which_zktop_did_not_run(
             assert run.read()
             reports = run.reports()
             before = next(reports)
-            clock, listed = iter([before.now + 1]), before.world.family(lock).at
-            monkeypatch.setattr(live_run, "now_ms", lambda: next(clock, before.now + 3_600_000))
+            clock, listed = iter([0.0]), before.world.family(lock).at
+            monkeypatch.setattr(live_run, "steady_s", lambda: next(clock, 3_600.0))
             again = next(at for one in reports if (at := one.world.family(lock).at) != listed)
 
     assert again > listed

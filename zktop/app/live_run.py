@@ -17,7 +17,7 @@ from zktop.app.look_pace import LookPace
 from zktop.app.owners_file import OwnersFile
 from zktop.errors import NoConnectionError
 from zktop.model.examiner import Examiner
-from zktop.model.facts import SECOND_MS, Cost, Millis, Session, SourceFact
+from zktop.model.facts import Cost, Millis, Session, SourceFact
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -33,6 +33,7 @@ FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
 SLEEP_S = 10.0  # a wait that lasted longer: zktop was suspended, or its machine slept
 SLEPT = Text("zktop did not run")
+STEADY_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # runs while Linux sleeps
 TIMED_OUT = "reading timed out; the answer covers what was read"
 
 
@@ -162,9 +163,9 @@ class LiveRun:
         is_last = time.monotonic() >= end
         yield self.look(thorough=is_last)
         while not is_last:
-            waits_from = now_ms()
+            waits_from = steady_s()
             self._wait(end)
-            if now_ms() - waits_from > SLEEP_S * SECOND_MS and self._is_up():
+            if steady_s() - waits_from > SLEEP_S and self._is_up():
                 yield self._look_before_sleep()
             is_last = time.monotonic() >= end
             yield self.look(thorough=is_last)
@@ -268,3 +269,8 @@ class LiveRun:
             rate = round((spent.requests - self._cost.requests) / elapsed_s, 1)
             self._cost, self._cost_at = replace(spent, requests_per_s=rate), now
         return self._cost
+
+
+def steady_s() -> float:
+    """The seconds of a clock that nobody sets."""
+    return time.clock_gettime(STEADY_CLOCK)
