@@ -138,11 +138,7 @@ class FindingTracker:
             self._mark_lock(change)
         if look.deadlocks != tuple(self._deadlocks.values()):
             self._update_deadlocks({Text(one.id): one for one in look.deadlocks}, look, shared)
-        new_rows = 0
-        if look.ensemble.tables != self._ensemble.tables:
-            self._mark_tables(look)
-            new_rows = look.ensemble.listed if self._ensemble.tables else 0  # the first look: all
-        self._ensemble = look.ensemble
+        new_rows = self._read_tables(look)
         if self._is_marking:
             self._mark_step(look, shared)
         if look.thorough and self._is_confirmable:
@@ -157,6 +153,14 @@ class FindingTracker:
         if self._list.advance(self._found, ahead, look.now, thorough=look.thorough):
             self._show(look.now)
         return self._current
+
+    def _read_tables(self, look: LookInput) -> int:
+        """Mark what new tables concern; return their rows, but at the first look none."""
+        before, self._ensemble = self._ensemble, look.ensemble
+        if look.ensemble.tables == before.tables:
+            return 0
+        self._mark_tables(look, before)
+        return look.ensemble.relisted_since(before) if before.tables else 0
 
     def _due_now(self, look: LookInput, new_rows: int) -> Iterator[Subject]:
         """Yield the subjects that are due, up to the work limit of one look."""
@@ -232,9 +236,9 @@ class FindingTracker:
         for name in new:
             self._examine(name, look, shared)
 
-    def _mark_tables(self, look: LookInput) -> None:
+    def _mark_tables(self, look: LookInput, before: Ensemble) -> None:
         """Start to make due every subject that new tables may affect."""
-        changed = sorted(look.ensemble.changed_since(self._ensemble))
+        changed = sorted(look.ensemble.changed_since(before))
         self._affected = chain(self._affected, _with_locks(changed, look.locks_of))
         self._unchecked = sessions_and_rows(look.ensemble, look.locks_of.keys())
         self._is_marking = self._is_confirmable = True

@@ -242,6 +242,14 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         """Return the sessions whose server, watches or nodes (if many) changed."""
         return frozenset[Session]().union(*starmap(_difference, self._pairs(before)))
 
+    def relisted_since(self, before: "Ensemble") -> int:
+        """Return the number of connections in the tables that were read since then."""
+        return sum(
+            len(now.connections or ())
+            for was, now in self._pairs(before)
+            if now and (was is None or now.facts.connections is not was.facts.connections)
+        )
+
     def rewatched_since(self, before: "Ensemble") -> set[Text]:
         """Return the paths whose watchers, without our own session, may have changed."""
         ours = {before.own or 0, self.own or 0} if before.own != self.own else ()
