@@ -304,10 +304,6 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
 _COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software creates
 
 
-_KEEP_OUT = "Keep other nodes out of a lock's path."
-_CHECK_LAYOUT = "If the layout of this lock is configured, check it: it fits none of them."
-
-
 @Rule("R1", "foreign-members", "info", after=(("lock", "B10 B11"),), only_if=("foreign",))
 def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock has children that are not in its queue."""
@@ -324,7 +320,17 @@ def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
             *((True, why) for why in _why_foreign(ctx, foreign)),
             (True, _effect(ctx)),
         ),
-        advice=_KEEP_OUT if ctx.lock.size else f"{_KEEP_OUT} {_CHECK_LAYOUT}",
+        advice=f"Keep other nodes out of a lock's path.{_doubted_layout(ctx)}",
+    )
+
+
+def _doubted_layout(ctx: LockContext) -> str:
+    """Doubt a configured layout if it fits no child."""
+    root = ctx.shared.settings.root_of(ctx.path)
+    if ctx.lock.size or root is None or root.layout is None:
+        return ""
+    return (
+        f" The layout {root.layout} is configured for this lock: check it, it fits none of them."
     )
 
 
