@@ -142,13 +142,13 @@ def _waiters_behind(lock: Lock, member: Member) -> list[Member]:
     return found
 
 
-def _other_readers(lock: Lock, member: Member, first: str | None) -> str:
+def _other_readers(lock: Lock, member: Member, waiter: Member, name: str) -> str:
     """Say that the end of one reader is not enough for the first client behind it."""
-    holders = lock.holders if member.mode == "read" and first else ()
-    others = len(holders) - 1
-    if others < 1 or member not in holders or any(one.mode != "read" for one in holders):
+    others = [one for one in lock.before(waiter) if not member.owner or one.owner != member.owner]
+    number = sum(one != member for one in others)
+    if not number or any(one.mode != "read" for one in (member, *others)):
         return ""
-    return f" {first} also waits for the other {f'{others} readers' if others > 1 else 'reader'}."
+    return f" {name} also waits for the other {f'{number} readers' if number > 1 else 'reader'}."
 
 
 def _failing_at(lock: Lock, child: Member) -> str:
@@ -248,7 +248,9 @@ class _Planner:
             freed = "No other client waits for it."
         else:
             first = self.name(waiters[0]) if waiters else None
-            freed = freed_clients(len(waiters), first) + _other_readers(lock, member, first)
+            freed = freed_clients(len(waiters), first)
+            if first:
+                freed += _other_readers(lock, member, waiters[0], first)
         return freed + (_failing_at(lock, member) if member.layout == FOREIGN else "")
 
     def _about(self, view: LockView, member: Member) -> str:
