@@ -171,7 +171,7 @@ def _how_left(departure: _Departure) -> str:
     recorded = {former.how for former, _ in gone}
     if "ended" in recorded:
         return f"an administrator ended the session of {step.name}"
-    if any(former.is_unseen for former, _ in gone):
+    if departure.first.is_unseen:
         return f"{step.name} left while nothing was seen: it may have ended earlier"
     if any(former.ending == "expired" for former, _ in gone):
         return f"the session of {step.name} expired: it was killed or cut off"
