@@ -529,13 +529,26 @@ def test_a_member_that_turned_out_to_be_foreign_is_forgotten_when_it_goes() -> N
 def test_a_member_of_the_first_look_that_turned_out_to_be_foreign_did_not_move() -> None:
     """It seemed to hold the lock before it was read."""
     alice, bob = member("alice", 0, 11), member("bob", 1, 20)
-    before, after = lock_of("/a", [alice, bob]), lock_of("/a", [bob], foreign=(alice.node,))
+    unread = msgspec.structs.replace(alice, znode=Znode(alice.node))
+    before, after = lock_of("/a", [unread, bob]), lock_of("/a", [bob], foreign=(alice.node,))
     histories = LockHistories()
     note(histories, "/a", None, before, NO_ENSEMBLE, NOW)
 
     assert words(note(histories, "/a", before, after, NO_ENSEMBLE, NOW + 1)) == [
         ("acquired", "bob")
     ]
+
+
+def test_a_holder_that_becomes_a_foreign_child_lost_the_lock() -> None:
+    """It was read at the first look: another layout fits only now."""
+    alice, bob = member("alice", 0, 11), member("bob", 1, 20)
+    before, after = lock_of("/a", [alice, bob]), lock_of("/a", [bob], foreign=(alice.node,))
+    histories = LockHistories()
+    note(histories, "/a", None, before, NO_ENSEMBLE, NOW)
+
+    events = note(histories, "/a", before, after, NO_ENSEMBLE, NOW + 1)
+
+    assert ("reordered", "alice") in words(events)
 
 
 def test_a_root_that_vanishes_with_children_was_not_reaped() -> None:

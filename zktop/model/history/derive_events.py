@@ -255,7 +255,8 @@ class LockLog:
 
     def _losses(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
-        misread = {member.node for member in change.dismissed if member.node not in self._stays}
+        unread = (member.node for member in change.dismissed if not member.czxid)
+        misread = {node for node in unread if node not in self._stays}
         for member in change.demoted:
             if member.node in misread:  # counted before it was read, and it never acquired
                 continue
