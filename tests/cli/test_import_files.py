@@ -843,7 +843,7 @@ def test_a_chroot_that_does_not_exist_is_noted(zktop: Zktop, version_2: Path) ->
         for path in ("/lock", "/locks")
     )
 
-    assert "note: There is no znode /lock at the end of these files (--chroot).\n" in err
+    assert "note: There is no znode /lock at the end of this import (--chroot).\n" in err
     assert "note:" not in fine
 
 

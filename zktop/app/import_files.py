@@ -151,7 +151,7 @@ class _ImportWriter:
         """Yield what is doubtful about the plan."""
         if self._facts is not None and not self._facts.has_chroot:
             chroot = self._plan.chroot
-            yield f"There is no znode {chroot} at the end of these files (--chroot)."
+            yield f"There is no znode {chroot} at the end of this import (--chroot)."
 
     def finish(self, summary: ImportSummary) -> None:
         """Write the last looks, for rules that wait, and the summary.
