@@ -31,7 +31,7 @@ from textual.message import Message
 
 READ_BYTES = 4096
 READ_WITHIN_S = 0.1  # how often to look whether input is over, and a lone Esc is complete
-_PASTED = re.compile(r"(?<=\x1b\[200~).*?(?=\x1b\[201~|\Z)", re.DOTALL)
+_PASTED = re.compile(r"(?<=\x1b\[200~)(?!\x1b\[201~).+?(?=\x1b\[201~|\Z)", re.DOTALL)
 
 
 class TerminalFile:
@@ -88,6 +88,7 @@ class TerminalDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys as Textual does; what is not UTF-8 becomes U+FFFD."""
         decode = getincrementaldecoder("utf-8")("replace").decode
+        without_escapes = PasteFilter().without_escapes
         parser = XTermParser(self._debug)
         with selectors.SelectSelector() as terminal:
             terminal.register(self.fileno, selectors.EVENT_READ)
@@ -95,10 +96,12 @@ class TerminalDriver(LinuxDriver):
             while not is_last:
                 is_last = self.exit_event.is_set()
                 is_ready = terminal.select(READ_WITHIN_S)
-                if is_ready and (text := decode(os.read(self.fileno, READ_BYTES))):
-                    while _ends_in_paste(text) and terminal.select(READ_WITHIN_S):
-                        text += decode(os.read(self.fileno, READ_BYTES))
-                    self._process(parser.feed(without_escapes(text)))
+                if (
+                    is_ready
+                    and (text := decode(os.read(self.fileno, READ_BYTES)))
+                    and (keys := without_escapes(text))
+                ):
+                    self._process(parser.feed(keys))
                 self._process(parser.tick())
 
     def _process(self, messages: Iterable[Message]) -> None:
@@ -106,14 +109,30 @@ class TerminalDriver(LinuxDriver):
             self.process_message(message)
 
 
-def without_escapes(text: str) -> str:
-    r"""Remove Esc from pasted text: Textual would take what follows for keys.
+class PasteFilter:
+    """Removes Esc from pasted text, which may arrive in pieces."""
 
-    >>> without_escapes("\x1b[A\x1b[200~a\x1b[31mq\x1b[201~\x1b[B")
-    '\x1b[A\x1b[200~a[31mq\x1b[201~\x1b[B'
-    """
-    return _PASTED.sub(lambda pasted: pasted[0].replace("\x1b", ""), text)
+    def __init__(self) -> None:
+        self._passed = ""  # the begin of a paste, or what may be a part of it
+        self._held = ""  # a part of the end of a paste
 
+    def without_escapes(self, text: str) -> str:
+        r"""Return the next piece without Esc in pastes: Textual would take the rest for keys.
 
-def _ends_in_paste(text: str) -> bool:
-    return text.rfind(BRACKETED_PASTE_START) > text.rfind(BRACKETED_PASTE_END)
+        >>> pastes = PasteFilter()
+        >>> pastes.without_escapes("\x1b[A\x1b[200~a\x1b[31mq\x1b")
+        '\x1b[A\x1b[200~a[31mq'
+        >>> pastes.without_escapes("[201~\x1b[B")
+        '\x1b[201~\x1b[B'
+        """
+        text = self._passed + self._held + text
+        begin, self._held = len(self._passed), ""
+        if text.rfind(BRACKETED_PASTE_START) > text.rfind(BRACKETED_PASTE_END):
+            last = text[text.rindex("\x1b") :]
+            if BRACKETED_PASTE_END.startswith(last):
+                self._held = last
+            text = text.removesuffix(self._held)
+            self._passed = BRACKETED_PASTE_START
+        else:
+            self._passed = text[1 - len(BRACKETED_PASTE_START) :]
+        return _PASTED.sub(lambda pasted: pasted[0].replace("\x1b", ""), text)[begin:]
