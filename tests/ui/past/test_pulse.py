@@ -10,7 +10,7 @@ from ui.screens.locks.test_rows import single
 from zktop.model.facts import Gone, Millis
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.text import Text
-from zktop.ui.past.pulse import KEPT_S, Pulse, PulseSecond
+from zktop.ui.past.pulse import KEPT_S, MAX_WAITS, Pulse, PulseSecond
 
 QUEUED = facts("X x: P1 P2 P3", zxid=100)
 RELEASED = facts("X x: P2 P3", zxid=200)
@@ -102,6 +102,16 @@ def test_the_percentile_is_that_of_the_waits_that_ended() -> None:
     found.add(later)
 
     assert [one.wait_p99_ms for one in until(found, 1_000, 2)] == [99, 99]
+
+
+def test_of_very_many_waits_in_one_look_only_the_last_are_sorted() -> None:
+    """Sorting in all of them would stop the UI for seconds."""
+    wait = Event(at=BEGIN, event="acquired", lock=Text("/x"), waited=Elapsed(1, "exact"))
+    found = Pulse()
+    acquired = found._note_waits((wait,) * 2 * MAX_WAITS)
+
+    assert acquired == 2 * MAX_WAITS
+    assert len(found._lengths) == MAX_WAITS
 
 
 def test_it_forgets_after_some_hours() -> None:

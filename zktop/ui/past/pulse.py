@@ -132,10 +132,10 @@ class Pulse:
 
     def _note_waits(self, events: tuple[Event, ...]) -> int:
         acquired = [event for event in events if event.event == "acquired"]
-        for one in acquired:
-            if one.waited is not None:
-                self._waits.append((one.at, one.waited.ms))
-                insort(self._lengths, one.waited.ms)
+        waits = [(one.at, one.waited.ms) for one in acquired if one.waited is not None]
+        for at, ms in waits[-MAX_WAITS:]:
+            self._waits.append((at, ms))
+            insort(self._lengths, ms)
         return len(acquired)
 
     def _p99(self, now: Millis) -> int | None:
