@@ -31,7 +31,7 @@ MAX_NAMES: Final = 4  # of clients that wait for each other
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
 TOTAL_CELLS: Final = BLOCKED_CELLS + 1
-NARROW, MEDIUM, WIDE = 50, 76, 100  # cells of the line
+NARROW, MEDIUM, WIDE = 38, 76, 100  # cells of the line
 
 
 class Blocker(NamedTuple):
