@@ -9,7 +9,7 @@ from ui.example_queues import looked, ring_of
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.ui.screens.common.line_writer import LineWriter
 from zktop.ui.screens.findings.finding_detail import write_finding
-from zktop.ui.screens.findings.potential_deadlock import write_lock_order
+from zktop.ui.screens.findings.potential_deadlock import MIN_COLUMN_CELLS, write_lock_order
 from zktop.ui.styled_text import text_of, width_of
 
 ORDERS, STOCK = "/orders", "/stock"
@@ -54,6 +54,20 @@ def test_modes_are_words() -> None:
 
     assert "orders (write)" in said
     assert "orders (read)" in said
+
+
+def test_a_long_name_is_cut_before_its_mode() -> None:
+    """Without their modes the locks of readers and writers would not look inverted."""
+    known = learned(
+        "orders-eu-west rw: ann.W@1 ; stock x: ann@2",
+        "orders-eu-west rw: bob.R@8 ; stock x: bob@7",
+    )
+    pen = LineWriter(2 * MIN_COLUMN_CELLS + 3)
+    write_lock_order(pen, inversions(known)[0])
+    said = text(pen)
+
+    assert any(line.endswith("(write)") for line in said)
+    assert any(line.endswith("(read)") for line in said)
 
 
 def test_where_it_is_narrow_they_stand_below_each_other() -> None:

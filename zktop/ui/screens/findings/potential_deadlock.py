@@ -11,7 +11,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.numbers_and_times import MODE_WORDS, elapsed
 from zktop.ui.screens.findings.steps import brief_paths
-from zktop.ui.styled_text import Line, Run, fitted, line
+from zktop.ui.styled_text import Line, Run, cut_middle, fitted, line
 from zktop.ui.view_state import Selection
 
 MIN_COLUMN_CELLS: Final = 22  # narrower columns are merged into one list
@@ -63,7 +63,7 @@ def _beside(writer: LineWriter, inversion: Inversion, names: dict[str, str], wid
     )
     for turn in inversion.turns:
         cells: list[Line] = [() for _ in inversion.actors]
-        cells[turn.column] = _said(turn, names)
+        cells[turn.column] = _said(turn, names, width - GAP_CELLS)
         writer.write(_row(cells, width), _link(turn))
 
 
@@ -74,7 +74,7 @@ def _below(writer: LineWriter, inversion: Inversion, names: dict[str, str]) -> N
         )
     for turn in inversion.turns:
         writer.write((*line(("  ", "dim"), (f"{letter(turn.column)} ", "strong")),
-                   *_said(turn, names)), _link(turn))  # fmt: skip
+                   *_said(turn, names, writer.width - 4)), _link(turn))  # fmt: skip
 
 
 def _row(cells: Sequence[Line], width: int) -> Line:
@@ -96,9 +96,12 @@ def _habit(inversion: Inversion, column: int) -> Line:
     return line((f"{seen}{when}" if seen else "", "dim"))
 
 
-def _said(turn: StoryLine, names: dict[str, str]) -> Line:
+def _said(turn: StoryLine, names: dict[str, str], cells: int) -> Line:
+    """Return what a client does; a long name is cut before the mode."""
     says, ink = SAYS[turn.verb]
-    return line((f"{says} ", "dim"), (f"{names[turn.lock]}{MODE_WORDS[turn.mode]}", ink))
+    mode = MODE_WORDS[turn.mode]
+    name = cut_middle(names[turn.lock], max(1, cells - len(f"{says} {mode}")))
+    return line((f"{says} ", "dim"), (f"{name}{mode}", ink))
 
 
 def _link(turn: StoryLine) -> LineLink:
