@@ -38,18 +38,6 @@ def test_a_deadlock_from_before_the_period_is_counted() -> None:
     assert case.ended is None
 
 
-def test_a_deadlock_that_was_confirmed_is_told_as_confirmed() -> None:
-    """Also if evidence was lost before it ended, as when a server restarts."""
-    period = Period(NOW)
-    ring = Examiner(settings(RING)).look(World().after(*facts(RING)), NOW)
-    for at, confidence in enumerate(("C3", "C2")):
-        dead = replace(ring.deadlocks[0], confidence=confidence)
-        period.look(replace(ring, deadlocks=(dead,), now=NOW + at))
-    period.look(replace(ring, deadlocks=(), now=NOW + 2))
-
-    assert [case.deadlock.confidence for case in summed_up(period).deadlocks] == ["C3"]
-
-
 def test_a_finding_that_is_gone_when_the_period_begins_is_over() -> None:
     """The first report is of that very moment."""
     period = Period(NOW + 1_000)

@@ -135,18 +135,6 @@ def test_a_deadlock_keeps_its_last_verdict() -> None:
     assert known.deadlocks[dead.id].verdict.behind == 7
 
 
-def test_a_confirmed_deadlock_stays_confirmed_while_evidence_is_lost() -> None:
-    """As when a server restarts before it ends; a later hint refutes it."""
-    report = next(one.report for one in past() if one.report.deadlocks)
-    known, verdicts = Tape(), []
-    for number, confidence in enumerate(("C2", "C3", "C2", "C1")):
-        dead = replace(report.deadlocks[0], confidence=confidence)
-        known.add(Frame(replace(report, now=report.now + number, deadlocks=(dead,)), ()))
-        verdicts.append(known.deadlocks[dead.id].verdict.confidence)
-
-    assert verdicts == ["C2", "C3", "C3", "C1"]
-
-
 def test_a_critical_finding_is_an_alarm_without_any_other_change() -> None:
     """All locks are as they were a second ago."""
     (quiet,) = frames((BEGIN, facts("X x: P1")))

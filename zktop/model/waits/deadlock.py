@@ -63,15 +63,6 @@ class Deadlock(Struct, frozen=True, gc=False, cache_hash=True):
         """True if it is confirmed."""
         return self.confidence in CONFIRMED
 
-    def remembered(self, later: "Deadlock") -> "Deadlock":
-        """Return which verdict to remember once it is over: this one, or a later one.
-
-        A confirmed one outlasts evidence that is lost for a while, as when a server restarts.
-        """
-        is_same = [step.czxid for step in self.steps] == [step.czxid for step in later.steps]
-        is_doubt = later.confidence == "C2"
-        return self if self.is_sure and is_doubt and is_same else later
-
 
 def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockStep, ...]:
     """One step for each edge, oldest request first; the newest one closed the ring."""

@@ -47,11 +47,8 @@ class CaseLog:
         """Add the next report, and the time to record for it."""
         for deadlock in report.deadlocks:
             known = self._deadlocks.get(deadlock.number)
-            self._deadlocks[deadlock.number] = (
-                DeadlockCase(known.deadlock.remembered(deadlock), known.first_at)
-                if known
-                else DeadlockCase(deadlock, now)
-            )
+            first_at = known.first_at if known else now
+            self._deadlocks[deadlock.number] = DeadlockCase(deadlock, first_at)
             self._alive.add(deadlock.number)
         if report.over is not self._over:
             self._over = report.over

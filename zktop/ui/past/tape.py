@@ -39,7 +39,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
 
     deadlock: Deadlock
     first_seen_at: Millis
-    verdict: Deadlock  # as it was last judged with all evidence
+    verdict: Deadlock  # as it was last judged
     last: Report | None  # None: LAST_REPORTS others have ended since
     over_at: Millis | None = None
 
@@ -295,8 +295,7 @@ class Tape:
                 self.deadlocks.pop(name, None)  # now it is the newest one
                 self.deadlocks[name] = DeadlockRecord(deadlock, report.now, deadlock, report)
             else:
-                verdict = known.verdict.remembered(deadlock)
-                self.deadlocks[name] = replace(known, verdict=verdict, last=report)
+                self.deadlocks[name] = replace(known, verdict=deadlock, last=report)
         for name, known in self.deadlocks.items():
             if name not in alive and known.over_at is None:
                 self.deadlocks[name] = replace(known, over_at=report.now)
