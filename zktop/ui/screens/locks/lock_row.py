@@ -87,12 +87,13 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     def rate(self, now: Millis) -> float | None:
         """Return requests per second over the last minute; none came after the last change."""
         past, first = self.history, self.history.first_look
-        if past.minute.requests_per_s is None or first is None:
+        rate = past.minute.requests_per_s
+        if rate is None or first is None:
             return None
         passed, window = max(0, now - past.at), min(MINUTE_MS, past.at - first.at)
         if passed >= MINUTE_MS:
             return 0.0
-        return past.minute.requests_per_s * window / max(1, window + passed)
+        return rate * window / max(1, window + passed)
 
     @property
     def _known_at(self) -> Millis:
