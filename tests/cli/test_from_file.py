@@ -60,7 +60,7 @@ def test_an_invalid_time_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: str)
     assert "expected a time like 2026-01-31T12:00:00Z or +90s" in err
 
 
-def test_a_time_of_day_is_the_nearest_one(zktop: Zktop, tmp_path: Path) -> None:
+def test_a_time_of_day_needs_no_date(zktop: Zktop, tmp_path: Path) -> None:
     """A recording rarely lasts a day, so the date need not be typed."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A")
     at = datetime.fromtimestamp(LATER / 1000 + 1, UTC)

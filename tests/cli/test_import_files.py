@@ -114,6 +114,17 @@ def test_a_time_after_the_last_transaction_is_an_assumption(zktop: Zktop, versio
     assert known == ""
 
 
+def test_nothing_is_assumed_of_a_time_of_which_nothing_is_known(
+    zktop: Zktop, version_2: Path
+) -> None:
+    """Hours after the end of the files there is only that note."""
+    zktop("import", str(version_2), "-o", "a.zktop")
+    notes = zktop("snapshot", "--from", "a.zktop", "--at", "+5h")[2]
+
+    assert "nothing is known of this time" in notes
+    assert "if nothing happened since" not in notes
+
+
 def test_a_lock_deleted_with_its_holder_was_not_released(zktop: Zktop, tmp_path: Path) -> None:
     """An administrator's transaction removes both."""
     node = f"/app/job/{1:032x}__lock__0000000000"

@@ -113,9 +113,8 @@ def _recorded(
     At least the 15 minutes before that part are read, too.
     """
     recording, _ = open_recording(overrides, file)
-    whole = recording.begin, recording.end
-    begin = since.resolve(*whole) if since else None
-    end = until.resolve(*whole, begin) if until else None
+    begin = since.resolve(recording.begin, recording.end) if since else None
+    end = until.resolve(recording.begin, recording.end, begin) if until else None
     refuse_reversed(begin, end)
     if begin is not None:
         recording.start_near(begin)

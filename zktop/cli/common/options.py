@@ -8,17 +8,18 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 from click.core import ParameterSource
 from msgspec.structs import replace
 
+from zktop.app.flight_recorder.retention import MAX_PIECE_MS
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.parse_values import duration, size
 from zktop.config.tree import ValueOrigin
-from zktop.model.facts import DAY_MS, MINUTE_MS, Millis
+from zktop.model.facts import DAY_MS, Millis
 from zktop.model.parse_moment import full_time, moment_of
 
 FILE_PATH = click.Path()  # so that shells complete file names
@@ -258,9 +259,6 @@ def _sasl_parts(override: Override) -> Iterator[Override]:
         yield replace(override, key=f"sasl.{name}", texts=(text,))
 
 
-PIECE_MS: Final = 10 * MINUTE_MS  # the last piece of a recording is not longer
-
-
 class ReplayTime(msgspec.Struct, frozen=True):
     """A moment of a recording as the user typed it; already validated."""
 
@@ -281,7 +279,7 @@ class ReplayTime(msgspec.Struct, frozen=True):
         if self.full is not None or ":" not in self.text:
             return at
         latest = moment_of(self.text, end, end)
-        if latest > end + PIECE_MS:
+        if latest > end + MAX_PIECE_MS:
             latest -= DAY_MS
         return latest if latest >= first else at
 

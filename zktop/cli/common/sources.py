@@ -88,11 +88,14 @@ def progress_of(recording: Replay) -> Iterator[None]:
 
 
 def print_notes(source: LiveRun | Replay, shown: Report | None = None) -> None:
-    """Print on stderr what is missing from the reports of this source, or the one shown."""
+    """Print on stderr what is missing from the reports, and that the one shown is an assumption.
+
+    Nothing is assumed of a time of which nothing is known.
+    """
     for note in source.notes:
         narrate(f"note: {note}")
     end = source.known_until if isinstance(source, Replay) else None
-    if shown is not None and end is not None and end < shown.now:
+    if shown and not shown.why_lost and end is not None and end < shown.now:
         then = f"the state {span(shown.now - end)} later if nothing happened since"
         narrate(f"note: The files end at {iso(end)}: this is {then}.")
     if isinstance(source, Replay) and source.is_cut_off:
