@@ -140,6 +140,17 @@ def test_a_holder_without_a_session_will_not_release() -> None:
     assert release_sentence(detail, None, 200) == []
 
 
+def test_a_waiter_that_was_not_read_is_not_mentioned() -> None:
+    """In a busy queue there often is one, and the sentence would come and go."""
+    ann, bob, cat, dan = (k(name, at) for at, name in enumerate(("ann", "bob", "cat", "dan"), 1))
+    known = [fact for fact in facts(ann, bob, cat, dan) if fact.path != path_of(dan)]
+    detail = detail_of((NOW, known))
+
+    assert text(release_sentence(detail, None, 200)).strip() == (
+        "If ann releases now: bob enters; cat keeps waiting."
+    )
+
+
 @pytest.mark.parametrize(
     ("is_hidden", "says"), [(False, ""), (True, "If a hidden client releases now: bob enters.")]
 )

@@ -66,8 +66,6 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     is_long = len(queue.members) > MAX_MAPPED_MEMBERS
     if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
         return []
-    if any(one.znode.stat is None and not one.znode.hidden for one in queue.members):
-        return []  # not read yet, so without a name
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
     holder, waiting = queue.members[place], queue.members[queue.holder_count :]
     if holder.node in detail.report.nodes_in(detail.path, ABANDONED):
@@ -78,15 +76,18 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
         enters = list(waiting[: max(0, lock.leases - queue.holder_count + 1)])
     else:
         enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
+    if not all(map(_is_read, (holder, *enters))):
+        return []
     return hanging_lines(line("  "), _released(detail, holder, enters), width)
 
 
 def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> str:
-    """Return which heirs of a holder enter, and which other clients keep waiting."""
+    """Return which heirs of a holder enter, and which other clients keep waiting, if known."""
     asleep = detail.report.nodes_in(detail.path, ASLEEP)
     enter = [one for one in heirs if one.node not in asleep]
     stay = [one for one in heirs if one.node in asleep]
-    wait = [one for one in detail.queue.members[detail.queue.holder_count :] if one not in heirs]
+    others = (one for one in detail.queue.members[detail.queue.holder_count :] if _is_read(one))
+    wait = [one for one in others if one not in heirs]
     says = []
     if enter or not stay:
         says.append(f"{_named(detail, enter) or 'no client'} {_verb('enter', enter)}")
@@ -95,6 +96,11 @@ def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> st
     if wait:
         says.append(f"{_named(detail, wait)} {_verb('keep', wait)} waiting")
     return f"If {_named(detail, [holder])} releases now: {'; '.join(says)}."
+
+
+def _is_read(one: Member) -> bool:
+    """Whether its name is known, or will stay unknown."""
+    return one.znode.stat is not None or one.znode.hidden
 
 
 def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
