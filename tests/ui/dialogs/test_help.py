@@ -71,9 +71,9 @@ async def test_the_first_screenful_has_the_most_useful_keys(
         assert f" {names[action]:<7} {does} " in text
 
 
-def test_the_keys_of_the_timeline_do_the_same_in_a_recording() -> None:
-    """There it cannot return to live."""
-    assert "live" not in " ".join(TimelineScreen.HELP_KEYS.values())
+def test_the_timeline_says_where_a_key_does_not_return_to_now() -> None:
+    """In a recording it only goes back."""
+    assert TimelineScreen.HELP_KEYS["back"] == "to now if live, or back"
 
 
 @pytest.mark.parametrize("size", SIZES)

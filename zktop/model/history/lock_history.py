@@ -127,7 +127,8 @@ def first_look_of(
 
     If nothing has been deleted since the newest member was created, the present holders have held
     the lock since then. `born` has the transactions that created the members, in the same order.
-    A node that is the lock itself has been held since it was created, and so has a lease of kazoo.
+    A node that is the lock itself has been held since it was created, and all leases of a kazoo
+    semaphore since the newest of them was.
     """
     if members and members[0].layout == KAZOO_LEASE:
         leased = [member.ctime or now_ms for member in members if member.layout == KAZOO_LEASE]

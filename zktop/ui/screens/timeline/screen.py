@@ -66,7 +66,7 @@ class TimelineScreen(Page):
         "mark": "mark this moment",
         "compare": "compare with the mark",
         "export": "export a recording",
-        "back": "end pause, or go back",
+        "back": "to now if live, or back",
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
         ExampleCell("", "A ann", "client, and its letter in the strips of locks", "strong"),
