@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from zktop.model.facts import Millis
 from zktop.model.history.lock_change import LockChange
-from zktop.model.layouts.lock_site import LockSite, is_folder_of_locks, sounds_like_one_lock
+from zktop.model.layouts.lock_names import is_folder_of_locks, sounds_like_one_lock
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.lock_candidates import affected_locks, may_be_lock, unnumbered_names
 from zktop.model.locks.folder import NO_MEMORIES, NO_MEMORY, FolderMemories
 from zktop.model.locks.lock import Lock, NotALock

@@ -18,7 +18,8 @@ import msgspec
 
 from zktop.model.facts import Session, join
 from zktop.model.layouts.children_by_layout import ParsedChild
-from zktop.model.layouts.lock_site import LockSite, sounds_like_lock
+from zktop.model.layouts.lock_names import sounds_like_lock
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -20,7 +20,8 @@ from zktop.model.layouts.children_by_layout import (
     sort_by_layout,
 )
 from zktop.model.layouts.layout import LARGEST, MACROS, Layout
-from zktop.model.layouts.lock_site import LockSite, sounds_like_lock
+from zktop.model.layouts.lock_names import sounds_like_lock
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.not_locks import REGISTRY, check_registry
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT, layout_named, part_of, shape_of

@@ -14,7 +14,7 @@ from functools import partial
 
 from zktop.model.facts import Stat, join, split
 from zktop.model.format import count, several
-from zktop.model.layouts.lock_site import is_folder_of_locks, sounds_like_lock
+from zktop.model.layouts.lock_names import is_folder_of_locks, sounds_like_lock
 from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from zktop.model.facts import Stat
-from zktop.model.layouts.lock_site import is_folder_of_locks, sounds_like_lock
+from zktop.model.layouts.lock_names import is_folder_of_locks, sounds_like_lock
 from zktop.zk.read.batch import child_prefix
 from zktop.zk.watch.search_order import Chunk
 

@@ -13,7 +13,7 @@ from math import ceil
 import msgspec
 
 from zktop.model.facts import split
-from zktop.model.layouts.lock_site import sounds_like_lock
+from zktop.model.layouts.lock_names import sounds_like_lock
 from zktop.zk.watch.root_pattern import upwards
 
 CHUNK_ZNODES = 500

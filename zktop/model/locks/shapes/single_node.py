@@ -6,12 +6,12 @@ from typing import Final
 
 from zktop.model.facts import split
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.layouts.lock_site import (
-    LockSite,
+from zktop.model.layouts.lock_names import (
     is_folder_of_locks,
     sounds_like_lock,
     sounds_like_one_lock,
 )
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.not_locks import sounds_like_a_registry
 from zktop.model.layouts.timed_leases import MAX_DATE_CHARS, lease_end, parse_date, shedlock_end
 from zktop.model.locks.lock import Member, QueueDefaults, Target
