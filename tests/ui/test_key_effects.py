@@ -18,7 +18,7 @@ from zktop.app.ui_settings import theme_list
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.base import Dialog, Overlay, TextDialog
 from zktop.ui.dialogs.clusters import ClusterDialog
-from zktop.ui.dialogs.command import OutputDialog
+from zktop.ui.dialogs.program_output import OutputDialog
 from zktop.ui.dialogs.question import ConfirmDialog, QuestionDialog, YesNoDialog
 from zktop.ui.keys import KEYS, LOCKS, Action
 from zktop.ui.settings import UiSettings

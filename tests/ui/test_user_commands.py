@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from ui.example_states import deadlock_frames
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.ui.dialogs.command import OutputDialog
+from zktop.ui.dialogs.program_output import OutputDialog
 from zktop.ui.dialogs.question import YesNoDialog
 from zktop.ui.keys import KEYS
 from zktop.ui.styled_text import text_of

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Final
 
 from zktop.ui.actions.alerts import AlertActions
-from zktop.ui.actions.commands import CommandActions
 from zktop.ui.actions.contenders import ContenderActions, why_no_contenders
 from zktop.ui.actions.export import ExportActions
 from zktop.ui.actions.record import RecordActions
+from zktop.ui.actions.run_user_command import CommandActions
 from zktop.ui.actions.time import TimeActions
 from zktop.ui.actions.tree import TreeActions
 from zktop.ui.dialogs.choice import ThemeDialog

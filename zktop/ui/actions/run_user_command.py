@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 
-from zktop.ui.dialogs.command import OutputDialog
+from zktop.ui.dialogs.program_output import OutputDialog
 from zktop.ui.dialogs.question import YesNoDialog
 from zktop.ui.shell import Shell
 from zktop.ui.user_commands import UserCommand, values_for
