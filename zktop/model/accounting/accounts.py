@@ -9,6 +9,7 @@ from zktop.model.facts import Millis
 from zktop.model.text import Text
 
 NO_HOLDER: Final = "no holder"  # charged with waits for locks without a visible holder
+MAX_CHARGED: Final = 5  # actors that the account of a lock names
 
 
 class Charge(msgspec.Struct, frozen=True, gc=False):

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from typing import Final
 
-from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, Figures, LockAccount
+from zktop.model.accounting.accounts import (
+    MAX_CHARGED,
+    Accounts,
+    ActorAccount,
+    Charge,
+    Figures,
+    LockAccount,
+)
 from zktop.model.accounting.actor_names import ActorNames
 from zktop.model.accounting.charges import Charges
 from zktop.model.accounting.member_counts import member_counts
@@ -26,7 +33,6 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 
 _LEAVING: Final = frozenset({"released", "abandoned", "expired"})
-MAX_CHARGED: Final = 5  # actors that the account of a lock names
 
 
 class FigureTally:
