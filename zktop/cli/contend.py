@@ -19,7 +19,13 @@ from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.step_reporter import OnStep
-from zktop.demo_types.contender_order import ContenderOrder, LockClaim, Mode, WorkStyle
+from zktop.demo_types.contender_order import (
+    OVERSLEEP_SESSIONS,
+    ContenderOrder,
+    LockClaim,
+    Mode,
+    WorkStyle,
+)
 from zktop.demo_types.contender_state import ContenderStep
 from zktop.errors import ExitCode, UsageError
 from zktop.model.facts import SECOND_MS, Millis
@@ -37,7 +43,6 @@ Examples:
   zktop contend predecessor /zktop-demo/Mutex --work oversleep --sleep 30s
   zktop contend kazoo-lock /zktop-demo/lock --count 5 --hold 2s
 """
-OVERSLEEP_SESSIONS = 3  # how long oversleep sleeps by default, in session timeouts
 WIDTH = 79
 
 

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from zktop.tls import Tls
 
 DEMO_ROOT = "/zktop-demo"
+OVERSLEEP_SESSIONS = 3  # how long `oversleep` sleeps by default, in session timeouts
 Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
 WorkStyle = Literal["hold", "oversleep", "raise", "die", "never"]
 Seconds = Annotated[float, Meta(ge=0)]
