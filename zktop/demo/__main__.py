@@ -19,7 +19,7 @@ from io import TextIOWrapper
 from typing import TextIO
 
 from zktop.demo.contender import DemoContender
-from zktop.demo.contender_orders import read_order
+from zktop.demo.parse_order import read_order
 from zktop.demo.step_reporter import OnStep
 from zktop.demo_types.contender_order import ContenderOrder
 from zktop.demo_types.contender_state import ContenderStep

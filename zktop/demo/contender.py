@@ -17,7 +17,7 @@ from kazoo.exceptions import (
 from msgspec.structs import replace
 
 from zktop.demo.client import LockClient, StoppableEvent, StoppedError, Timeout, connect
-from zktop.demo.contender_orders import check_path
+from zktop.demo.parse_order import check_path
 from zktop.demo.recipes import LockRefusedError, PlaceLostError, Recipe, make_recipe, recipe_of
 from zktop.demo.step_reporter import OnStep, StepReporter
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim, WorkStyle

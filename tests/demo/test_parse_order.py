@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from zktop.demo.contender import checked_order
-from zktop.demo.contender_orders import read_order
+from zktop.demo.parse_order import read_order
 from zktop.demo.recipes import RECIPES
 from zktop.demo_types.contender_order import ClientSettings, ContenderOrder, LockClaim
 from zktop.errors import UsageError
