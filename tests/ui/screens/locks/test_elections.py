@@ -18,8 +18,8 @@ from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.locks.groups import LockGroup
 from zktop.ui.screens.locks.table import LockCells
-from zktop.ui.screens.timeline.at_cursor import wait_totals
 from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.screens.timeline.wait_totals import wait_totals
 from zktop.ui.styled_text import text_of
 
 PATH = Text("/locks/e")

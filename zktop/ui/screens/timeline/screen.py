@@ -13,8 +13,8 @@ from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.numbers_and_times import time_ms
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline import time_axis
-from zktop.ui.screens.timeline.at_cursor import cursor_lines, wait_totals
-from zktop.ui.screens.timeline.moment_in_words import Moment, alert_words, overview, pointed_at
+from zktop.ui.screens.timeline.changes_at_cursor import cursor_lines
+from zktop.ui.screens.timeline.first_line import Moment, alert_words, overview, pointed_at
 from zktop.ui.screens.timeline.strip_choice import StripChoice, chosen_strips
 from zktop.ui.screens.timeline.strip_panel import PointedAt, StripPanel, StripPlace, Zoomed
 from zktop.ui.screens.timeline.time_axis import ZOOMS_MS, TimeWindow
@@ -24,6 +24,7 @@ from zktop.ui.screens.timeline.timeline_lines import (
     TimelineLines,
     label_cells,
 )
+from zktop.ui.screens.timeline.wait_totals import wait_totals
 from zktop.ui.styled_text import Line, text_of
 from zktop.ui.view_state import Selection, TimeRange, ViewState
 from zktop.ui.widgets.panel import FrameWords, TextPanel

@@ -12,7 +12,7 @@ from zktop.model.format import count
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import contacts
 from zktop.ui.screens.timeline import strips, time_axis
-from zktop.ui.screens.timeline.moment_in_words import (
+from zktop.ui.screens.timeline.first_line import (
     Moment,
     group_words,
     lock_words,

@@ -6,8 +6,8 @@ from ui.fake_feed import app_of, settled
 
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.timeline.at_cursor import blocked_ms, wait_totals
 from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.screens.timeline.wait_totals import blocked_ms, wait_totals
 from zktop.ui.styled_text import text_of
 
 X, Y = Text("/locks/x"), Text("/locks/y")

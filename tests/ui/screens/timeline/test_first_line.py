@@ -10,7 +10,7 @@ from ui.past.test_playback import tape
 from zktop.model.text import Text
 from zktop.ui.interfaces import Status
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.timeline.moment_in_words import (
+from zktop.ui.screens.timeline.first_line import (
     Moment,
     alert_words,
     group_words,

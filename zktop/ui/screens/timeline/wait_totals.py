@@ -1,0 +1,75 @@
+"""How long clients have waited for each lock in view, and the longest ongoing wait."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from zktop.model.facts import Millis
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.past.states import LockState
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.numbers_and_times import age, with_spaces
+from zktop.ui.screens.findings.steps import brief_paths
+from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
+from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.styled_text import Line, joined, line
+
+
+class OngoingWait(NamedTuple):
+    """A waiter, and the start of its wait."""
+
+    at: Millis
+    path: Text
+    name: str
+    duration: str
+
+
+def wait_totals(
+    tape: Tape, paths: Sequence[Text], window: TimeWindow, report: Report, *, is_ascii: bool
+) -> list[Line]:
+    """Draw the total wait for each lock within the window, and the longest ongoing wait."""
+    paths = [path for path in paths if not _has_standbys(report, path)]
+    labels = brief_paths(paths)
+    blocked = {path: blocked_ms(tape, path, window) // 1000 for path in paths}
+    drawn = [
+        line(f"{labels[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
+        for path, seconds in blocked.items()
+    ]
+    longest = min(_ongoing_waits(paths, report, is_ascii=is_ascii), default=None)
+    wait = (
+        [
+            line(
+                ("LONGEST WAIT ", "title"),
+                f"{longest.duration} {longest.name} in {labels[longest.path]}",
+            )
+        ]
+        if longest
+        else []
+    )
+    return [joined([line(("TOTAL WAIT in view (s)", "title")), *drawn, *wait])] if drawn else []
+
+
+def _has_standbys(report: Report, path: Text) -> bool:
+    part = report.parts.get(path)
+    return part is not None and part.lock.has_standbys
+
+
+def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
+    """Add up the waits of all waiters for a lock within the window."""
+    end = min(window.end, window.newest)
+    states = [*tape.tracks.lock_states(path, window.begin, end), LockState(end)]
+    return sum((one.queue or 0) * max(0, after.at - one.at) for one, after in pairwise(states))
+
+
+def _ongoing_waits(
+    paths: Sequence[Text], report: Report, *, is_ascii: bool
+) -> Iterator[OngoingWait]:
+    for path in paths:
+        part = report.parts.get(path)
+        for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
+            since = part.history.since(member, holds=False) if part else None
+            if since is not None and since.at is not None:
+                name = report.client_names.of(member)
+                duration = age(since.at, since.bound, report.now, is_ascii=is_ascii)
+                yield OngoingWait(since.at, path, name, duration)
