@@ -1,17 +1,17 @@
-"""A log that also keeps every step, and the locks that each contender believes it holds.
+"""A tally that also keeps every step, and the locks that each contender believes it holds.
 
 What a contender believes is not what ZooKeeper knows: with some flaws, two contenders believe at
 the same time that they hold an exclusive lock.
 """
 
-from zktop.demo.contender_log import ContenderLog
+from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.processes import ContenderChange
 from zktop.demo_types.contender_state import ContenderStep
 from zktop.model.facts import Session
 
 
-class FullLog(ContenderLog):
-    """A contender log for tests; `until` may wait for anything in it."""
+class FullLog(ContenderTally):
+    """A tally for tests; `until` may wait for anything in it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from zktop.app.connection_settings import demo_connection
 from zktop.config.keys_and_defaults import Config
-from zktop.demo.contender_log import ContenderLog
+from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.lessons import LESSONS
 from zktop.demo.permission import Permission
 from zktop.demo.processes import ContenderChange, ProcessPool
@@ -49,7 +49,7 @@ class Contenders:
         self.hosts = hosts or config.hosts
         self.permission = Permission(self.root, config.demo.allow, is_own_server=hosts is not None)
         self._max_contenders = config.demo.max_contenders
-        self._log = ContenderLog()
+        self._tally = ContenderTally()
         self._lines: deque[LogLine] = deque(maxlen=MAX_LINES)
         self._ended: deque[ContenderState] = deque(maxlen=MAX_ENDED_SHOWN)
         self._on_change: Callable[[], None] = lambda: None
@@ -87,7 +87,7 @@ class Contenders:
     @property
     def sessions(self) -> tuple[Session, ...]:
         """The sessions of all contenders, including those that outlive a killed contender."""
-        return self._log.our_sessions
+        return self._tally.our_sessions
 
     @property
     def progress(self) -> SceneProgress:
@@ -151,7 +151,7 @@ class Contenders:
     @cached_property
     def _player(self) -> ScenePlayer:
         return ScenePlayer(
-            self._pool, self._log, self._connection, self._add_progress, root=self.root
+            self._pool, self._tally, self._connection, self._add_progress, root=self.root
         )
 
     def _run_in_pool(self, what: str, act: Callable[[], object]) -> None:
@@ -176,7 +176,7 @@ class Contenders:
             if step.what in COUNTED_STEPS:
                 self._counted.append(step)
                 self._is_count_due.set()
-        self._log.add(change)
+        self._tally.add(change)
         self._on_change()
 
     def _add_progress(self, progress: SceneProgress) -> None:

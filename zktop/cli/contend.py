@@ -15,7 +15,7 @@ from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
 from zktop.demo.__main__ import run_contender
-from zktop.demo.contender_log import ContenderLog
+from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.step_reporter import OnStep
@@ -154,11 +154,11 @@ def _contend_together(
     orders: Sequence[ContenderOrder], on_step: OnStep, max_contenders: int
 ) -> int:
     """Run each contender as a process; return their exit code if all have the same, else 1."""
-    log = ContenderLog()
+    tally = ContenderTally()
     failures: list[OSError] = []  # to write the output
 
     def on_change(change: ContenderChange) -> None:
-        log.add(change)
+        tally.add(change)
         if change.state.exit_code and change.state.last_words:
             narrate(f"{change.state.name}: {change.state.last_words}")
         if change.step and not failures:
@@ -166,17 +166,17 @@ def _contend_together(
                 on_step(change.step)
             except OSError as failure:  # the pool's thread must keep running
                 failures.append(failure)
-                log.wake()
+                tally.wake()
 
     with ProcessPool(on_change, max_contenders) as pool:
         for order in orders:
             pool.start(order)
         names = {order.name for order in orders}
-        while not log.until(lambda: bool(failures) or names <= log.ended.keys(), WAIT_S):
+        while not tally.until(lambda: bool(failures) or names <= tally.ended.keys(), WAIT_S):
             pass
     if failures:
         raise failures[0]
-    codes = {state.exit_code for state in log.ended.values()}
+    codes = {state.exit_code for state in tally.ended.values()}
     code = codes.pop() if len(codes) == 1 else None
     return ExitCode.FINDINGS if code is None or code < 0 else code
 

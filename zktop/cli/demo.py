@@ -22,7 +22,7 @@ from zktop.cli.scene import complete_scene
 from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
-from zktop.demo.contender_log import ContenderLog
+from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named
@@ -96,14 +96,14 @@ def _names_ensemble(effective: EffectiveConfig) -> bool:
 
 def _print_demo(config: Config, name: str, sandbox: str | None, duration: Millis | None) -> None:
     """Play the scene repeatedly; print a report after each change."""
-    log, settings = ContenderLog(), demo_connection(config, sandbox)
+    tally, settings = ContenderTally(), demo_connection(config, sandbox)
     printed: tuple[object, ...] = ()
     narration: list[str] = []
     with (
-        ProcessPool(log.add, config.demo.max_contenders) as pool,
+        ProcessPool(tally.add, config.demo.max_contenders) as pool,
         ScenePlayer(
             pool,
-            log,
+            tally,
             settings,
             lambda _progress: None,
             root=config.demo.root,

@@ -10,7 +10,7 @@ from zktop.cli.common.output import flush, narrate, put
 from zktop.cli.contend import check_permission
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
-from zktop.demo.contender_log import ContenderLog
+from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
@@ -55,20 +55,20 @@ def command(
     effective = effective_config(overrides)
     check_permission(effective)
     config = effective.config
-    log = ContenderLog()
+    tally = ContenderTally()
 
     def on_change(change: ContenderChange) -> None:
-        log.add(change)
+        tally.add(change)
         if change.step:
             narrate(f"    {change.step.line()}")
 
     with signals_as_ctrl_c(), ProcessPool(on_change, config.demo.max_contenders) as pool:
         settings = demo_connection(config)
         root = config.demo.root
-        scene_run = SceneRun(scene_named(name), pool, log, settings, _print_line, root=root)
+        scene_run = SceneRun(scene_named(name), pool, tally, settings, _print_line, root=root)
         try:
             scene_run.play(pace / SECOND_MS)
-            log.until(lambda: False, keep / SECOND_MS)  # ctrl-c ends it sooner
+            tally.until(lambda: False, keep / SECOND_MS)  # ctrl-c ends it sooner
         finally:
             narrate("cleaning up")
             scene_run.clean_up()

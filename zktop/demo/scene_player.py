@@ -11,7 +11,7 @@ from kazoo.exceptions import KazooException, NoNodeError, NotEmptyError
 from msgspec.structs import replace
 
 from zktop.demo.client import StoppableEvent, connect
-from zktop.demo.contender_log import ContenderLog
+from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo.step_reporter import StepReporter
 from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
@@ -38,7 +38,7 @@ class SceneFailedError(ZktopError):
 
 
 class SceneRun:
-    """One run of a scene, with the contenders of a pool and the log of their steps.
+    """One run of a scene, with the contenders of a pool and the tally of their steps.
 
     Call `play` and `step` from one thread at a time; `stop` from any.
     """
@@ -47,7 +47,7 @@ class SceneRun:
         self,
         scene: Scene,
         pool: ProcessPool,
-        log: ContenderLog,
+        tally: ContenderTally,
         connection: ClientSettings,
         on_line: Callable[[SceneLine], None],
         *,
@@ -56,7 +56,7 @@ class SceneRun:
         self.scene = scene
         self.folder = f"{root}/{scene.name}"
         self.played = 0  # moves
-        self._pool, self._log = pool, log
+        self._pool, self._tally = pool, tally
         self._connection, self._on_line, self._root = connection, on_line, root
         self._stopped = False
         self._before: dict[str, Counter[StepKind]] = {}  # steps before the current move
@@ -71,7 +71,7 @@ class SceneRun:
         while not self.over:
             self.step()
             if not self.over:
-                self._log.until(lambda: self._stopped, pace_s)
+                self._tally.until(lambda: self._stopped, pace_s)
 
     def step(self) -> None:
         """Play one move, and wait for the steps that it expects."""
@@ -82,7 +82,7 @@ class SceneRun:
             self._narrate(0, f"{self.scene.title}. {self.scene.teaches}")
         move = self.scene.moves[self.played]
         self._narrate(self.played + 1, move.says)
-        self._log.until(lambda: self._stopped, move.rest_s)  # rest, or until stopped
+        self._tally.until(lambda: self._stopped, move.rest_s)  # rest, or until stopped
         self._perform(move)
         self.played += 1
         if self.over and not self._stopped:
@@ -91,7 +91,7 @@ class SceneRun:
     def stop(self) -> None:
         """End the scene at the current move; call `clean_up` next."""
         self._stopped = True
-        self._log.wake()
+        self._tally.wake()
 
     def clean_up(self) -> None:
         """End the scene's contenders and delete its folder, and the root if that is empty."""
@@ -112,7 +112,7 @@ class SceneRun:
 
     def _perform(self, move: SceneMove) -> None:
         """Carry out a move; contenders of one lock start one by one, to queue up in order."""
-        self._before = self._log.all_counts() if move.acts else {}
+        self._before = self._tally.all_counts() if move.acts else {}
         starts = [act for act in move.acts if isinstance(act, StartContender)]
         is_one_queue = len({start.claims[0].path for start in starts}) < len(starts)
         expected = list(move.until)
@@ -138,10 +138,10 @@ class SceneRun:
     def _wait_for(self, expected: Sequence[ExpectedStep], ended: Sequence[str]) -> None:
         def missing() -> list[str]:
             steps = [f"{one.name} {one.what}" for one in expected if not self._since(one)]
-            return steps + [f"{name} ended" for name in ended if name not in self._log.ended]
+            return steps + [f"{name} ended" for name in ended if name not in self._tally.ended]
 
         within_s = MOVE_TIMEOUT_S + 3 * self._connection.session_timeout_s
-        if not self._log.until(lambda: self._stopped or not missing(), within_s):
+        if not self._tally.until(lambda: self._stopped or not missing(), within_s):
             raise SceneFailedError(
                 f"scene {self.scene.name}, move {self.played + 1}: "
                 f"did not happen within {within_s:g} s: " + ", ".join(missing())
@@ -150,7 +150,7 @@ class SceneRun:
     def _since(self, step: ExpectedStep) -> int:
         """Return how often this step was reported since the start of the current move."""
         before = self._before.get(step.name, Counter())
-        return self._log.count(step.name, step.what) - before[step.what]
+        return self._tally.count(step.name, step.what) - before[step.what]
 
     def _plays(self, state: ContenderState) -> bool:
         return any(claim.path.startswith(f"{self.folder}/") for claim in state.order.claims)
@@ -162,7 +162,7 @@ class SceneRun:
                 with contextlib.suppress(UsageError):  # it has ended in the meantime
                     command(name)
             if command != self._pool.thaw:
-                self._log.until(lambda: names <= self._log.ended.keys(), CLOSE_TIMEOUT_S)
+                self._tally.until(lambda: names <= self._tally.ended.keys(), CLOSE_TIMEOUT_S)
 
     def _narrate(self, number: int, says: str) -> None:
         self._on_line(SceneLine(self.scene.name, number, len(self.scene.moves), says))
@@ -179,7 +179,7 @@ class ScenePlayer:
     def __init__(
         self,
         pool: ProcessPool,
-        log: ContenderLog,
+        tally: ContenderTally,
         connection: ClientSettings,
         on_progress: Callable[[SceneProgress], None],
         *,
@@ -189,7 +189,7 @@ class ScenePlayer:
         """`on_progress` is called in the player's thread and must not raise."""
         self.progress = SceneProgress()
         self.failure: Exception | None = None
-        self._pool, self._log = pool, log
+        self._pool, self._tally = pool, tally
         self._connection, self._on_progress, self._root = connection, on_progress, root
         self._repeat_after_s = repeat_after_s
         self._scene_run: SceneRun | None = None
@@ -265,7 +265,7 @@ class ScenePlayer:
     def _load(self, scene: Scene) -> None:
         self._clear()
         self._scene_run = SceneRun(
-            scene, self._pool, self._log, self._connection, self._add_line, root=self._root
+            scene, self._pool, self._tally, self._connection, self._add_line, root=self._root
         )
         self._set(scene=scene, folder=self._scene_run.folder)
 

@@ -1,4 +1,4 @@
-"""Log of the demo contenders: counts of their steps, their sessions, how they ended."""
+"""What is known of the demo contenders: counts of their steps, their sessions, how they ended."""
 
 import threading
 from collections import Counter, defaultdict
@@ -12,7 +12,7 @@ MAX_ENDED = 100  # contenders; a scene has far fewer
 MAX_ENDED_SESSIONS = 64  # lost sessions, and those of ended contenders, which soon expire
 
 
-class ContenderLog:
+class ContenderTally:
     """Filled by a process pool, read from any thread; only `until` waits."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class ContenderLog:
             self._news.notify_all()
 
     def until(self, condition: Callable[[], bool], within_s: float) -> bool:
-        """Wait until a condition on this log holds; False after a timeout."""
+        """Wait until a condition on this tally holds; False after a timeout."""
         with self._news:
             return self._news.wait_for(condition, within_s)
 

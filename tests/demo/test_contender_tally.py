@@ -1,4 +1,4 @@
-"""The states of contenders, folded from their steps, and the log of what they report."""
+"""The states of contenders, folded from their steps, and the tally of what they report."""
 
 from concurrent.futures import Future
 from functools import partial
@@ -7,7 +7,7 @@ import pytest
 from demo.contenders import PATIENCE_S, Bench
 from msgspec.structs import replace
 
-from zktop.demo.contender_log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog
+from zktop.demo.contender_tally import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderTally
 from zktop.demo.processes import ContenderChange
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim
 from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
@@ -33,26 +33,26 @@ def after(*steps: ContenderStep) -> ContenderState:
     return state
 
 
-def log_of(*steps: ContenderStep) -> ContenderLog:
-    """A log with these steps of ann."""
-    log, state = ContenderLog(), ContenderState(ORDER, 7)
-    log.add(ContenderChange(state))
+def tally_of(*steps: ContenderStep) -> ContenderTally:
+    """A tally with these steps of ann."""
+    tally, state = ContenderTally(), ContenderState(ORDER, 7)
+    tally.add(ContenderChange(state))
     for one in steps:
         state = state.after(one)
-        log.add(ContenderChange(state, one))
-    return log
+        tally.add(ContenderChange(state, one))
+    return tally
 
 
-def live_and_die(log: ContenderLog, number: int, *, dies: bool = True) -> None:
+def live_and_die(tally: ContenderTally, number: int, *, dies: bool = True) -> None:
     """A contender starts, connects and, mostly, ends."""
     name = f"n{number}"
     connected = step("connected", session=hex(number + 1), who=name)
     before = ContenderState(replace(ORDER, name=name), 7)
     state = before.after(connected)
-    log.add(ContenderChange(before))
-    log.add(ContenderChange(state, connected))
+    tally.add(ContenderChange(before))
+    tally.add(ContenderChange(state, connected))
     if dies:
-        log.add(ContenderChange(state.after_exit(0, Text(""))))
+        tally.add(ContenderChange(state.after_exit(0, Text(""))))
 
 
 CONNECTED = step("connected", session="0xffff000000000001")
@@ -134,38 +134,38 @@ def test_a_contender_that_ended_holds_nothing():
 
 def test_the_session_of_an_ended_contender_is_known():
     """It may live on until it expires, and a report still shows it."""
-    log = log_of(*HAS_X)
-    log.add(ContenderChange(after(*HAS_X).after_exit(0, Text(""))))
+    tally = tally_of(*HAS_X)
+    tally.add(ContenderChange(after(*HAS_X).after_exit(0, Text(""))))
 
-    assert log.our_sessions == (0xFFFF000000000001,)
+    assert tally.our_sessions == (0xFFFF000000000001,)
 
 
 def test_the_number_of_ended_contenders_is_bounded():
     """A UI may run for weeks."""
-    log = ContenderLog()
+    tally = ContenderTally()
     for number in range(MAX_ENDED + 10):
-        live_and_die(log, number)
+        live_and_die(tally, number)
 
-    assert len(log.ended) == len(log.counts) == MAX_ENDED
-    assert len(log.our_sessions) == 1 + MAX_ENDED_SESSIONS  # one lived when it connected
+    assert len(tally.ended) == len(tally.counts) == MAX_ENDED
+    assert len(tally.our_sessions) == 1 + MAX_ENDED_SESSIONS  # one lived when it connected
 
 
 def test_a_living_contender_is_ours_however_many_came_after_it():
     """Its session must not be taken for another client's."""
-    log = ContenderLog()
+    tally = ContenderTally()
     for number in range(2 * MAX_ENDED_SESSIONS):
-        live_and_die(log, number, dies=number > 0)
+        live_and_die(tally, number, dies=number > 0)
 
-    assert 1 in log.our_sessions
+    assert 1 in tally.our_sessions
 
 
 def test_our_sessions_are_the_same_object_until_a_contender_connects():
     """Every report of a long run keeps it; a set each would be most of the memory."""
-    log = log_of(*HAS_X)
-    known = log.our_sessions
-    log.add(ContenderChange(after(*HAS_X).after_exit(0, Text(""))))
+    tally = tally_of(*HAS_X)
+    known = tally.our_sessions
+    tally.add(ContenderChange(after(*HAS_X).after_exit(0, Text(""))))
 
-    assert log.our_sessions is known
+    assert tally.our_sessions is known
 
 
 @pytest.mark.parametrize("hosts", ["sandbox"], indirect=True)
