@@ -15,7 +15,6 @@ from model.builders import NOW, ZK1, connections, own, row, session, watches, wo
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
 from zktop.model.findings.apply import Examination, examine_lock
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.causes import WaitsAhead, listings
 from zktop.model.findings.context import (
     EnsembleContext,
     LockContext,
@@ -25,6 +24,8 @@ from zktop.model.findings.context import (
     places_in,
 )
 from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
+from zktop.model.findings.listing.causes import WaitsAhead
+from zktop.model.findings.listing.list_in_steps import listings
 from zktop.model.history.duration_samples import Durations
 from zktop.model.history.events import FormerMember, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay

@@ -12,9 +12,9 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
 from zktop.model.findings import tracker
 from zktop.model.findings.apply import Examination, examine_lock, examine_session
-from zktop.model.findings.causes import MANY
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import LockContext, SessionContext
+from zktop.model.findings.listing.group_similar import MANY
 from zktop.model.findings.schedule import (
     LONGEST_PAUSE_MS,
     LONGEST_SAME_MS,

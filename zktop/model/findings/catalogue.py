@@ -21,7 +21,7 @@ from zktop.model.findings import (
     two_owners,
 )
 from zktop.model.findings.context import EnsembleContext, LockContext, SessionContext
-from zktop.model.findings.finding import Rule
+from zktop.model.findings.finding import SEVERITIES, Finding, Rule
 
 AnyRule: TypeAlias = "Rule[LockContext] | Rule[SessionContext] | Rule[EnsembleContext]"
 
@@ -64,3 +64,9 @@ SESSION_RULES: Final = tuple(
 ENSEMBLE_RULES: Final = tuple(
     cast("Rule[EnsembleContext]", rule) for rule in RULES if rule.scope in ("whole", "server")
 )
+
+
+def order(finding: Finding) -> tuple[int, int, int, str]:
+    """The sort key on screen: by severity, by rank of the rule, then oldest first."""
+    since = finding.since or 0
+    return SEVERITIES.index(finding.severity), RANK[finding.rule], since, finding.id

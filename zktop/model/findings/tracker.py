@@ -26,7 +26,6 @@ from zktop.model.findings.apply import (
     examine_session,
 )
 from zktop.model.findings.catalogue import SCOPES, TABLE_RULES
-from zktop.model.findings.causes import FindingList, WaitsAhead
 from zktop.model.findings.confirm import NO_FINDINGS, CurrentFindings, SubjectFindings
 from zktop.model.findings.context import (
     NO_ROOT_CHANGES,
@@ -41,6 +40,8 @@ from zktop.model.findings.context import (
 )
 from zktop.model.findings.deadlocks import LockNode, tangled_nodes, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
+from zktop.model.findings.listing.causes import WaitsAhead
+from zktop.model.findings.listing.list_in_steps import FindingList
 from zktop.model.findings.schedule import (
     FIRST,
     LONGEST_SAME_MS,

@@ -18,21 +18,12 @@ from model.findings.cases import (
 )
 
 from zktop.model.findings.catalogue import RANK
-from zktop.model.findings.causes import (
-    CAUSES,
-    DELAYS,
-    FINDINGS_PER_STEP,
-    MANY,
-    ROOTS,
-    STILL_MANY,
-    FindingList,
-    Listing,
-    WaitsAhead,
-    listings,
-)
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import waits_of
 from zktop.model.findings.finding import Finding
+from zktop.model.findings.listing.causes import CAUSES, DELAYS, ROOTS, WaitsAhead
+from zktop.model.findings.listing.group_similar import MANY, STILL_MANY, Listing
+from zktop.model.findings.listing.list_in_steps import FINDINGS_PER_STEP, FindingList, listings
 from zktop.model.text import Text
 
 PATTERN = only("B1", ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))

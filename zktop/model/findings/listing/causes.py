@@ -1,0 +1,138 @@
+"""Which finding follows from which: one alarm per cause, with its effects folded under it.
+
+A finding follows from another if its rule lists the other's rule as a cause, and both are about
+the same node, session or lock. A finding that may just be a delay also follows from one that
+blocks a lock for which its session waits, directly or through other locks.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+from typing import Final, get_args
+
+import msgspec
+
+from zktop.model.facts import Session
+from zktop.model.findings.catalogue import RULES, AnyRule, order
+from zktop.model.findings.finding import FOREVER, By, Finding
+from zktop.model.text import Text
+
+MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
+
+# Rules whose findings hold up all waiters of a lock; rules whose findings may just be delays.
+ROOTS: Final = frozenset(rule.id for rule in RULES if rule.blocks)
+DELAYS: Final = frozenset(rule.id for rule in RULES if rule.is_delay)
+
+_FOREVER: Final = frozenset(rule.id for rule in RULES if rule.blocks == "forever")
+
+
+def _causes(rule: AnyRule) -> tuple[tuple[frozenset[str], By], ...]:
+    return tuple(
+        (_FOREVER if ids == FOREVER else frozenset(ids.split()), by) for by, ids in rule.after
+    )
+
+
+# effect -> the rules it may follow from, and what the two findings must have in common
+CAUSES: Final = {rule.id: _causes(rule) for rule in RULES if rule.after}
+
+
+class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
+    """The locks that a session waits in, and the sessions that hold a lock."""
+
+    waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()
+    held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
+
+
+def cached(ahead: WaitsAhead) -> WaitsAhead:
+    """Cache the answers: thousands of findings ask about the same sessions and locks."""
+    return WaitsAhead(
+        cache(lambda session: tuple(ahead.waits_in(session))),
+        cache(lambda lock: tuple(ahead.held_by(lock))),
+    )
+
+
+class CauseIndex:
+    """Findings that may be causes, by node, session and lock.
+
+    Thousands of findings of one rule are common. So a finding is indexed only if its rule is a
+    possible cause of another rule present, and looked up only if its rule has such a cause.
+    """
+
+    def __init__(self, present: AbstractSet[str]) -> None:
+        self._has_roots = bool(present & ROOTS)
+        self._causes = {
+            rule: [(there, by) for rules, by in CAUSES.get(rule, ()) if (there := present & rules)]
+            for rule in present
+        }
+        blamed = {
+            rule for causes in self._causes.values() for there, _ in causes for rule in there
+        }
+        self._blamed = blamed | ROOTS if present & DELAYS else blamed
+        self._by: dict[tuple[By, object], list[Finding]] = {}
+        self._is_sorted: set[tuple[By, object]] = set()
+
+    def file(self, finding: Finding) -> None:
+        """Index a finding if it may be a cause; a C1 note is not one."""
+        is_hint = finding.confidence == "C1" and finding.severity == "info"
+        if finding.rule in self._blamed and not is_hint:
+            for by in get_args(By):
+                for key in _keys(finding, by):
+                    self._by.setdefault((by, key), []).append(finding)
+
+    def note_cause(self, finding: Finding, ahead: WaitsAhead, causes: dict[str, str]) -> None:
+        """Add the id of the finding that this one follows from, if any."""
+        cause = self._cause(finding, ahead)
+        if cause is not None:
+            causes[finding.id] = cause
+
+    def _cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
+        for rules, by in self._causes[finding.rule]:
+            for key in _keys(finding, by):
+                for other in self._filed(by, key):
+                    if other.rule in rules and other.id != finding.id:
+                        return other.id
+        is_delay = finding.rule in DELAYS and self._has_roots
+        return self._cause_ahead(finding, ahead) if is_delay else None
+
+    def _filed(self, by: By, key: object) -> Sequence[Finding]:
+        """The findings about this, in screen order."""
+        found = self._by.get((by, key))
+        if found is None:
+            return ()
+        if (by, key) not in self._is_sorted:
+            self._is_sorted.add((by, key))
+            found.sort(key=order)
+        return found
+
+    def _cause_ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
+        """Find a cause in the locks its sessions wait in, then in those their holders wait in."""
+        known: set[Session] = set(finding.sessions)
+        front = list(finding.sessions)
+        for _ in range(MAX_LOCKS_AHEAD):
+            locks = sorted({lock for session in front for lock in ahead.waits_in(session)})
+            for lock in locks:
+                for other in self._filed("lock", lock):
+                    if other.rule in ROOTS and other.id != finding.id:
+                        return other.id
+            front = sorted({s for lock in locks for s in ahead.held_by(lock)} - known)
+            known.update(front)
+        return None
+
+
+def _keys(finding: Finding, by: By) -> Iterator[object]:
+    if by == "session":
+        yield from finding.sessions
+    elif by == "lock":
+        yield from finding.locks
+    else:
+        yield from ((lock, node) for lock in finding.locks for node in finding.nodes)
+
+
+def first_cause(effect: str, causes: Mapping[str, str]) -> str | None:
+    """Follow causes to the first one; None for findings that are causes of each other."""
+    seen = {effect}
+    at = causes[effect]
+    while at in causes and at not in seen:
+        seen.add(at)
+        at = causes[at]
+    return None if at == effect else at

@@ -1,0 +1,120 @@
+"""Lists all findings in screen order, in steps: a few per look while there are many."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain, islice
+from typing import Final
+
+from zktop.model.facts import Millis
+from zktop.model.findings.catalogue import order
+from zktop.model.findings.confirm import SubjectFindings
+from zktop.model.findings.finding import Finding
+from zktop.model.findings.listing.causes import CauseIndex, WaitsAhead, cached
+from zktop.model.findings.listing.group_similar import Grouping, Listing
+from zktop.model.findings.schedule import Subject
+
+FINDINGS_PER_STEP: Final = 2_500  # at most 10 ms
+LISTED_PER_MS: Final = 5  # so 10,000 findings take two seconds
+NO_LISTING: Final = Listing()
+
+
+class FindingList:
+    """The newest listing; the next one is built in steps, one per look."""
+
+    def __init__(self) -> None:
+        self.is_changed = True  # since the newest listing was started
+        self._listing = NO_LISTING
+        self._next: Iterator[Listing | None] | None = None
+        self._begun_at: Millis = 0
+        self._number = 0  # of all findings
+        self._reworded: dict[str, Finding] = {}  # by id: only the wording changed since then
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self._listing.findings
+
+    @property
+    def unseen(self) -> AbstractSet[str]:
+        """The ids of findings hidden in a group."""
+        return self._listing.unseen
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a listing is being built."""
+        return self._next is not None
+
+    def note(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
+        """Record the previous and current findings about one subject."""
+        self._number += len(after) - len(before)
+        if are_reworded(before, after):
+            self._reworded.update((one.id, one) for one in after)
+        else:
+            self.is_changed |= after != before
+
+    def advance(
+        self,
+        subjects: Mapping[Subject, SubjectFindings],
+        ahead: WaitsAhead,
+        now: Millis,
+        *,
+        thorough: bool,
+    ) -> bool:
+        """Continue to list or reword the findings; return whether the listing was replaced.
+
+        Listing a thousand takes 10 ms, so the pause between two listings grows with their number.
+        """
+        is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
+        if thorough and self._next is not None:  # the unfinished one has older findings
+            self._next, self.is_changed = None, True
+        if self._next is None and is_due and self.is_changed:
+            shown = chain.from_iterable(one.shown for one in tuple(subjects.values()))
+            self._next = listings(shown, ahead, self._listing)
+            self._begun_at, self.is_changed, self._reworded = now, False, {}
+        elif self._next is None and is_due and self._reworded:
+            reworded, self._reworded, self._begun_at = self._reworded, {}, now
+            return self._replace(self._listing.reworded(reworded))
+        for made in islice(self._next or (), None if thorough else 1):
+            if made is not None:
+                self._next = None
+                return self._replace(made)
+        return False
+
+    def _replace(self, listing: Listing) -> bool:
+        before, self._listing = self._listing, listing
+        return listing is not before
+
+
+def listings(
+    findings: Iterable[Finding], ahead: WaitsAhead, before: Listing = NO_LISTING
+) -> Iterator[Listing | None]:
+    """List findings in steps: yield None after each but the last, then the listing."""
+    found: dict[str, Finding] = {}
+    yield from _in_steps(findings, lambda one: found.update({one.id: one}))
+    ahead = cached(ahead)
+    index = CauseIndex({one.rule for one in found.values()})
+    yield from _in_steps(found.values(), index.file)
+    causes: dict[str, str] = {}
+    yield from _in_steps(found.values(), lambda one: index.note_cause(one, ahead, causes))
+    grouping = Grouping(causes, before.groups.keys())
+    yield from _in_steps(found.values(), grouping.sort)
+    grouping.close()
+    yield from _in_steps(grouping.effects, grouping.sort_effect)
+    grouping.close()
+    yield grouping.listing()
+
+
+def _in_steps(findings: Iterable[Finding], work: Callable[[Finding], None]) -> Iterator[None]:
+    for number, finding in enumerate(findings, 1):
+        work(finding)
+        if number % FINDINGS_PER_STEP == 0:
+            yield None
+
+
+def are_reworded(before: Sequence[Finding], after: Sequence[Finding]) -> bool:
+    """Whether only the wording changed: then order and causes stay the same."""
+    return before != after and list(map(_fixed, before)) == list(map(_fixed, after))
+
+
+def _fixed(finding: Finding) -> tuple[object, ...]:
+    """What the order and the cause of a finding depend on."""
+    return order(finding), finding.nodes, finding.sessions, finding.locks
