@@ -7,6 +7,7 @@ with its letters, rank and causes.
 from typing import Final, TypeAlias, cast
 
 from zktop.model.findings import (
+    busy_pollers,
     contention,
     dead_holders,
     deadlocks,
@@ -31,6 +32,7 @@ FAMILIES: Final = (
     own_earlier_nodes,
     foreign_children,
     missed_wakeups,
+    busy_pollers,
     herds,
     two_owners,
     sequence_numbers,

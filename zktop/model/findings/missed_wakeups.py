@@ -1,4 +1,4 @@
-"""L1 to L6: waiters that nothing will wake, or that poll.
+"""L1 to L5: waiters that nothing will wake.
 
 A waiter watches another node. If it watches nothing, its wake-up is lost, unless it owns the lock
 by the rules of another client: two recipes write nodes that look alike, and some clients compare
@@ -8,12 +8,12 @@ whole names instead of the numbers at their end. The first section finds such cl
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from zktop.model.facts import Session, split
+from zktop.model.facts import split
+from zktop.model.findings.busy_pollers import is_polling
 from zktop.model.findings.context import LockContext, MemberWatches
 from zktop.model.findings.finding import (
     SILENCE,
     LookAgainAt,
-    MissingInput,
     Rule,
     RuleMatch,
     RuleResult,
@@ -142,10 +142,6 @@ def _node(member: Member) -> tuple[int | str, ...]:
 
 def _arrival(member: Member) -> tuple[int | str, ...]:
     return member.czxid, member.sequence or 0, member.node
-
-
-POLLS = frozenset({"GETC", "EXIS", "GETD", "CREA", "DELE"})
-POLLING_MS = 10_000
 
 
 @Rule(
@@ -363,54 +359,3 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
                 as_of=ctx.ensemble.watched_at(seen.member.owner),
                 patience_ms=ctx.thresholds.settle,
             )
-
-
-@Rule(
-    "L6",
-    "busy-poller",
-    "warning",
-    tables=("watches", "connections"),
-    code="POL",
-    after=(("lock", "L9"),),
-    only_if=("waiters", "watches", "connections"),
-)
-def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
-    """A waiter polls instead of watching."""
-    for seen in ctx.mismatched:
-        session = seen.member.owner
-        presence = None if seen.watched else ctx.ensemble.presence(session)
-        if presence is None:
-            continue
-        if ctx.shared.sessions.requests_per_s(session) is None:
-            yield MissingInput(
-                "one connection table is not enough to know a request rate", "history"
-            )
-        elif is_polling(ctx, session) and presence.last_operation in POLLS:
-            yield _poller(ctx, seen.member, presence.at)
-
-
-def is_polling(ctx: LockContext, session: Session) -> bool:
-    """Whether it makes more requests than a patient waiter would."""
-    sessions = ctx.shared.sessions
-    rate, step = sessions.requests_per_s(session), sessions.step(session)
-    if rate is None or step is None or rate <= ctx.thresholds.busy_polls_per_second:
-        return False
-    if sessions.idle_since(session) is None:
-        return True
-    return step.requests > 2 * step.notifications  # otherwise it only pings, or watches wake it
-
-
-def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
-    name, rate = ctx.name_of(member), ctx.shared.sessions.requests_per_s(member.owner) or 0
-    return RuleMatch(
-        about=ctx.about(member),
-        sentence=f"{name} polls {ctx.name}: {rate:.1f} requests a second while it waits.",
-        confidence="C2",
-        evidence=(
-            (True, "it has no watch in this lock, and its last operation fits a poll"),
-            (None, "its requests are about this lock"),
-        ),
-        advice="Let it watch its predecessor; every poll costs the whole ensemble.",
-        as_of=at,
-        patience_ms=POLLING_MS,
-    )
