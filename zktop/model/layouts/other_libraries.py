@@ -18,6 +18,8 @@ _NUMBERS: Final = ClientView(
     counts="all", key=BY_NUMBER, compare="number", about="an id before the number"
 )
 
+ACQUIRED: Final = b"ACQUIRED"  # holders of a medallion-semaphore write it into their nodes
+
 SHORT: Final = (
     Layout(
         name="medallion-semaphore",

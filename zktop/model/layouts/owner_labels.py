@@ -18,6 +18,7 @@ import msgspec
 
 from zktop.model.facts import MAX_DATA_BYTES
 from zktop.model.layouts.layout import MACROS, Layout, ParsedName
+from zktop.model.layouts.other_libraries import ACQUIRED
 from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 
 _SPACE = 0x20
@@ -27,7 +28,7 @@ REVOKE: Final = b"__REVOKE__"  # written by Curator's Revoker
 REVOKED: Final = frozenset((REVOKE, b"unlock"))  # data that asks the owner to release
 
 _CONSTANTS: Final = {
-    b"lock", b"0", b"1", b"unlock", REVOKE, b"ACQUIRED", b"\x12\x34", b"UP",
+    b"lock", b"0", b"1", b"unlock", REVOKE, ACQUIRED, b"\x12\x34", b"UP",
     b"application_id=Unknown",
 }  # fmt: skip
 # Compiled on first use, because few labels need them.

@@ -12,11 +12,11 @@ from typing import Literal
 import msgspec
 
 from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.other_libraries import ACQUIRED
 from zktop.model.locks.lock import Member, WatchLookup
 
 _MAX_EXAMINED = 8  # waiters whose watches are examined
 _LONGEST_NUMBER = 10
-ACQUIRED = b"ACQUIRED"
 
 
 class Leases(msgspec.Struct, frozen=True):
