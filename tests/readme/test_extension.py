@@ -113,9 +113,9 @@ print(*Examiner().look(known, NOW).paths)
 
 def test_a_layout_told_by_its_shape_is_one_object_and_one_entry(copy: Copy) -> None:
     """It is listed, a root of it is a lock, its part is none, and the config knows its name."""
-    shapes, first = "zktop/model/locks/shapes", "    elections.RUBY,\n"
-    copy.replace(f"{shapes}/__init__.py", first, f"    elections.ACME,\n{first}")
-    copy.add(f"{shapes}/elections.py", ACME_SHAPE)
+    shapes, first = "zktop/model/locks/shapes", "    elections_by_fixed_names.RUBY,\n"
+    copy.replace(f"{shapes}/__init__.py", first, f"    elections_by_fixed_names.ACME,\n{first}")
+    copy.add(f"{shapes}/elections_by_fixed_names.py", ACME_SHAPE)
     copy.add("acme.yaml", "roots:\n  - path: /app\n    layout: acme-chief\n")
     path = os.pathsep.join([str(copy.folder), str(ROOT / "tests")])
 

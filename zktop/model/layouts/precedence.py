@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from zktop.model.layouts import main_libraries, other_libraries
-from zktop.model.layouts.infrastructure import ACCUMULO, MESOS, SERVERS
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.main_libraries import CURATOR, GO, KAZOO_LOCK, RUBY, ZKTOOLS
+from zktop.model.layouts.numbered_nodes_of_servers import ACCUMULO, MESOS, SERVERS
 
 _NAMES: Final[tuple[Layout, ...]] = (
     KAZOO_LOCK,

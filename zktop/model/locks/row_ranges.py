@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from zktop.model.layouts.infrastructure import ACCUMULO
+from zktop.model.layouts.numbered_nodes_of_servers import ACCUMULO
 from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.queue_warnings import QueueOddities
 

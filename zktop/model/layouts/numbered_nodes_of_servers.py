@@ -1,4 +1,7 @@
-"""Layouts of well-known servers that implement locks and elections themselves."""
+"""Layouts of well-known servers whose locks and elections are numbered nodes.
+
+Servers that use fixed names, as Patroni does, are in `locks/shapes/elections_by_fixed_names.py`.
+"""
 
 from typing import Final
 
