@@ -80,6 +80,14 @@ async def test_children_is_not_cut_beside_two_lanes_of_arrows() -> None:
     assert any("◀─╮" in line for line in lines)
 
 
+async def test_arrows_in_two_lanes_push_no_column_out() -> None:
+    """In a narrow window `children?` is cut."""
+    children = [plain(f"x{number}", number) for number in range(4)]
+    tables = watching({children[3].owner: (children[2],)}), all_connected(children)
+    async with page_on(PAGE, looked([*facts(*children), *tables]), (80, 24)) as (_, pilot):
+        assert "BLOCKED BY" in await shown(pilot)
+
+
 async def test_enter_on_a_place_opens_its_session() -> None:
     """With the session as the subject."""
     async with page_on(PAGE, looked(facts(*queue("XX")))) as (app, pilot):

@@ -19,7 +19,7 @@ from zktop.ui.screens.lock.queue_summary import position_ranges
 from zktop.ui.screens.lock.rows import QueueRow, index_of
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line, width_of
 from zktop.ui.widgets.panel import Panel
-from zktop.ui.widgets.table import Column, RowGroup, Table
+from zktop.ui.widgets.table import Column, RowGroup, Table, fitting
 
 CHILDREN: Final = line(("children?", "unknown"))
 REPORTED_CHILDREN: Final = line(("→ ", "good"), "children")
@@ -349,7 +349,12 @@ class QueueTable(Panel, Table[QueueRow]):
         drawn = [row for row in rows if isinstance(row, QueueRow)]
         self._arrows = arrow_rows(drawn)
         has_servers = any(row.detail.report.ensemble.has_several_servers for row in drawn[:1])
-        self.use(self._columns_with(self._watches_cells(drawn), has_servers=has_servers))
+        usual, wide = (
+            self._columns_with(cells, has_servers=has_servers)
+            for cells in (WATCHES_CELLS, self._watches_cells(drawn))
+        )
+        room = self.room.width - self._margin
+        self.use(wide if len(fitting(wide, room)) == len(fitting(usual, room)) else usual)
         super().show(rows, note)
         before = self._blocking
         self._find_blocking()
