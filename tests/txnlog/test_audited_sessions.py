@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from txnlog.log_writer import ANN, BOB, story
 
-from zktop.txnlog.audit_lines import AuditedClient, audit_lines, is_audit_log
+from zktop.txnlog.audit_lines import AuditedClient, audit_lines
 from zktop.txnlog.audited_sessions import AuditLog
-from zktop.txnlog.data_files import DataFile, data_files
+from zktop.txnlog.data_files import DataFile, data_files, is_audit_log
 from zktop.txnlog.transactions import Create, Transaction
 
 PREFIX = "2026-01-31 13:00:00,{:03d} [myid:1] - INFO  [SyncThread:0:a.Slf4jAuditLogger@33] - "

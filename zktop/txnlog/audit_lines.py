@@ -20,7 +20,6 @@ _NOT_BY_A_CLIENT: Final = "ephemeralZNodeDeletionOnSessionCloseOrExpire"
 _BEGIN: Final = b"session=0x"
 _TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d[.,]\d+")
 _CHUNK: Final = 1 << 20
-_SEARCHED_BYTES: Final = 16 << 20  # within which a file of any name must have such a line
 
 AuditedChange = tuple[str, str]  # operation and path
 
@@ -56,11 +55,6 @@ def audit_lines(stream: ByteStream, max_bytes: int | None = None) -> Iterator[Au
             client = AuditedClient(clean(address), _users(fields.get("user", ""), address))
             change = operation, fields.get("znode", "")
             yield AuditLine(session, client, change, time[0] if time else b"")
-
-
-def is_audit_log(stream: ByteStream) -> bool:
-    """Return whether a file of any name has lines about clients."""
-    return next(audit_lines(stream, _SEARCHED_BYTES), None) is not None
 
 
 def _lines(stream: ByteStream, max_bytes: int | None) -> Iterator[bytes]:

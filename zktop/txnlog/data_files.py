@@ -18,7 +18,7 @@ import msgspec
 
 from zktop.errors import DataFileError
 from zktop.txnlog import log_records, snapshot_file
-from zktop.txnlog.audit_lines import is_audit_log
+from zktop.txnlog.audit_lines import audit_lines
 from zktop.txnlog.compressed import (
     GZIP_MAGIC,
     SNAPPY_MAGIC,
@@ -36,6 +36,7 @@ _PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")  # bzip2 and xz
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _CHUNK: Final = 1 << 20
 _SMALL_CHUNK: Final = 1 << 14  # slow, but no more than this is lost where a tar is cut off
+_SEARCHED_BYTES: Final = 16 << 20  # within which an audit log of any name must have its first line
 
 FileKind = Literal["log", "snapshot", "audit"]
 _KIND_OF_MAGIC: Final[dict[bytes, FileKind]] = {
@@ -194,6 +195,11 @@ def _kind_of(path: Path) -> FileKind:
         f"{path} is not a transaction log or snapshot of ZooKeeper 3.1 or later, an audit log, "
         f"or a tar of them: it {what}."
     )
+
+
+def is_audit_log(stream: ByteStream) -> bool:
+    """Return whether a file of any name has lines about clients."""
+    return next(audit_lines(stream, _SEARCHED_BYTES), None) is not None
 
 
 def _is_tar(path: Path) -> bool:
