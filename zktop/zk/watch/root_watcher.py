@@ -13,6 +13,7 @@ from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import Answer, Reader
+from zktop.zk.watch.floods import FLOOD_REST_S, Floods
 from zktop.zk.watch.pending_reads import ChangedFolders, UnreadZnodes, has_many_deletions
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.tree_reader import ListedZnode, TreeReader
@@ -23,7 +24,6 @@ CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 PAUSE_S = 0.05  # between two listings of one znode, with one-shot watches
 PAUSE_PER_NAME_S = 0.00001
 CONFIRM_EVERY_S = 0.25  # between two checks for changed folders that are due for a listing
-FLOOD_REST_S = 60.0  # from a flood until the root is watched again
 
 
 class RootWatcher:
@@ -49,7 +49,8 @@ class RootWatcher:
         self.on_flood: Callable[[RootPattern], None] = lambda _pattern: None
         self._unread = UnreadZnodes()
         self.unconfirmed = ChangedFolders()
-        self._waking = self._confirming = self._counting = False
+        self._waking = self._confirming = False
+        self._floods = Floods(self._loop, self.roots, self._on_flood)
 
     def watches(self) -> int:
         """The number of watches that the server keeps for zktop."""
@@ -165,8 +166,7 @@ class RootWatcher:
         root = self._root_of(path)
         if root is None:
             return
-        root.events += 1
-        self._count_events()
+        self._floods.count(root)
         if kind == DELETED:
             self._on_deleted(path, bound, at)
         else:
@@ -213,8 +213,7 @@ class RootWatcher:
         folder = self.tree.folders.get(path)
         if folder is None:
             return
-        folder.root.events += 1
-        self._count_events()
+        self._floods.count(folder.root)
         pause = PAUSE_S + PAUSE_PER_NAME_S * len(folder.names)
         wait = folder.listed + pause - time.monotonic()
         if wait <= 0:
@@ -282,19 +281,6 @@ class RootWatcher:
         self._confirming = bool(self.unconfirmed)
         if self._confirming:
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
-
-    def _count_events(self) -> None:
-        if not self._counting:
-            self._counting = True
-            self._loop.after(1.0, self._check_floods)
-
-    def _check_floods(self) -> None:
-        """Look for roots with more events than can be processed."""
-        self._counting = False
-        for root in self.roots:
-            flooded, root.events = root.events > root.flood_per_s, 0
-            if flooded and not root.polled:
-                self._on_flood(root)
 
     def _on_flood(self, root: WatchedRoot) -> None:
         """Leave roots of any depth to discovery; if there are none, poll the root."""
