@@ -17,7 +17,7 @@ from zktop.model.history.attempts import Attempts
 from zktop.model.history.events import FormerMember
 from zktop.model.text import clean
 from zktop.model.waits.choose_ring import ActorEvidence
-from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.deadlock_sentences import DisplayNames
 
 CLIENTS = ("alice", "bob", "carol", "")
 TEXTS = st.one_of(st.sampled_from(["lock-", "a", "config", "\x1b[2J", "é\n"]), st.text(max_size=9))

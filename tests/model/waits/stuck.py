@@ -6,7 +6,7 @@ from typing import Literal
 from zktop.model.waits.assess import Assessment, assessment, judge, with_blocking_elections
 from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.cores import StuckQueue, StuckSet, stuck_tail
-from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import StuckCore, WaitGraph, stuck_cores
 
 IDS = DisplayNames()  # each actor and each lock is shown by its id

@@ -3,7 +3,7 @@
 from model.waits.notation import queues
 from model.waits.stuck import stuck_classes
 
-from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 from zktop.model.waits.watch_deadlocks import watch_deadlocks

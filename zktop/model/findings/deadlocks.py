@@ -29,8 +29,8 @@ from zktop.model.locks.watch_check import MAX_WATCHED
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.lock_order_story import Inversion
-from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 from zktop.model.waits.watch_deadlocks import watch_deadlocks
 from zktop.model.waits.ways_out import kill_or_wait

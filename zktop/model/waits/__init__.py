@@ -5,8 +5,8 @@ finds the actors with several places, and `wait_graph` keeps both. `find_stuck` 
 of which actors can never continue, and `finish_order` keeps an order in which the others can, so
 that a change costs little. `cores` finds the actors that keep each other stuck, and `choose_ring`
 the cycle that shows it best. `evidence` collects other facts, `confidence` grades a deadlock,
-`ways_out` lists how to end it, and `sentences` describes it; `assess` combines all this into the
-`deadlock` of the report. `watch_deadlocks` finds deadlocks that only watches show, `lock_order`
-those that have not happened yet, and `root_blockers` the actors at the root of all waiting.
-`detector` runs all of them at each look.
+`ways_out` lists how to end it, and `deadlock_sentences` describes it; `assess` combines all this
+into the `deadlock` of the report. `watch_deadlocks` finds deadlocks that only watches show,
+`lock_order` those that have not happened yet, and `root_blockers` the actors at the root of all
+waiting. `detector` runs all of them at each look.
 """

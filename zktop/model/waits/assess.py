@@ -34,7 +34,7 @@ from zktop.model.waits.deadlock import (
     signature,
     steps,
 )
-from zktop.model.waits.sentences import DisplayNames, sentence
+from zktop.model.waits.deadlock_sentences import DisplayNames, sentence
 from zktop.model.waits.wait_graph import StuckCore, WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.waits.ways_out import ways_out

@@ -9,7 +9,7 @@ from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.choose_ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
 from zktop.model.waits.cores import Core
-from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitRequest, lock_path
 from zktop.model.waits.ways_out import WayOut

@@ -25,7 +25,7 @@ from zktop.model.waits.choose_ring import ActorEvidence, ring_of
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
-from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import StuckCore, WaitGraph
 from zktop.model.waits.wait_queue import WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble

@@ -18,8 +18,8 @@ from zktop.model.waits.deadlock import (
     signature,
     step,
 )
+from zktop.model.waits.deadlock_sentences import DisplayNames, watch_sentence
 from zktop.model.waits.find_stuck import holding_nodes
-from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue
 
 Watched = Mapping[str, AbstractSet[str]]
@@ -88,7 +88,7 @@ def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
             step(edge, held[edge.request.node], names, closes=edge is found[-1]) for edge in found
         ),
         behind=_count_behind(queue, found),
-        sentence=_sentence(queue, found, names),
+        sentence=watch_sentence(queue, found, names),
         ways_out=(),
         signature=signature("D7", found, names),
         evidence=(
@@ -101,19 +101,3 @@ def _count_behind(queue: WaitQueue, found: Ring) -> int:
     sleeping = {edge.request.actor for edge in found}
     first = next(i for i, r in enumerate(queue.requests) if r.actor in sleeping)
     return len({r.actor for r in queue.requests[first:]} - sleeping)
-
-
-def _sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
-    lock = names.path(queue.lock)
-    if len(found) == 1:
-        actor, other = names.owner(found[0].request.actor), names.owner(found[0].blocker.actor)
-        wrong = f"{actor} waits in {lock} but watches {other}, which is behind it"
-        return f"{wrong}; no release will wake it."
-    actors = [edge.request.actor for edge in found]
-    holding = holding_nodes(queue)
-    holders = [names.owner(edge.request.actor) for edge in found if edge.request.node in holding]
-    by_order = f"by queue order {' and '.join(holders)} may continue, but " if holders else ""
-    each = "each other's nodes" if len(found) == 2 else "each other's nodes in a ring"  # noqa: PLR2004  a pair
-    return (
-        f"{names.all_of(actors)} watch {each} in {lock}: {by_order}nothing will wake any of them."
-    )

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from zktop.model.actors import session_of
 from zktop.model.waits.choose_ring import Ring, ring_of
 from zktop.model.waits.cores import Core, StuckSet, keep_stuck, once_for_each
+from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.find_stuck import stuck_actors, unthinned
-from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_graph import StuckCore, WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 

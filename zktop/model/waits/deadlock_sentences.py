@@ -21,7 +21,8 @@ from zktop.model.waits.choose_ring import (
     upgraders,
 )
 from zktop.model.waits.cores import Core, StuckQueue, blockers
-from zktop.model.waits.wait_queue import Mode, WaitRequest
+from zktop.model.waits.find_stuck import holding_nodes
+from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 from zktop.model.world.tables_of_one_server import Presence
 
 _PAIR = 2
@@ -234,3 +235,20 @@ def _queue(turn: _Turn, names: DisplayNames) -> str:
     request = turn.between[0]
     what = {"write": " to write", "read": " to read"}.get(request.mode, "")
     return f"{names.owner(request.actor)} is queued{what}"
+
+
+def watch_sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
+    """Describe waiters that watch each other, or one that watches a successor."""
+    lock = names.path(queue.lock)
+    if len(found) == 1:
+        actor, other = names.owner(found[0].request.actor), names.owner(found[0].blocker.actor)
+        wrong = f"{actor} waits in {lock} but watches {other}, which is behind it"
+        return f"{wrong}; no release will wake it."
+    actors = [edge.request.actor for edge in found]
+    holding = holding_nodes(queue)
+    holders = [names.owner(edge.request.actor) for edge in found if edge.request.node in holding]
+    by_order = f"by queue order {' and '.join(holders)} may continue, but " if holders else ""
+    each = "each other's nodes" if len(found) == _PAIR else "each other's nodes in a ring"
+    return (
+        f"{names.all_of(actors)} watch {each} in {lock}: {by_order}nothing will wake any of them."
+    )

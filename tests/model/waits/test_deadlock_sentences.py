@@ -10,7 +10,7 @@ from model.waits.stuck import assess
 from msgspec.structs import replace
 
 from zktop.model.waits.choose_ring import ActorEvidence
-from zktop.model.waits.sentences import DisplayNames
+from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
