@@ -178,3 +178,14 @@ def test_a_lease_of_kazoo_was_held_since_it_was_created() -> None:
 
     assert view is not None
     assert view.history.granted(Text(ANN_LEASE.rpartition("/")[2])) == Since(NOW, "at-least")
+
+
+def test_leases_of_a_contended_kazoo_semaphore_are_dated_too() -> None:
+    """Also if those who wait are older than the newest lease."""
+    gate = [join(GATE, kazoo_name(owner, number)) for number, owner in enumerate(("bob", "cat"))]
+    waiting = [created(path, "bob", 90 + number) for number, path in enumerate(gate)]
+    (report,) = reports([*kazoo_pool(1), *waiting, created(ANN_LEASE, "ann", 99)])
+    view = report.view(POOL)
+
+    assert view is not None
+    assert view.history.granted(Text(ANN_LEASE.rpartition("/")[2])) == Since(NOW, "at-least")

@@ -146,7 +146,8 @@ class LockHistories:
         if not is_old or (0 in born and self._now != self._began):
             return False
         self._logs.pop(path, None)  # it was not recognised at once
-        self._first[path] = first_look_of(lock.stat, change.created, born, self._now)
+        members, now = change.created, self._now
+        self._first[path] = first_look_of(lock.stat, members, born, now, lock.layout)
         return True
 
     def _was_only_read(self, change: LockChange) -> bool:

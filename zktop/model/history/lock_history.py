@@ -101,7 +101,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
 
 
 NO_HISTORY: Final = LockHistory()
-KAZOO_LEASE: Final = "kazoo-semaphore"  # the layout of its leases, which come before the gate
+KAZOO_LEASE: Final = "kazoo-semaphore"  # the layout of its leases, and of the whole
 
 
 def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
@@ -109,7 +109,7 @@ def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
     if lock is None or lock.stat is None:
         return FirstLook(now_ms, now_ms)
     members = all_members(lock)
-    return first_look_of(lock.stat, members, arrivals(members), now_ms)
+    return first_look_of(lock.stat, members, arrivals(members), now_ms, lock.layout)
 
 
 def arrivals(members: Sequence[Member]) -> list[int]:
@@ -122,6 +122,7 @@ def first_look_of(
     members: Sequence[Member],
     born: list[int],
     now_ms: Millis,
+    layout: str,
 ) -> FirstLook:
     """Return the first look at a lock with these members.
 
@@ -130,9 +131,9 @@ def first_look_of(
     A node that is the lock itself has been held since it was created, and all leases of a kazoo
     semaphore since the newest of them was.
     """
-    if members and members[0].layout == KAZOO_LEASE:
+    if layout == KAZOO_LEASE:
         leased = [member.ctime or now_ms for member in members if member.layout == KAZOO_LEASE]
-        return FirstLook(now_ms, min(now_ms, max(leased)))
+        return FirstLook(now_ms, min(now_ms, max(leased, default=now_ms)))
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
     is_itself = newest is not None and newest.owner and members[0].node == HERE
