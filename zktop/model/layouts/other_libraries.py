@@ -6,6 +6,8 @@ an owner in the name, then plain numbers.
 
 from typing import Final
 
+import msgspec
+
 from zktop.model.layouts.client_view import BY_NUMBER
 from zktop.model.layouts.layout import ANY_WAY, ClientView, Layout, LockMode
 
@@ -213,3 +215,12 @@ NAMED: Final = Layout(
     about="Net::ZooKeeper::Lock (Perl), zk-ultralight, zoo-lock, zookeeper-node-shared-lock "
     "(Node), tutorials: the text before the number distinguishes the locks of one parent",
 )
+
+
+def zplock_mode(data: bytes | None) -> LockMode:
+    """Read the mode of a ZPLock node from `type`, whose values for a shared lock vary."""
+    try:
+        kind = msgspec.json.decode(data or b"{}", type=dict[str, object]).get("type")
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return "exclusive"
+    return "read" if str(kind).lower() in ("read", "r", "shared", "share") else "write"

@@ -7,6 +7,7 @@ import msgspec
 
 from zktop.model.layouts.children_by_layout import ParsedChild
 from zktop.model.layouts.layout import Layout, LockMode
+from zktop.model.layouts.other_libraries import zplock_mode
 from zktop.model.layouts.owner_labels import label_in_name, label_of
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
@@ -76,16 +77,7 @@ def _label_without_data(layout: Layout, place: ParsedChild) -> Text | None:
 
 def _mode(layout: Layout, place: ParsedChild) -> LockMode:
     if layout.name == "zplock":
-        return _zplock_mode(place.znode.data)
+        return zplock_mode(place.znode.data)
     if layout.name == "accumulo-fate-lock" and place.name.id is None:
         return "read" if (place.znode.data or b"").startswith(b"READ") else "write"
     return place.name.mode
-
-
-def _zplock_mode(data: bytes | None) -> LockMode:
-    """Read `type`, whose values for a shared lock vary."""
-    try:
-        kind = msgspec.json.decode(data or b"{}", type=dict[str, object]).get("type")
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return "exclusive"
-    return "read" if str(kind).lower() in ("read", "r", "shared", "share") else "write"
