@@ -309,7 +309,7 @@ def test_a_long_list_of_owners_is_compared_with_another_list_alone(
     """Comparing encodes it, and facts of other kinds come many times a second."""
     before = World().after(OwnerNames(owners={"10.0.7.1": "orders"}, zxid=0, at=1))
     compared: list[AnyFact] = []
-    monkeypatch.setattr("zktop.model.world.world._age", compared.append)
+    monkeypatch.setattr("zktop.model.world.world.newness", compared.append)
     after = before.after(Node(path=Text("/p/a"), stat=stat(2), data=b"", zxid=2, at=2))
 
     assert not compared

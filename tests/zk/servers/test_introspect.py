@@ -13,7 +13,8 @@ from zk.observed import Observation, observing
 
 from zktop.model.facts import Server
 from zktop.model.session_ids import session_id
-from zktop.model.world.world import TableFacts, World
+from zktop.model.world.newest_tables import TableFacts
+from zktop.model.world.world import World
 from zktop.zk.connect.address import Address, AdminAccess
 from zktop.zk.servers.introspect import (
     CHEAP_S,

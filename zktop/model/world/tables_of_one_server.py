@@ -17,7 +17,7 @@ import msgspec
 
 from zktop.model.facts import Connection, Expiry, Millis, Server, ServerFact, Session
 from zktop.model.text import Text
-from zktop.model.world.world import NO_TABLES, TableFacts
+from zktop.model.world.newest_tables import NO_TABLES, TableFacts
 
 NOTHING: Final[frozenset[Text]] = frozenset()
 NO_SERVER: Final = Server(zxid=0, at=0, server=Text(""))

@@ -17,9 +17,7 @@ from zktop.model.facts import (
     AnyFact,
     Children,
     Complete,
-    Connections,
     Denied,
-    Expiry,
     Gone,
     Link,
     Millis,
@@ -29,42 +27,14 @@ from zktop.model.facts import (
     Server,
     ServerFact,
     SourceFact,
-    Watches,
     join,
     split,
 )
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY, Family, FamilyFact, Znode
+from zktop.model.world.newest_tables import NO_TABLES, TableFacts, is_older, newness
 from zktop.model.world.persistent_map import PersistentMap
 
-
-class TableFacts(msgspec.Struct, frozen=True):
-    """The newest four tables of one ensemble member; None for a table that was not read yet."""
-
-    server: Server | None = None
-    connections: Connections | None = None
-    watches: Watches | None = None
-    expiry: Expiry | None = None
-
-    def after(self, fact: ServerFact) -> "TableFacts":
-        """Return the tables with this one, if it is newer than the known one of its kind."""
-        field = type(fact).__name__.lower()
-        known: ServerFact | None = getattr(self, field)
-        if known is not None and _is_older(fact, known):
-            return self
-        return msgspec.structs.replace(self, **{field: fact})
-
-    def since(self, departure: Server) -> "TableFacts":
-        """Return the tables without those from before the server left the ensemble."""
-        outdated: dict[str, None] = {}
-        for field in self.__struct_fields__:
-            fact: ServerFact | None = getattr(self, field)
-            if fact is not None and _is_older(fact, departure):
-                outdated[field] = None
-        return msgspec.structs.replace(self, **outdated) if outdated else self
-
-
-NO_TABLES = TableFacts()
 _ABOUT_ONE_CHILD = (Node, Gone)
 
 
@@ -157,7 +127,7 @@ class World(msgspec.Struct, frozen=True):
             departure = left.get(fact.server)
             if departure is not None:
                 known = known.since(departure)
-            if departure is None or not _is_older(fact, departure):
+            if departure is None or not is_older(fact, departure):
                 known = known.after(fact)
             after[fact.server] = known if known != NO_TABLES else None
         return after
@@ -213,7 +183,7 @@ def _newest(known: L | None, found: list[L]) -> L | None:
     """Return the newest; if none was found, the known one without examining its long list."""
     if not found:
         return known
-    return max(found if known is None else [known, *found], key=_age)
+    return max(found if known is None else [known, *found], key=newness)
 
 
 def _unlisted(
@@ -254,19 +224,9 @@ def _departures(left: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Te
     for fact in facts:
         if isinstance(fact, Server) and fact.left:
             known = found.get(fact.server) or left.get(fact.server)
-            if known is None or not _is_older(fact, known):
+            if known is None or not is_older(fact, known):
                 found[fact.server] = fact
     return found
-
-
-def _is_older(fact: ServerFact, known: ServerFact) -> bool:
-    """Compare the times first: comparing table content may be slow."""
-    dates = (fact.at, fact.zxid), (known.at, known.zxid)
-    return _age(fact) <= _age(known) if dates[0] == dates[1] else dates[0] < dates[1]
-
-
-def _age(fact: AnyFact) -> tuple[int, int, bytes]:
-    return fact.at, fact.zxid, msgspec.msgpack.encode(fact)
 
 
 def facts_of(world: World) -> Iterator[AnyFact]:

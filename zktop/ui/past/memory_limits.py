@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.world import TableFacts
+from zktop.model.world.newest_tables import TableFacts
 from zktop.ui.interfaces import Frame
 
 FRAMES_BYTES: Final = 8_000_000

@@ -16,7 +16,8 @@ from msgspec.structs import force_setattr, replace
 
 from zktop.model.facts import AnyFact, Expiry, Session, Watches
 from zktop.model.history.events import Event
-from zktop.model.world.world import NO_TABLES, World
+from zktop.model.world.newest_tables import NO_TABLES
+from zktop.model.world.world import World
 
 PIECE_FACTS: Final = 1_000
 LEVEL: Final = 1  # of compression; higher ones take several times as long for a few percent

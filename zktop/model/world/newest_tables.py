@@ -1,0 +1,44 @@
+"""Decides which of two tables of a server is the newer; keeps the newest table of each kind."""
+
+import msgspec
+
+from zktop.model.facts import AnyFact, Connections, Expiry, Server, ServerFact, Watches
+
+
+class TableFacts(msgspec.Struct, frozen=True):
+    """The newest four tables of one ensemble member; None for a table that was not read yet."""
+
+    server: Server | None = None
+    connections: Connections | None = None
+    watches: Watches | None = None
+    expiry: Expiry | None = None
+
+    def after(self, fact: ServerFact) -> "TableFacts":
+        """Return the tables with this one, if it is newer than the known one of its kind."""
+        field = type(fact).__name__.lower()
+        known: ServerFact | None = getattr(self, field)
+        if known is not None and is_older(fact, known):
+            return self
+        return msgspec.structs.replace(self, **{field: fact})
+
+    def since(self, departure: Server) -> "TableFacts":
+        """Return the tables without those from before the server left the ensemble."""
+        outdated: dict[str, None] = {}
+        for field in self.__struct_fields__:
+            fact: ServerFact | None = getattr(self, field)
+            if fact is not None and is_older(fact, departure):
+                outdated[field] = None
+        return msgspec.structs.replace(self, **outdated) if outdated else self
+
+
+NO_TABLES = TableFacts()
+
+
+def is_older(fact: ServerFact, known: ServerFact) -> bool:
+    """Return whether a fact is no newer; compare the times first, as comparing content is slow."""
+    dates = (fact.at, fact.zxid), (known.at, known.zxid)
+    return newness(fact) <= newness(known) if dates[0] == dates[1] else dates[0] < dates[1]
+
+
+def newness(fact: AnyFact) -> tuple[int, int, bytes]:
+    return fact.at, fact.zxid, msgspec.msgpack.encode(fact)
