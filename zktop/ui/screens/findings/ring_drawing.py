@@ -9,9 +9,9 @@ from zktop.model.facts import Millis
 from zktop.model.format import clock
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.cell_grid import HARD, SOFT, CellGrid, Point
 from zktop.ui.screens.common.lock_status import pill
 from zktop.ui.screens.common.numbers_and_times import MODE_WORDS
+from zktop.ui.screens.findings.boxes_and_arrows import HARD, SOFT, CellGrid, Point
 from zktop.ui.styled_text import Line, Run, cut_middle, line
 
 MIN_DRAWN: Final = 2  # clients

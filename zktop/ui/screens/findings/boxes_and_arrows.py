@@ -1,4 +1,4 @@
-"""A grid of cells for drawing text, boxes and arrows."""
+"""A grid of cells on which boxes, arrows and text are drawn."""
 
 from collections.abc import Iterator
 from itertools import pairwise

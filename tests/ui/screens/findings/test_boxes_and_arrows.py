@@ -1,6 +1,6 @@
 """Drawing on a grid of cells."""
 
-from zktop.ui.screens.common.cell_grid import SOFT, CellGrid, Point
+from zktop.ui.screens.findings.boxes_and_arrows import SOFT, CellGrid, Point
 from zktop.ui.styled_text import text_of, width_of
 
 
