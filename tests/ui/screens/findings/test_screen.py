@@ -12,7 +12,7 @@ from ui.fake_feed import frames, panel
 
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.text import Text
-from zktop.ui.screens.timeline.minute_panel import MinutePanel
+from zktop.ui.screens.timeline.last_60_seconds_panel import MinutePanel
 from zktop.ui.view_state import Selection
 
 PAGE = "findings"

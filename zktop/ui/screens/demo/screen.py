@@ -31,8 +31,8 @@ from zktop.ui.screens.demo.lesson_lines import (
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene_lines import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
-from zktop.ui.screens.timeline.minute_panel import MinutePanel
-from zktop.ui.screens.timeline.minute_strips import minute_lines
+from zktop.ui.screens.timeline.last_60_seconds import minute_lines
+from zktop.ui.screens.timeline.last_60_seconds_panel import MinutePanel
 from zktop.ui.styled_text import NOTHING, Line, Run, line, wrapped
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel

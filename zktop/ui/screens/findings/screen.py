@@ -35,8 +35,8 @@ from zktop.ui.screens.findings.finding_list import (
 )
 from zktop.ui.screens.findings.finding_list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
-from zktop.ui.screens.timeline.minute_panel import MinutePanel
-from zktop.ui.screens.timeline.minute_strips import minute_lines
+from zktop.ui.screens.timeline.last_60_seconds import minute_lines
+from zktop.ui.screens.timeline.last_60_seconds_panel import MinutePanel
 from zktop.ui.styled_text import Line, text_of
 from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState

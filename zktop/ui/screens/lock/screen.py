@@ -30,8 +30,8 @@ from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wake_map import wake_map
-from zktop.ui.screens.timeline.minute_panel import MinutePanel
-from zktop.ui.screens.timeline.minute_strips import minute_lines_of_lock
+from zktop.ui.screens.timeline.last_60_seconds import minute_lines_of_lock
+from zktop.ui.screens.timeline.last_60_seconds_panel import MinutePanel
 from zktop.ui.styled_text import Line, joined, line, side_by_side, stacked_lines, text_of
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import tree_of

@@ -29,7 +29,7 @@ from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.preview import preview_lines
 from zktop.ui.screens.locks.pulse_graphs import GRAPHS, SHOWN_S, pulse_lines
-from zktop.ui.screens.timeline.minute_strips import minute_lines
+from zktop.ui.screens.timeline.last_60_seconds import minute_lines
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import overview

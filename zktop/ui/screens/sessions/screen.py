@@ -32,8 +32,8 @@ from zktop.ui.screens.sessions.rows import (
 )
 from zktop.ui.screens.sessions.session_detail import details
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
-from zktop.ui.screens.timeline.minute_panel import MinutePanel
-from zktop.ui.screens.timeline.minute_strips import minute_lines
+from zktop.ui.screens.timeline.last_60_seconds import minute_lines
+from zktop.ui.screens.timeline.last_60_seconds_panel import MinutePanel
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.view_state import Selection, ViewState

@@ -1,10 +1,10 @@
-"""A pane with the last minute of some clients; its height fits its lines."""
+"""The pane `Last 60 s` of most screens; its height fits its lines."""
 
 from collections.abc import Callable
 from typing import Final
 
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
-from zktop.ui.screens.timeline.minute_strips import MinuteLine
+from zktop.ui.screens.timeline.last_60_seconds import MinuteLine
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, set_height
 
 MIN_LINES: Final = 8  # a shorter pane would show too little

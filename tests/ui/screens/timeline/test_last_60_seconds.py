@@ -1,4 +1,4 @@
-"""The last minute on the list of locks: which clients it shows, what they did, how many waited."""
+"""The pane `Last 60 s`: which clients it shows, what they did, how many waited."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.timeline.minute_strips import (
+from zktop.ui.screens.timeline.last_60_seconds import (
     DECIDED_EVERY_MS,
     important_clients,
     minute_lines,

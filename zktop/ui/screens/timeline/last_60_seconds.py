@@ -1,4 +1,4 @@
-"""Strips of the last minute: what clients did, and how many waited.
+"""The last 60 seconds in strips: which clients are shown, what they did, and how many waited.
 
 Columns begin at fixed times, so the signs of past columns never change.
 """
