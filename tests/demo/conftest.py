@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from demo.contenders import Bench, ThreadPool, kill_all
-from demo.full_log import FullLog
+from demo.steps_and_believers import FullLog
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Self
 
-from demo.full_log import FullLog
+from demo.steps_and_believers import FullLog
 from kazoo.client import KazooClient
 
 from zktop.demo.contender import DemoContender

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from demo.contenders import Bench, kill_all
 from demo.exclusion_check import NOT_ALONE
-from demo.full_log import FullLog
+from demo.steps_and_believers import FullLog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kazoo.client import KazooClient

@@ -5,7 +5,7 @@ import time
 import pytest
 from demo.contenders import Bench, kill_all
 from demo.exclusion_check import NOT_ALONE, run_checked
-from demo.full_log import FullLog
+from demo.steps_and_believers import FullLog
 from servers import real_zookeeper, started_again
 
 from zktop.demo.contender import LockedWork

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.full_log import FullLog
+from demo.steps_and_believers import FullLog
 from kazoo.client import KazooClient
 from whole.independent_reader import look, watching
 from whole.scene_ends import ENDS, Queue

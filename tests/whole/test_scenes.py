@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from demo.full_log import FullLog
+from demo.steps_and_believers import FullLog
 from kazoo.client import KazooClient
 from whole.played_scene import PlayedScene
 from whole.scene_ends import ENDS
