@@ -22,7 +22,8 @@ from bench.priority import use_normal_priority
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import LOOKS_PER_S
 from zktop.model.facts import Gone, Node, SourceFact
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, encode_item
 from zktop.zk.read.requests_in_flight import MAX_BATCH_ITEMS

@@ -27,7 +27,8 @@ from bench.reading import (
 from bench.sizes import size
 from zktop.app.live_run import LiveRun
 from zktop.model.locks.lock import Lock
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.zk import Access, Plan, parse_hosts
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zktop.app.live_run import LiveRun
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess
 

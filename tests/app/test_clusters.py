@@ -11,7 +11,7 @@ from zktop.app import run_ui
 from zktop.app.clusters import Clusters, open_cluster
 from zktop.cli.main import run as cli_run
 from zktop.config.keys_and_defaults import Config, DemoSection, WebhookSection
-from zktop.model.settings import Root
+from zktop.model.root_entry import Root
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
 

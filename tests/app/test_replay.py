@@ -12,7 +12,8 @@ from zktop.app.replay import Replay
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact
 from zktop.model.layouts.layout import ClientView, Layout
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.thresholds import Thresholds
 from zktop.recording import Header, Recorder, clip
 

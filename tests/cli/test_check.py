@@ -18,7 +18,8 @@ from output.stories import (
 )
 
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 Run = Callable[..., tuple[int, str, str]]

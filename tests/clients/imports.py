@@ -15,7 +15,8 @@ from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.recording import ImportSummary
 

@@ -13,7 +13,7 @@ from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.cli.snapshot import first_report
 from zktop.config.keys_and_defaults import AdminSection, Config
-from zktop.model.settings import Root
+from zktop.model.root_entry import Root
 from zktop.model.thresholds import Thresholds
 from zktop.output.snapshot_json import snapshot
 

@@ -8,7 +8,7 @@ from clients.commands import Check
 from clients.deadlocks import DEADLOCKS, NEAR_MISSES, a_leader_that_waits_for_a_candidate
 from clients.snapshots import snapshot_when
 
-from zktop.model.settings import Root
+from zktop.model.root_entry import Root
 
 pytestmark = pytest.mark.zookeeper
 

@@ -12,7 +12,8 @@ from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.show import rows
 from zktop.config.tree import ValueOrigin
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.thresholds import Thresholds
 from zktop.tls import Tls
 

@@ -9,7 +9,8 @@ from kazoo.client import KazooClient
 
 from zktop.app.live_run import LiveRun
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.thresholds import Thresholds
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.output.snapshot_json import snapshot

@@ -14,7 +14,8 @@ from zktop.app.live_run import LiveRun
 from zktop.model.facts import Link
 from zktop.model.history.events import Event
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.output.snapshot_json import snapshot
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import Address, AdminAccess

@@ -7,7 +7,8 @@ from model.builders import NOW, kazoo_name, session
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -14,8 +14,9 @@ from zktop.model.deadlock_log import RULES_CHANGED
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join
 from zktop.model.report import Report
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -12,7 +12,8 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Node, Stat
 from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import LockKind
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 PAIR, MASTER, OTHER = "/hadoop-ha/nn", "/locks/master-lock", "/locks/other-lock"

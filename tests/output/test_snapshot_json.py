@@ -12,8 +12,9 @@ from zktop.cli.schema import _schema
 from zktop.model.facts import Children, Node, Stat
 from zktop.model.history.expired_sessions import ExpiredSession, FreedLock
 from zktop.model.report import Cost
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.output.event_stream import EventStream
 from zktop.output.schema import ContenderJson, SnapshotJson

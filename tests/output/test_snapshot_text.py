@@ -9,7 +9,8 @@ from output.stories import NOW, shot
 
 from zktop.model.facts import Denied
 from zktop.model.format import iso
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.output.schema import ExpiredSessionJson, FreedLockJson, LockJson, SnapshotJson
 from zktop.output.snapshot_text import age, lines

@@ -11,7 +11,8 @@ from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
 from zktop.ui.screens.lock.lock_detail import LockDetail

@@ -15,7 +15,8 @@ from zktop.demo_types.contender_order import DEMO_ROOT
 from zktop.demo_types.lesson import Lesson
 from zktop.model.facts import SECOND_MS
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.ui.screens.demo.counters import counters
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.styled_text import text_of

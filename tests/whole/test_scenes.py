@@ -23,7 +23,8 @@ from zktop.demo.scenes import SCENES
 from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
 from zktop.demo_types.scene_progress import Scene, SceneLine, StartContender
 from zktop.model.facts import SECOND_MS
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.thresholds import Thresholds
 from zktop.zk import Access, Plan, parse_hosts
 

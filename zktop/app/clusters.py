@@ -10,7 +10,7 @@ from zktop.app.contenders import Contenders
 from zktop.app.export_formats import ReportExports
 from zktop.app.feeds import LiveFeed
 from zktop.config.keys_and_defaults import Config
-from zktop.model.settings import Root
+from zktop.model.root_entry import Root
 from zktop.ui.interfaces import OpenCluster
 
 SAMPLE_EVERY_S = 2.0

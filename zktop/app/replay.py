@@ -11,7 +11,8 @@ from zktop.model.facts import MINUTE_MS, AnyFact, Link, Millis
 from zktop.model.format import iso
 from zktop.model.layouts.layout import compiled_pattern
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.recording import Header, LookMark, Recording

@@ -29,7 +29,7 @@ from zktop.demo.scenes import scene_named
 from zktop.errors import UsageError
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
-from zktop.model.settings import Root
+from zktop.model.root_entry import Root
 from zktop.output.snapshot_json import snapshot
 from zktop.output.snapshot_text import lines as snapshot_lines
 

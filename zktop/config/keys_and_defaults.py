@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from zktop.model.layouts.layout import Layout
 from zktop.model.owner_list import NAME
-from zktop.model.settings import Root, RootPath, Settings
+from zktop.model.root_entry import Root, RootPath
+from zktop.model.settings import Settings
 from zktop.model.thresholds import Positive, Thresholds
 from zktop.tls import Tls
 

@@ -18,7 +18,8 @@ from zktop.model.locks.recognise import CONTAINER, PART, UNKNOWN
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
 from zktop.model.world.world import World

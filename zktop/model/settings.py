@@ -2,29 +2,14 @@
 
 import re
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import Meta
 
-from zktop.model.layouts.layout import Layout, LockKind
+from zktop.model.layouts.layout import Layout
 from zktop.model.owner_list import OwnerEntry
-from zktop.model.thresholds import Positive, Thresholds
-
-# `form` as in `thresholds`
-RootPath = Annotated[str, Meta(extra={"form": "root"})]
-LayoutName = Annotated[str, Meta(extra={"form": "layout"})]
-
-
-class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A lock path or a pattern of lock paths, with what is known about it."""
-
-    path: RootPath  # `*` stands for one level, `**` for any depth
-    layout: LayoutName | None = None
-    leases: Positive | None = None
-    kind: LockKind | None = None
-    interop: bool = False  # clients of several libraries are configured to count each other
-    blocking: bool = False  # an election whose candidates block until they lead
+from zktop.model.root_entry import Root, path_pattern
+from zktop.model.thresholds import Thresholds
 
 
 class Settings(msgspec.Struct, frozen=True, dict=True):
@@ -55,16 +40,3 @@ class Settings(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], Root]]:
         return [(path_pattern(root.path), root) for root in self.roots if "*" in root.path]
-
-
-def path_pattern(path: str) -> re.Pattern[str]:
-    """Compile the pattern of a root to a regular expression over paths.
-
-    >>> bool(path_pattern("/locks/*").fullmatch("/locks/a/b"))
-    False
-    >>> bool(path_pattern("/locks/**").fullmatch("/locks/a/b"))
-    True
-    """
-    levels = {"**": ".+", "*": "[^/]+"}
-    parts = re.split(r"(\*\*|\*)", path)
-    return re.compile("".join(levels.get(part, re.escape(part)) for part in parts))

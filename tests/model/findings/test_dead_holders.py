@@ -33,7 +33,8 @@ from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.dead_holders import MAX_WATCHES, TOO_MANY_WATCHES
 from zktop.model.findings.finding import LookAgainAt
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 ORPHAN = k("import", 7, by="", age_ms=2 * MINUTE)

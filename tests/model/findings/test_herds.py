@@ -29,7 +29,8 @@ from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 CROWD = [k(f"w{number}", number) for number in range(12)]

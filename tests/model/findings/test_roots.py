@@ -30,8 +30,9 @@ from zktop.model.findings.finding import Finding, LookAgainAt
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

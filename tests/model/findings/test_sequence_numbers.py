@@ -30,7 +30,8 @@ from zktop.model.facts import AnyFact, Node, Stat, join
 from zktop.model.findings.context import LockContext
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 LAST = 2_147_483_647

@@ -12,7 +12,8 @@ from zktop.model.layouts.layout import LARGEST, SMALLEST, Layout, compiled_patte
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
 from zktop.model.world.world import World
 

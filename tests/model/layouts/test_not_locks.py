@@ -15,7 +15,8 @@ from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.shapes import layout_named
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 WORKERS = "/app/workers"

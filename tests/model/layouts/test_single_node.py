@@ -9,7 +9,8 @@ from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.missing_roots import are_idle
 

@@ -11,8 +11,9 @@ from typing import Any
 from zktop.model.facts import AnyFact, Children, Node, Stat, Watches, join, split
 from zktop.model.locks.lock import Lock, Member, NotALock
 from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_id
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Node, Stat, join
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
 from zktop.model.world.world import World
 from zktop.output.snapshot_json import snapshot

@@ -6,8 +6,9 @@ from model.findings.cases import At, curator, facts, k
 
 from zktop.model.examiner import Examiner
 from zktop.model.report import Report
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.world.world import World
 
 AB_BA = {

@@ -5,7 +5,8 @@ from model.locks.lock_worlds import ZXID, gone, lock_in, world_of
 from model.semaphores import ANN_LEASE, LEASES, POOL, created, folder, kazoo_pool
 
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.world.world import World
 
 

@@ -36,7 +36,8 @@ from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.shapes import layout_named
 from zktop.model.locks.update_lock import update_lock
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 
 UNSURE = {"hive-lock", "accumulo-fate-lock", "medallion-semaphore", "permit-semaphore"}
 SENSIBLE = [

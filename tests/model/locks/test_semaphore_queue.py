@@ -28,7 +28,8 @@ from zktop.model.facts import AnyFact, Children, Stat, Text, join
 from zktop.model.locks.lock import Lock, Target, absolute_path
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.queue import HERE
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.world.world import World
 
 PATH = "/pool"

@@ -10,7 +10,8 @@ from ui.fake_feed import frames
 
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.open_folder import part_held_by
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 
 SHARED = "/locks/shared"
 TWO_NAMES = (plain("ann", 0, "stock-"), plain("bob", 1, "stock-"), plain("xen", 2, "price-"))

@@ -16,7 +16,8 @@ from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.simple_lock import simple_lock
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -15,7 +15,8 @@ from model.semaphores import (
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node, Stat
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -7,8 +7,9 @@ from model.findings.cases import ZXID, At, facts, k, plain
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 
 ELECTION, ORDERS = "/locks/election", "/locks/orders"
 

@@ -4,8 +4,9 @@ from model.builders import NOW, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, join
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

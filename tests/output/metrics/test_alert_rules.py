@@ -19,7 +19,8 @@ from output.stories import LATER, facts, tables
 from prometheus_programs import ALERTS, promtool
 
 from zktop.model.facts import AnyFact, Children, Gone, NodeBatch, Stat, join
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 
 pytestmark = pytest.mark.prometheus

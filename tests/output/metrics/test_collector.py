@@ -24,7 +24,8 @@ from prometheus_client import generate_latest
 from prometheus_programs import MONITORING, promtool
 
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.output.metrics.collector import ReportCollector
 

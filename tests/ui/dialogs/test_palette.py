@@ -9,8 +9,9 @@ from ui.fake_feed import FakeFeed, app_of, frames, pressed, settled, until
 
 from zktop.app.ui_settings import theme_list
 from zktop.demo.permission import Allow
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs import palette, palette_items
 from zktop.ui.dialogs.palette import MAX_IN_GROUP, PaletteDialog, found

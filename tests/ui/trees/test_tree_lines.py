@@ -10,7 +10,8 @@ from ui.fake_feed import frames
 from zktop.model.facts import Denied, Node, Stat
 from zktop.model.locks.shapes import layout_named
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER
 from zktop.ui.past.tape import Tape

@@ -11,7 +11,8 @@ from ui.fake_feed import frames
 from zktop.model.actors import session_of
 from zktop.model.facts import AnyFact, Gone, Stat
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.trees.wait_tree import (
     MAX_TOPS,

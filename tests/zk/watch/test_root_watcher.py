@@ -11,8 +11,9 @@ from waiting import eventually
 from zk.observed import Observation, names, observing, picture
 
 from zktop.model.facts import Denied, Gone, Link, Node
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_id
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.world.missing_roots import missing_roots
 from zktop.zk.connect import zookeeper_session
 

@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import join, split
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text, nearest
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY
 from zktop.model.world.world import World

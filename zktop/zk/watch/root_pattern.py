@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from zktop.model.facts import split
-from zktop.model.settings import path_pattern
+from zktop.model.root_entry import path_pattern
 
 ANY_DEPTH: Final = "**"
 ANY_NAME: Final = re.compile("[^/]*")

@@ -12,7 +12,8 @@ from ui.fake_feed import frames
 from zktop.model.facts import AnyFact, Denied
 from zktop.model.history.duration_samples import Durations
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.histograms import histograms, times_usual

@@ -18,7 +18,8 @@ from ui.example_queues import (
 )
 
 from zktop.model.facts import AnyFact
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.ui.filters import parsed_filter
 from zktop.ui.screens.lock import table as places
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix

@@ -8,8 +8,9 @@ from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, sh
 from ui.fake_feed import frames, settled
 
 from zktop.model.facts import HOUR_MS, AnyFact, Children, Denied, Gone, Millis, Node, Stat, join
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.filters import parsed_filter
 from zktop.ui.messages import ShowPage

@@ -11,7 +11,8 @@ from ui.fake_feed import app_of, frames, panel, settled
 from zktop.model.facts import Children, Denied, Node, Stat, join
 from zktop.model.findings.catalogue import RULES
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.screens.common.graphs import sparkline
 from zktop.ui.screens.common.lock_status import CODES, OTHER, status_of

@@ -9,7 +9,8 @@ from ui.example_ensemble import rows_of
 from ui.fake_feed import frames
 
 from zktop.model.facts import AnyFact, Gone, join
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.pulse import Pulse

@@ -7,7 +7,8 @@ from ui.fake_feed import FakeFeed, frames
 
 from zktop.model.facts import Children, Stat
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.filters import parsed_filter
 from zktop.ui.interfaces import FeedState, Frame, Status

@@ -27,7 +27,8 @@ from zktop.model.facts import Children, Cost, Node, Stat
 from zktop.model.format import short
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
-from zktop.model.settings import Root, Settings
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.ui.interfaces import Frame

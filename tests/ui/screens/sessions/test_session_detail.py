@@ -27,8 +27,9 @@ from zktop.model.facts import AnyFact, Node, Session, Stat, join
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.lock_view import LockView
 from zktop.model.report import Report
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
-from zktop.model.settings import Root, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import Presence
