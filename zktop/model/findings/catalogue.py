@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, cast
 
 from zktop.model.findings import (
     busy_pollers,
+    changed_or_missing_roots,
     contention,
     dead_holders,
     deadlocks,
@@ -15,7 +16,6 @@ from zktop.model.findings import (
     herds,
     missed_wakeups,
     own_earlier_nodes,
-    roots,
     sequence_numbers,
     servers,
     sessions,
@@ -39,7 +39,7 @@ FAMILIES: Final = (
     sessions,
     contention,
     servers,
-    roots,
+    changed_or_missing_roots,
 )
 _LETTERS: Final = "DBLSPR"  # the first letters of rule ids, in screen order
 
