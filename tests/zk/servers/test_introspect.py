@@ -179,8 +179,8 @@ def test_a_huge_watch_table_is_not_requested_by_word(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A slow reader would block the server; only the AdminServer or a setting permits it."""
-    monkeypatch.setattr("zktop.zk.servers.sample.kernel_buffer_bytes", lambda: 20_000)
-    monkeypatch.setattr("zktop.zk.servers.sample.READ_AT_ONCE_BYTES", 30_000)
+    monkeypatch.setattr("zktop.zk.servers.table_size_limits.kernel_buffer_bytes", lambda: 20_000)
+    monkeypatch.setattr("zktop.zk.servers.table_size_limits.READ_AT_ONCE_BYTES", 30_000)
     client = clients()
     watched = [client.get_async("/", watch=lambda _event: None)]
     watched += [client.exists_async(f"{root}/{n}", watch=lambda _e: None) for n in range(900)]

@@ -11,7 +11,8 @@ from zk.bad_servers import answers, dead_port, listener, silent
 from zktop.zk.connect.address import Address
 from zktop.zk.servers import large_table_process, large_table_reader
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.large_table_reader import TableReader, TableSizeEstimate, kernel_buffer_bytes
+from zktop.zk.servers.large_table_reader import TableReader
+from zktop.zk.servers.table_size_limits import TableSizeEstimate, kernel_buffer_bytes
 
 TABLE = b"0x1\n\t/locks/l/m-0000000001\n" * 200_000
 

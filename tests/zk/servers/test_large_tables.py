@@ -104,7 +104,9 @@ def test_ten_thousand_watches_are_read_by_words(
 ) -> None:
     """Without a setting, and without slowing down other clients' reads and watches."""
     monkeypatch.setattr("zktop.zk.servers.introspect.REST_FACTOR", 0)
-    monkeypatch.setattr("zktop.zk.servers.sample.kernel_buffer_bytes", lambda: LINUX_KEEPS)
+    monkeypatch.setattr(
+        "zktop.zk.servers.table_size_limits.kernel_buffer_bytes", lambda: LINUX_KEEPS
+    )
     no_admin = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": no_admin, "sample_every": 0.05}
     with observing(large.address, "/nothing", **given) as live:

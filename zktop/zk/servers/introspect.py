@@ -22,11 +22,12 @@ from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.known_tables import KnownTables, share
-from zktop.zk.servers.large_table_reader import TableReader, TableSizeEstimate
+from zktop.zk.servers.large_table_reader import TableReader
 from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, unreached
 from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import facts
 from zktop.zk.servers.table_formats import EnsembleMember, PathsBySession
+from zktop.zk.servers.table_size_limits import TableSizeEstimate
 from zktop.zk.wall_clock import now_ms
 
 

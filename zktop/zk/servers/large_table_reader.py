@@ -1,11 +1,6 @@
-"""Reads watch tables with four-letter words, in a separate process.
-
-A slow reader blocks the server, so a table must be small: no larger than what the kernel buffers
-for a stalled reader, plus what a dedicated process reads at once.
-"""
+"""Reads watch tables by four-letter words in a process of its own: slow readers block servers."""
 
 import select
-import socket
 import subprocess
 import sys
 import threading
@@ -19,50 +14,9 @@ from zktop.zk.connect.read_only_exchange import READ_ONLY_WORDS
 from zktop.zk.servers import large_table_process
 from zktop.zk.servers.four_letter import RefusedError, not_refused
 
-READ_AT_ONCE_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
-SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
-FIRST_GUESS_BYTES = 100.0  # bytes of one watch, until measured
-SESSION_LINE_BYTES = 21  # counted for each watch: each may belong to a different session
-SHORTEST_LINE_BYTES = 3  # of a watched path: a tab, a slash and a line break
-SIZE_MARGIN = 1.25
 MAX_ANSWER_BYTES = 256 << 20  # bytes kept of one answer
 KEPT_S = 30.0  # if zktop has not taken an answer by then, the process exits
 PATIENCE_S = 2.0  # added to the deadline of the process
-
-
-def kernel_buffer_bytes() -> int:
-    """The number of bytes that the kernel buffers for a stalled reader."""
-    with socket.socket() as unconnected:
-        return large_table_process.enlarge_buffer(unconnected)
-
-
-class TableSizeEstimate:
-    """Estimates the size of a server's watch table from the average size of a watch so far."""
-
-    def __init__(self) -> None:
-        self._bytes_per_watch = FIRST_GUESS_BYTES
-        self._is_measured = False
-
-    def expected(self, watches: int) -> int:
-        """The expected size of a table with this many watches, in bytes."""
-        return round(watches * self._bytes_per_watch * SIZE_MARGIN)
-
-    def read_dump(self, dump: bytes) -> None:
-        """Measure the paths in `dump`; ignored once a table has been read."""
-        if self._is_measured:
-            return
-        if paths := dump.count(b"\n\t/"):
-            others = dump.count(b"\n") - paths
-            named = max(paths, len(dump) - others * SESSION_LINE_BYTES)
-            self._bytes_per_watch = named / paths + SESSION_LINE_BYTES
-
-    def read_table(self, size: int, watches: int) -> None:
-        """Measure a table of this many bytes; its watches were counted a moment before.
-
-        A table too small for so many paths has changed since, and is ignored.
-        """
-        if watches and size >= watches * SHORTEST_LINE_BYTES:
-            self._bytes_per_watch, self._is_measured = size / watches, True
 
 
 class TableReader:

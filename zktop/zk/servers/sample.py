@@ -12,17 +12,11 @@ from zktop.model.facts import Connection, ServerState
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
 from zktop.zk.connect.read_only_exchange import ANSWER_TIMEOUT_S
-from zktop.zk.servers import admin, flavours, four_letter, table_formats
+from zktop.zk.servers import admin, flavours, four_letter, table_formats, table_size_limits
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
 from zktop.zk.servers.known_tables import KnownTables
-from zktop.zk.servers.large_table_reader import (
-    READ_AT_ONCE_BYTES,
-    SAFE_UNREAD_BYTES,
-    TableReader,
-    TableSizeEstimate,
-    kernel_buffer_bytes,
-)
+from zktop.zk.servers.large_table_reader import TableReader
 from zktop.zk.servers.server_clock import (
     ServerClock,
     from_dates,
@@ -30,10 +24,7 @@ from zktop.zk.servers.server_clock import (
     monotonic_ms,
 )
 from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
-
-MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
-
-ALLOW_IT = "use --large-tables, or introspect: { large_tables: true } in the config, to read them"
+from zktop.zk.servers.table_size_limits import TableSizeEstimate
 
 Channel = Literal["4lw", "admin", "none"]
 
@@ -135,10 +126,8 @@ def _admin_watches(
     sample: Sample, ask: Callable[[str], dict[str, Any]], settings: SampleSettings
 ) -> None:
     count = admin.total_watches(ask("watch_summary"))
-    if count > MAX_ADMIN_WATCHES and not settings.large_tables:
-        raise RefusedError(
-            f"the AdminServer would need a lot of memory for {count} watches; {ALLOW_IT} anyway"
-        )
+    if not settings.large_tables:
+        table_size_limits.check_admin_server(count)
     answer = ask("watches")
     sample.watches = settings.known.rows(
         "watches", admin.large_table(answer, admin.WATCHES), lambda: admin.watched(answer)
@@ -252,12 +241,10 @@ def _operation(row: Connection) -> Text | None:
 
 def _request_watches(sample: Sample, ask: Callable[[str], str], settings: SampleSettings) -> None:
     count = table_formats.total_watches(ask("wchs"))
-    expected, fitting = settings.sizes.expected(count), _safe_bytes(settings)
-    if expected > fitting and not settings.large_tables:
-        raise RefusedError(
-            f"{count} watches take about {expected >> 10} kB, and without an AdminServer only "
-            f"{fitting >> 10} kB are safe: the server blocks while a client is slow to read a "
-            f"larger answer; {ALLOW_IT} anyway"
+    if not settings.large_tables:
+        expected = settings.sizes.expected(count)
+        table_size_limits.check_four_letter(
+            count, expected, in_process=settings.table_reader is None
         )
     sample.watches = _read_watches(sample.kind, count, settings)
 
@@ -272,15 +259,6 @@ def _read_watches(kind: ServerKind, count: int, settings: SampleSettings) -> Pat
         "watches",
         table,
         lambda: table_formats.watched(four_letter.lines(table), blank_end=blank_end),
-    )
-
-
-def _safe_bytes(settings: SampleSettings) -> int:
-    """The number of bytes that can be requested without a risk to the server."""
-    return (
-        SAFE_UNREAD_BYTES
-        if settings.table_reader is None
-        else kernel_buffer_bytes() + READ_AT_ONCE_BYTES
     )
 
 

@@ -1,0 +1,75 @@
+"""Which watch tables are too large to ask a server for, unless the user allows it.
+
+For an AdminServer, their number of watches decides. With four-letter words, a slow reader blocks
+the server, so a table may be no larger than what the kernel buffers for a stalled reader, plus
+what a dedicated process reads at once.
+"""
+
+import socket
+
+from zktop.zk.servers import large_table_process
+from zktop.zk.servers.four_letter import RefusedError
+
+MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
+READ_AT_ONCE_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
+SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
+FIRST_GUESS_BYTES = 100.0  # bytes of one watch, until measured
+SESSION_LINE_BYTES = 21  # counted for each watch: each may belong to a different session
+SHORTEST_LINE_BYTES = 3  # of a watched path: a tab, a slash and a line break
+SIZE_MARGIN = 1.25
+
+ALLOW_IT = "use --large-tables, or introspect: { large_tables: true } in the config, to read them"
+
+
+def check_admin_server(count: int) -> None:
+    """Raise RefusedError if the AdminServer has too many watches to list."""
+    if count > MAX_ADMIN_WATCHES:
+        raise RefusedError(
+            f"the AdminServer would need a lot of memory for {count} watches; {ALLOW_IT} anyway"
+        )
+
+
+def check_four_letter(count: int, expected: int, *, in_process: bool) -> None:
+    """Raise RefusedError if a table of the expected bytes is too large for this reader."""
+    fitting = SAFE_UNREAD_BYTES if in_process else kernel_buffer_bytes() + READ_AT_ONCE_BYTES
+    if expected > fitting:
+        raise RefusedError(
+            f"{count} watches take about {expected >> 10} kB, and without an AdminServer only "
+            f"{fitting >> 10} kB are safe: the server blocks while a client is slow to read a "
+            f"larger answer; {ALLOW_IT} anyway"
+        )
+
+
+def kernel_buffer_bytes() -> int:
+    """The number of bytes that the kernel buffers for a stalled reader."""
+    with socket.socket() as unconnected:
+        return large_table_process.enlarge_buffer(unconnected)
+
+
+class TableSizeEstimate:
+    """Estimates the size of a server's watch table from the average size of a watch so far."""
+
+    def __init__(self) -> None:
+        self._bytes_per_watch = FIRST_GUESS_BYTES
+        self._is_measured = False
+
+    def expected(self, watches: int) -> int:
+        """The expected size of a table with this many watches, in bytes."""
+        return round(watches * self._bytes_per_watch * SIZE_MARGIN)
+
+    def read_dump(self, dump: bytes) -> None:
+        """Measure the paths in `dump`; ignored once a table has been read."""
+        if self._is_measured:
+            return
+        if paths := dump.count(b"\n\t/"):
+            others = dump.count(b"\n") - paths
+            named = max(paths, len(dump) - others * SESSION_LINE_BYTES)
+            self._bytes_per_watch = named / paths + SESSION_LINE_BYTES
+
+    def read_table(self, size: int, watches: int) -> None:
+        """Measure a table of this many bytes; its watches were counted a moment before.
+
+        A table too small for so many paths has changed since, and is ignored.
+        """
+        if watches and size >= watches * SHORTEST_LINE_BYTES:
+            self._bytes_per_watch, self._is_measured = size / watches, True
