@@ -14,15 +14,14 @@ from zktop.model.text import Text
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import Answer, Reader
 from zktop.zk.watch.floods import FLOOD_REST_S, Floods
-from zktop.zk.watch.pending_reads import ChangedFolders, UnreadZnodes, has_many_deletions
+from zktop.zk.watch.list_again import ChangedFolders, has_many_deletions, pause_left_s
+from zktop.zk.watch.pending_reads import UnreadZnodes
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.tree_reader import ListedZnode, TreeReader
 from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 
-PAUSE_S = 0.05  # between two listings of one znode, with one-shot watches
-PAUSE_PER_NAME_S = 0.00001
 CONFIRM_EVERY_S = 0.25  # between two checks for changed folders that are due for a listing
 
 
@@ -214,8 +213,7 @@ class RootWatcher:
         if folder is None:
             return
         self._floods.count(folder.root)
-        pause = PAUSE_S + PAUSE_PER_NAME_S * len(folder.names)
-        wait = folder.listed + pause - time.monotonic()
+        wait = pause_left_s(folder)
         if wait <= 0:
             self.tree.open(folder.root, [path])
         else:
