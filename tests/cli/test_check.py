@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from model.builders import kazoo_name, own, session
+from model.make_facts import kazoo_name, own, session
 from output.stories import (
     LATER,
     SETTLE,

@@ -7,7 +7,7 @@ and watches it. A `Root` is such a lock with a past: it counts transactions as a
 from collections.abc import Iterable
 
 import msgspec
-from model.builders import NOW, kazoo_name, session
+from model.make_facts import NOW, kazoo_name, session
 
 from zktop.model.facts import Stat
 from zktop.model.history.all_locks import LockHistories

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from model.builders import NOW, kazoo_name, session
+from model.make_facts import NOW, kazoo_name, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join

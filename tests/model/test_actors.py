@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from model.builders import session
+from model.make_facts import session
 from model.plain_locks import lock_of, member
 
 from zktop.model.actors import BY_NAME, UNOWNED, Actors

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, own, world
+from model.make_facts import NOW, ZK1, ZK2, connections, kazoo_name, own, world
 
 from zktop.model.client_names import MAX_COMPARED
 from zktop.model.examiner import Examiner

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, lock, own, row, session, world
+from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, own, row, session, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner

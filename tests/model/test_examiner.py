@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, folder, kazoo_name, lock, session
+from model.make_facts import NOW, folder, kazoo_name, lock, session
 
 from zktop.model.deadlock_log import RULES_CHANGED
 from zktop.model.examiner import Examiner

@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, connections, no_watches, row, world
 from model.findings.cases import PATH, At, curator, facts, path_of, watching
+from model.make_facts import NOW, ZK1, connections, no_watches, row, world
 
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.layouts.lock_site import LockSite

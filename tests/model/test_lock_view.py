@@ -1,9 +1,9 @@
 """All the members that must go before a waiter."""
 
 import pytest
-from model.builders import NOW, kazoo_name, lock, world
 from model.locks.lock_worlds import ROOT, lock_in, nodes, world_of
 from model.locks.slow_queue import closure
+from model.make_facts import NOW, kazoo_name, lock, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.lock_view import MAX_BLOCKERS, LockView

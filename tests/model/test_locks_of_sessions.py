@@ -1,6 +1,6 @@
 """The index of the locks in which each session has nodes."""
 
-from model.builders import session
+from model.make_facts import session
 from model.plain_locks import lock_of, member
 
 from zktop.model.history.lock_change import LockChange

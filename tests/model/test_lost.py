@@ -1,6 +1,6 @@
 """While the connection is lost, reports are of the time of the loss."""
 
-from model.builders import NOW, lock, own
+from model.make_facts import NOW, lock, own
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner

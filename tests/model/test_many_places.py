@@ -6,7 +6,7 @@ from itertools import count, product
 from string import ascii_lowercase
 
 import pytest
-from model.builders import NOW, kazoo_name, lock, session
+from model.make_facts import NOW, kazoo_name, lock, session
 from model.waits.notation import learn
 
 from zktop.model.examiner import Examiner

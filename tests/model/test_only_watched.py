@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 import pytest
-from model.builders import NOW, ZK1, ZK2, connections, no_watches, own, row, session, world
 from model.findings.cases import ZXID, At, facts, k, watching
+from model.make_facts import NOW, ZK1, ZK2, connections, no_watches, own, row, session, world
 from msgspec.structs import replace
 
 from zktop.model.accounting.member_counts import member_counts

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from model.builders import NOW, ZK1, connections, kazoo_name, own, row, session, watches
+from model.make_facts import NOW, ZK1, connections, kazoo_name, own, row, session, watches
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Node, Stat, join

@@ -3,8 +3,8 @@
 from collections.abc import Set as AbstractSet
 
 import pytest
-from model.builders import kazoo_name
 from model.findings.cases import MINUTE, ctx, k, only
+from model.make_facts import kazoo_name
 from msgspec.structs import replace
 from output.stories import LATER, SETTLE, facts, tables
 

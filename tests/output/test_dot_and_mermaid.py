@@ -6,7 +6,7 @@ import subprocess
 
 import msgspec
 import pytest
-from model.builders import session
+from model.make_facts import session
 from output.stories import shot
 
 from zktop.model.session_ids import session_text

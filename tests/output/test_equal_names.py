@@ -5,7 +5,7 @@ import re
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, connections, row, session
+from model.make_facts import NOW, ZK1, connections, row, session
 from output.stories import LATER, SETTLE, facts, settings
 
 from zktop.model.examiner import Examiner

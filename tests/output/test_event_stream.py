@@ -1,9 +1,9 @@
 """Events from reports: each state at its beginning and at its end, and nothing else."""
 
 import msgspec
-from model.builders import ZK1, kazoo_name, out, own, session
 from model.findings.cases import ZXID, k, path_of
 from model.findings.cases import facts as orphaned
+from model.make_facts import ZK1, kazoo_name, out, own, session
 from output.stories import LATER, facts
 
 from zktop.model.examiner import Examiner

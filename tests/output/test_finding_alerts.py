@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from model.builders import NOW, lock, own, world
+from model.make_facts import NOW, lock, own, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner

@@ -1,7 +1,7 @@
 """The text of `zktop free`."""
 
-from model.builders import NOW, ZK1, connections, own, row, session, world
 from model.findings.cases import MINUTE, PATH, SECOND, facts, k, plain, watching
+from model.make_facts import NOW, ZK1, connections, own, row, session, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Stat

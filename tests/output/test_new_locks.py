@@ -1,6 +1,6 @@
 """The events of a znode that was listed but not read yet wait for its owner."""
 
-from model.builders import NOW, kazoo_name, lock, session
+from model.make_facts import NOW, kazoo_name, lock, session
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner

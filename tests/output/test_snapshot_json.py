@@ -5,7 +5,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import figures, kazoo_name, row, session
+from model.make_facts import figures, kazoo_name, row, session
 from output.stories import LATER, NOW, report, shot, tables
 
 from zktop.cli.schema import _schema

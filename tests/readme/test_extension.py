@@ -87,7 +87,7 @@ ACME: Final = LockShape(
 """
 
 ASK_ACME = """
-from model.builders import NOW, session, world
+from model.make_facts import NOW, session, world
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Children, Node, Stat
 from zktop.model.locks.lock_at_path import lock_at

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from functools import cache
 from typing import Any
 
-from model.builders import NOW, ZK1, connections, figures, kazoo_name, lock, no_watches, own, row
+from model.make_facts import NOW, ZK1, connections, figures, kazoo_name, lock, no_watches, own, row
 from ui.fake_feed import frames
 
 from zktop.model.facts import AnyFact, Gone, Millis, Node, Stat, join

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.builders import NOW, ZK1, connections, figures, own, row, session, watches
+from model.make_facts import NOW, ZK1, connections, figures, own, row, session, watches
 from output.stories import facts
 from ui.fake_feed import Moment, frames
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from itertools import count
 
-from model.builders import NOW, ZK1, connections, row
 from model.findings.cases import At, facts, k, path_of, plain, watching
+from model.make_facts import NOW, ZK1, connections, row
 from textual.pilot import Pilot
 from ui.fake_feed import app_of, frames, settled
 

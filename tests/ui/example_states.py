@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from model.builders import (
+from model.findings.cases import facts as lock_of
+from model.findings.cases import k
+from model.make_facts import (
     NOW,
     ZK1,
     connections,
@@ -22,8 +24,6 @@ from model.builders import (
     session,
     watches,
 )
-from model.findings.cases import facts as lock_of
-from model.findings.cases import k
 from msgspec.structs import replace
 from ui.example_ensemble import IMPORT, orphan
 from ui.example_queues import path_of

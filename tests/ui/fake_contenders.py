@@ -58,7 +58,7 @@ def contender(
         session=session,
         holds=holds,
         watches=watches,
-        last=ContenderStep(name, "working", says, "1970-01-01T00:16:40Z"),  # NOW of the builders
+        last=ContenderStep(name, "working", says, "1970-01-01T00:16:40Z"),  # NOW of `make_facts`
         exit_code=exits.get(state),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from textual.pilot import Pilot
 from ui.example_ensemble import ORDERS, trouble
 from ui.fake_contenders import FakeContenders

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, connections, own, session, watches
 from model.findings.cases import At, facts, k
+from model.make_facts import NOW, ZK1, connections, own, session, watches
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Connection

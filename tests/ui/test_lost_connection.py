@@ -1,7 +1,7 @@
 """While the connection is lost, the page is dimmed, and no screen says that all is well."""
 
 import pytest
-from model.builders import NOW, lock, own
+from model.make_facts import NOW, lock, own
 from msgspec.structs import replace
 from ui.fake_feed import app_of, frames, settled
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import FakeFeed, app_of, frames, settled
 

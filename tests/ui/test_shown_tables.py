@@ -1,8 +1,8 @@
 """The feed knows whether the page shows tables of servers: then it reads them more often."""
 
 import pytest
-from model.builders import NOW
 from model.findings.cases import facts, k
+from model.make_facts import NOW
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.ui.screens import PAGES

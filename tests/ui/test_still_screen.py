@@ -1,7 +1,7 @@
 """Screen 1 is drawn less often while nothing but the time changes."""
 
-from model.builders import NOW
 from model.findings.cases import facts, k
+from model.make_facts import NOW
 from ui.fake_feed import FakeFeed, app_of, frames, pressed, settled
 
 from zktop.model.facts import Millis

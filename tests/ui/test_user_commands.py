@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import pytest
-from model.builders import NOW
+from model.make_facts import NOW
 from msgspec.structs import replace
 from textual.pilot import Pilot
 from ui.example_states import deadlock_frames

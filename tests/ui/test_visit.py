@@ -1,7 +1,7 @@
 """One cluster as the UI keeps it."""
 
 import pytest
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import FakeFeed, frames
 

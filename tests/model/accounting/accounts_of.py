@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from model.builders import NOW
+from model.make_facts import NOW
 from output.stories import facts, settings
 
 from zktop.model.accounting.accounts import Accounts

@@ -3,7 +3,7 @@
 from time import process_time
 
 import pytest
-from model.builders import NOW, session
+from model.make_facts import NOW, session
 from model.plain_locks import lock_of, member
 
 from zktop.model.accounting.charges import Charges

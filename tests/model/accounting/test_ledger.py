@@ -2,9 +2,9 @@
 
 import pytest
 from model.accounting.accounts_of import accounts, charged, leaves
-from model.builders import NOW, own
 from model.findings.cases import facts as listing
 from model.findings.cases import k, path_of
+from model.make_facts import NOW, own
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_CURATOR_LEASE,

@@ -10,7 +10,7 @@ from hashlib import md5
 from typing import Any
 
 import msgspec
-from model.builders import NOW, ZK1, connections, own, row, session, watches, world
+from model.make_facts import NOW, ZK1, connections, own, row, session, watches, world
 
 from zktop.model.facts import AnyFact, Children, Connections, Node, Stat, join
 from zktop.model.findings.apply import Examination, examine_lock

@@ -4,7 +4,6 @@ from collections.abc import ItemsView, Iterable
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, expiry, session, watches, world
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -21,6 +20,7 @@ from model.findings.cases import (
     shared_context,
 )
 from model.findings.cases import facts as listing
+from model.make_facts import NOW, ZK1, expiry, session, watches, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner

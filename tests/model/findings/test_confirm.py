@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
-from model.builders import NOW
 from model.findings.cases import SECOND, connected, ctx, k, only, watching
+from model.make_facts import NOW
 
 from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.confirm import SubjectFindings

@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, session
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -22,6 +21,7 @@ from model.findings.cases import (
     usual,
     verdicts,
 )
+from model.make_facts import NOW, session
 
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import LookAgainAt

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from model.builders import NOW, ZK1, expiry, session
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -27,6 +26,7 @@ from model.findings.cases import (
     usual,
     watching,
 )
+from model.make_facts import NOW, ZK1, expiry, session
 
 from zktop.model.facts import Children, Stat
 from zktop.model.findings.apply import table_blind_spots

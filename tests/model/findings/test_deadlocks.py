@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from model.builders import session
 from model.findings.cases import ensemble_context, found, only
+from model.make_facts import session
 from model.waits.notation import graph, learned
 from model.waits.stuck import assess
 

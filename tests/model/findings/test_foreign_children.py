@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, session, world
 from model.findings.cases import (
     PATH,
     ZXID,
@@ -19,6 +18,7 @@ from model.findings.cases import (
     shared_context,
     watching,
 )
+from model.make_facts import NOW, ZK1, session, world
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_CURATOR_LEASE,

@@ -1,7 +1,6 @@
 """L7 to L11: wake-ups for many, and watches left behind; with a near miss each."""
 
 import pytest
-from model.builders import NOW, ZK1, ZK2, no_watches, session, watches, world
 from model.findings.cases import (
     PATH,
     SECOND,
@@ -22,6 +21,7 @@ from model.findings.cases import (
     shared_context,
     watching,
 )
+from model.make_facts import NOW, ZK1, ZK2, no_watches, session, watches, world
 from model.semaphores import created, folder
 
 from zktop.model.facts import Denied, Stat

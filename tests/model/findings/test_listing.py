@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, session
 from model.findings.cases import (
     SECOND,
     connected,
@@ -16,6 +15,7 @@ from model.findings.cases import (
     only,
     usual,
 )
+from model.make_facts import NOW, session
 
 from zktop.model.findings.catalogue import RANK
 from zktop.model.findings.confirm import SubjectFindings

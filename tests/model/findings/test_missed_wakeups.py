@@ -1,7 +1,6 @@
 """L1 to L6: waiters that nothing will wake; each rule with a case that fires and a near miss."""
 
 import pytest
-from model.builders import NOW, ZK1, kazoo_name, no_connections, no_watches, world
 from model.findings.cases import (
     PATH,
     SECOND,
@@ -20,6 +19,7 @@ from model.findings.cases import (
     shared_context,
     watching,
 )
+from model.make_facts import NOW, ZK1, kazoo_name, no_connections, no_watches, world
 from model.semaphores import ANN_LEASE, GATE, POOL, created, kazoo_pool
 
 from zktop.model.findings.apply import NO_RESULTS, examine_lock, table_blind_spots

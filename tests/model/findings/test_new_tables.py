@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from model.builders import NOW, connections, expiry, folder, lock, own, row, watches
+from model.make_facts import NOW, connections, expiry, folder, lock, own, row, watches
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import SECOND_MS

@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, connections, expiry, no_connections, row, world
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -20,6 +19,7 @@ from model.findings.cases import (
     usual,
     watching,
 )
+from model.make_facts import NOW, ZK1, connections, expiry, no_connections, row, world
 
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at

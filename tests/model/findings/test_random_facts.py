@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, ZK1, ZK2, connections, expiry, session, watches
 from model.findings.cases import At, ctx, ensemble_context, folded, found, history, k, sessions
+from model.make_facts import NOW, ZK1, ZK2, connections, expiry, session, watches
 from model.waits.notation import graph
 from model.waits.stuck import assess
 

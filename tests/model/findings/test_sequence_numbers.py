@@ -1,7 +1,6 @@
 """S6 and R6: sequence numbers; with a near miss each."""
 
 import pytest
-from model.builders import NOW, session, world
 from model.findings.cases import (
     PATH,
     At,
@@ -15,6 +14,7 @@ from model.findings.cases import (
     shared_context,
     watching,
 )
+from model.make_facts import NOW, session, world
 from model.semaphores import (
     ANN_LEASE,
     CURATOR_GATE,

@@ -5,7 +5,6 @@ import timeit
 from typing import Never
 
 import pytest
-from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
 from model.findings.cases import (
     PATH,
     SECOND,
@@ -19,6 +18,7 @@ from model.findings.cases import (
     lacks,
     only,
 )
+from model.make_facts import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
 from msgspec.structs import replace
 
 from zktop.model.facts import Link, Server, ServerState, Session

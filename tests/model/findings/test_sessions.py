@@ -4,18 +4,6 @@ from collections.abc import Collection
 
 import msgspec
 import pytest
-from model.builders import (
-    NOW,
-    ZK1,
-    ZK2,
-    connections,
-    expiry,
-    figures,
-    no_connections,
-    row,
-    session,
-    timeouts,
-)
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -32,6 +20,18 @@ from model.findings.cases import (
     session_context,
     shared_context,
     watching,
+)
+from model.make_facts import (
+    NOW,
+    ZK1,
+    ZK2,
+    connections,
+    expiry,
+    figures,
+    no_connections,
+    row,
+    session,
+    timeouts,
 )
 
 from zktop.model.facts import AnyFact, Expiry

@@ -3,8 +3,8 @@
 from itertools import chain
 
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session
 from model.findings.cases import ctx, k, only
+from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, row, session
 from msgspec.structs import replace
 from output.stories import facts
 

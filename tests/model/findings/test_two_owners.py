@@ -1,7 +1,6 @@
 """S: two owners at once; each rule with a case that fires and a near miss."""
 
 import pytest
-from model.builders import NOW, ZK1, no_connections, no_watches, session
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -19,6 +18,7 @@ from model.findings.cases import (
     sessions,
     watching,
 )
+from model.make_facts import NOW, ZK1, no_connections, no_watches, session
 
 from zktop.model.client_names import ClientNames
 from zktop.model.findings.apply import table_blind_spots

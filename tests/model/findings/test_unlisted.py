@@ -1,7 +1,6 @@
 """What no table lists: watches on the children, slow polls, and what a client believes."""
 
 import pytest
-from model.builders import NOW, ZK1, figures, own
 from model.findings.cases import (
     MINUTE,
     SECOND,
@@ -19,6 +18,7 @@ from model.findings.cases import (
     sessions,
     watching,
 )
+from model.make_facts import NOW, ZK1, figures, own
 
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import LookAgainAt

@@ -4,9 +4,9 @@ from typing import Literal
 from unittest.mock import Mock
 
 import pytest
-from model.builders import NOW, ZK1, connections, expiry, own, row, session, watches, world
 from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, path_of, plain
 from model.layouts.vectors import all_vectors, facts_of, now_of, settings_of
+from model.make_facts import NOW, ZK1, connections, expiry, own, row, session, watches, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner

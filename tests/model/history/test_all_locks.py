@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from model.builders import (
+from model.make_facts import (
     NOW,
     ZK1,
     connections,

@@ -4,7 +4,7 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW
+from model.make_facts import NOW
 from model.plain_locks import Root, note
 
 from zktop.model.history.all_locks import LockHistories

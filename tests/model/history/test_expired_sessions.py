@@ -1,6 +1,6 @@
 """The ledger of sessions that expired: what each freed, and who got it."""
 
-from model.builders import ZK1, connections, own, row, session, world
+from model.make_facts import ZK1, connections, own, row, session, world
 from msgspec.structs import replace
 
 from zktop.model.history.events import ENDED, Elapsed, Event

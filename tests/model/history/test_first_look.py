@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, session
+from model.make_facts import NOW, session
 from model.plain_locks import lock_of
 from msgspec.structs import replace
 

@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from model.builders import NOW
+from model.make_facts import NOW
 from model.plain_locks import Root, note
 
 from zktop.model.history.all_locks import MAX_VANISHED_ROOTS, LockHistories

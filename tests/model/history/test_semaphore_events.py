@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.builders import NOW, kazoo_name
+from model.make_facts import NOW, kazoo_name
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_AT_GATE,

@@ -1,7 +1,7 @@
 """What sessions do from one table to the next."""
 
 import pytest
-from model.builders import NOW, ZK1, ZK2, connections, row, session, world
+from model.make_facts import NOW, ZK1, ZK2, connections, row, session, world
 
 from zktop.model.facts import Connection, Text
 from zktop.model.history.session_activity import (

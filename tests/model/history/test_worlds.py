@@ -1,7 +1,7 @@
 """The whole way: facts into a world, a world into a lock, two locks into events."""
 
-from model.builders import NOW, connections, lock, own, row, session, watches, world
-from model.builders import ZK1 as ZK
+from model.make_facts import NOW, connections, lock, own, row, session, watches, world
+from model.make_facts import ZK1 as ZK
 from model.plain_locks import note
 
 from zktop.model.examiner import Examiner

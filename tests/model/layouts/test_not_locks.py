@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, kazoo_name, own, session, watches, world
 from model.locks.lock_worlds import world_of
+from model.make_facts import NOW, ZK1, kazoo_name, own, session, watches, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, Watches, join

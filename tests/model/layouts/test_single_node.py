@@ -1,7 +1,7 @@
 """One ephemeral node as a lock: which path is the lock, the node's or its folder's."""
 
 import pytest
-from model.builders import NOW, own, session, world
+from model.make_facts import NOW, own, session, world
 
 from zktop.model.accounting.ledger import Ledger
 from zktop.model.examiner import Examiner

@@ -1,8 +1,8 @@
 """Two libraries on one path that are configured to count each other's nodes: one queue."""
 
 import pytest
-from model.builders import NOW, session
 from model.findings.cases import At, curator, facts, k
+from model.make_facts import NOW, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.report import Report

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from model.builders import ZK1, watches, world
 from model.findings.cases import NOW, PATH, At, curator, facts, plain
+from model.make_facts import ZK1, watches, world
 
 from zktop.model.facts import AnyFact
 from zktop.model.locks.lock import Lock

@@ -1,7 +1,7 @@
 """The number that comes next."""
 
-from model.builders import NOW, kazoo_name
 from model.locks.lock_worlds import ZXID, gone, lock_in, world_of
+from model.make_facts import NOW, kazoo_name
 from model.semaphores import ANN_LEASE, LEASES, POOL, created, folder, kazoo_pool
 
 from zktop.model.locks.lock_at_path import lock_at

@@ -3,8 +3,8 @@
 from itertools import permutations
 
 import pytest
-from model.builders import NOW
 from model.locks.lock_worlds import ROOT, ZXID, child, lock_in, nodes, world_of
+from model.make_facts import NOW
 
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.layouts.layout import Layout

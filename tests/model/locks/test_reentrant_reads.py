@@ -1,8 +1,8 @@
 """Reads that hold because their own session holds the write lock."""
 
 import pytest
-from model.builders import NOW, ZK1, session, watches
 from model.locks.lock_worlds import ROOT, lock_in, nodes, world_of
+from model.make_facts import NOW, ZK1, session, watches
 
 WRITER = "_c_d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01-__WRIT__0000000001"
 READER = "_c_50b2c3d4-2222-4c3b-8a55-0f6b1b8f7a02-__READ__0000000002"

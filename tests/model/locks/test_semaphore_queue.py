@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from model.builders import NOW, kazoo_name, session, world
 from model.findings.cases import At, facts
+from model.make_facts import NOW, kazoo_name, session, world
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_AT_GATE,

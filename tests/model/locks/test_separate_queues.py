@@ -3,8 +3,8 @@
 from weakref import ref
 
 import pytest
-from model.builders import NOW, session
 from model.findings.cases import At, curator, facts, k, plain
+from model.make_facts import NOW, session
 from model.semaphores import POOL, curator_pool, reports
 from ui.fake_feed import frames
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session, world
+from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, row, session, world
 from model.waits.notation import graph
 from model.waits.stuck import assess
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model.builders import NOW, kazoo_name, lock, session
+from model.make_facts import NOW, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join

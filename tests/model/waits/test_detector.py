@@ -1,6 +1,6 @@
 """How often the verdict on deadlocks is renewed."""
 
-from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, watches, world
+from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, row, watches, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, row, session, timeouts
+from model.make_facts import NOW, ZK1, connections, kazoo_name, row, session, timeouts
 from model.semaphores import (
     ANN_CURATOR_LEASE,
     CURATOR_GATE,

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from model.builders import NOW, kazoo_name, session
+from model.make_facts import NOW, kazoo_name, session
 from model.semaphores import created, folder
 
 from zktop.model.examiner import Examiner

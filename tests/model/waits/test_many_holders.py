@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from model.builders import NOW, ZK1, connections, lock, row, session, watches
+from model.make_facts import NOW, ZK1, connections, lock, row, session, watches
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     CURATOR_GATE,

@@ -1,7 +1,7 @@
 """Deadlocks that were there before zktop came: what makes them sure."""
 
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, watches, world
+from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, row, watches, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact

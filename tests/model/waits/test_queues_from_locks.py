@@ -2,8 +2,8 @@
 
 from hashlib import md5
 
-from model.builders import NOW, session, world
 from model.findings.cases import ZXID, At, facts, k, plain
+from model.make_facts import NOW, session, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner

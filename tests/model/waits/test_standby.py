@@ -1,6 +1,6 @@
 """Candidates of an election are on standby: they do not wait, from the first look on."""
 
-from model.builders import NOW, kazoo_name, lock, session
+from model.make_facts import NOW, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, join

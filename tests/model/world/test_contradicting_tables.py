@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, ZK1, ZK2, ZK3, session
-from model.builders import own as own_link
+from model.make_facts import NOW, ZK1, ZK2, ZK3, session
+from model.make_facts import own as own_link
 
 from zktop.model.facts import (
     AnyFact,

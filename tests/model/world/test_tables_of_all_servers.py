@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
-from model.builders import (
+from model.make_facts import (
     NOW,
     ZK1,
     ZK2,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import as_sibling
+from model.make_facts import as_sibling
 
 from zktop.model.facts import (
     AnyFact,

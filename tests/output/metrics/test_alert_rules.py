@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from model.builders import ZK1, connections, expiry, figures, kazoo_name, no_watches, out, own
 from model.findings.cases import facts as children
 from model.findings.cases import k
+from model.make_facts import ZK1, connections, expiry, figures, kazoo_name, no_watches, out, own
 from output.metrics.scrapes import Scrape, last, of_recording, scrapes
 from output.stories import LATER, facts, tables
 from prometheus_programs import ALERTS, promtool

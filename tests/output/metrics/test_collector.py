@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from model.builders import (
+from model.make_facts import (
     NOW,
     ZK1,
     connections,

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from model.builders import NOW
+from model.make_facts import NOW
 from msgspec.structs import replace
 from output.metrics.scrapes import INCIDENT
 from output.stories import facts, settings

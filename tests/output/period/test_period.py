@@ -1,7 +1,7 @@
 """What a period counts: what was there when it began, what ended, and how much was seen."""
 
 import pytest
-from model.builders import NOW
+from model.make_facts import NOW
 from msgspec.structs import replace
 from output.stories import facts, settings
 

@@ -1,7 +1,7 @@
 """The queues of a period at evenly spaced moments."""
 
 from model.accounting.accounts_of import leaves
-from model.builders import NOW
+from model.make_facts import NOW
 from output.stories import facts, settings
 
 from zktop.model.accounting.ledger import Ledger

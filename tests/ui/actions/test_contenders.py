@@ -1,7 +1,7 @@
 """Which demo client a key acts on: the one under the cursor, by what it does in that lock."""
 
 import pytest
-from model.builders import NOW, lock, session
+from model.make_facts import NOW, lock, session
 from model.semaphores import ANN_LEASE, created, kazoo_pool
 from ui.example_ensemble import trouble
 from ui.fake_contenders import QUEUE, FakeContenders, contender

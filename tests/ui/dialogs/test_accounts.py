@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from model.builders import NOW, lock, own, session
+from model.make_facts import NOW, lock, own, session
 from ui.example_past import past
 from ui.fake_feed import Moment, app_of, frames, settled
 

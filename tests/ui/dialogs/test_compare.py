@@ -1,7 +1,7 @@
 """The differences between two moments."""
 
 import pytest
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from msgspec.structs import replace
 from ui.example_ensemble import texts
 from ui.fake_feed import frames

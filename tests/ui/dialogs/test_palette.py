@@ -1,7 +1,7 @@
 """The command palette finds everything by name, even among ten thousand locks."""
 
 import pytest
-from model.builders import NOW, lock, session
+from model.make_facts import NOW, lock, session
 from textual.pilot import Pilot
 from ui.example_ensemble import ORDERS, trouble
 from ui.fake_contenders import FakeContenders

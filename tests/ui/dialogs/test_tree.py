@@ -1,8 +1,8 @@
 """The key w: the wait tree on any screen, and all locks by path."""
 
 import pytest
-from model.builders import NOW, session
 from model.findings.cases import ZXID, facts, k
+from model.make_facts import NOW, session
 from ui.example_queues import looked, page_on, ring_of, shown
 from ui.fake_feed import app_of, focus_by_tab, frames, settled, until
 

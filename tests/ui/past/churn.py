@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterable
 
-from model.builders import NOW
+from model.make_facts import NOW
 from output.stories import facts
 from ui.fake_feed import frames
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from model.builders import connections, row, session
 from model.findings import cases
 from model.findings.cases import At
+from model.make_facts import connections, row, session
 from output.stories import facts
 from ui.example_past import past
 from ui.fake_feed import frames

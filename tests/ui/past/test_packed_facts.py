@@ -1,7 +1,7 @@
 """Facts packed in pieces, and tables packed without the rows that they share."""
 
 import pytest
-from model.builders import NOW, lock, no_watches, watches
+from model.make_facts import NOW, lock, no_watches, watches
 
 from zktop.model.facts import AnyFact
 from zktop.model.text import Text

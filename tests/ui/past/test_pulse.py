@@ -1,6 +1,6 @@
 """The pulse: what is counted in each second, and what a quiet second shows."""
 
-from model.builders import ZK1, connections, own, row, watches
+from model.make_facts import ZK1, connections, own, row, watches
 from msgspec.structs import replace
 from output.stories import facts
 from ui.example_past import BEGIN

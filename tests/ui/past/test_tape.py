@@ -1,6 +1,6 @@
 """The tape: which frames it stores, how it thins them out, and how it finds moments."""
 
-from model.builders import ZK1, expiry, lock, own, watches
+from model.make_facts import ZK1, expiry, lock, own, watches
 from msgspec.structs import replace
 from output.stories import facts
 from ui.example_past import BEGIN, past

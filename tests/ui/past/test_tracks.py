@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from model.builders import NOW, lock, session
+from model.make_facts import NOW, lock, session
 from msgspec.structs import replace
 from ui.example_past import BEGIN, A, B, past
 from ui.fake_feed import frames

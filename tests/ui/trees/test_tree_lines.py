@@ -1,7 +1,7 @@
 """The drawing of trees."""
 
-from model.builders import NOW, session
 from model.findings.cases import PATH, At, connected, curator, facts, k, watching
+from model.make_facts import NOW, session
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of

@@ -1,8 +1,8 @@
 """Who waits for whom as a tree, from the root blocker to the last waiter."""
 
 import pytest
-from model.builders import NOW, session
 from model.findings.cases import ZXID, At, connected, curator, facts, k, watching
+from model.make_facts import NOW, session
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.example_queues import STOCK, looked, plain, queue, ring_of, two_queues

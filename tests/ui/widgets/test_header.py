@@ -1,7 +1,7 @@
 """The first line of every screen: the ensemble, its state, and the pieces that are never cut."""
 
 import pytest
-from model.builders import (
+from model.make_facts import (
     NOW,
     ZK1,
     ZK2,

@@ -1,7 +1,7 @@
 """Screen 6 as a course: lessons, their pictures, questions and answers."""
 
 import pytest
-from model.builders import NOW, ZK1, connections, expiry, lock, row, session
+from model.make_facts import NOW, ZK1, connections, expiry, lock, row, session
 from msgspec.structs import replace
 from ui.example_ensemble import orphan, trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, scene_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 import pytest
-from model.builders import NOW, session
 from model.findings.cases import ZXID, connected, k, watching
+from model.make_facts import NOW, session
 from msgspec.structs import replace
 from output.stories import facts as story
 from ui.example_queues import looked, ring_of

@@ -1,8 +1,8 @@
 """Findings in words, and the list of all of them."""
 
 import msgspec
-from model.builders import NOW, own
 from model.findings.cases import facts
+from model.make_facts import NOW, own
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from textual.pilot import Pilot
 from ui.example_ensemble import texts, trouble
 from ui.fake_feed import app_of, frames, settled

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from model.builders import NOW
 from model.findings.cases import ZXID, connected, facts, k
+from model.make_facts import NOW
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, page_on, queue, ring_of, shown
 from ui.example_states import deadlock_frames

@@ -1,6 +1,6 @@
 """Screen 2 draws the watches on children that demo clients report; no server lists them."""
 
-from model.builders import NOW, ZK1, connections, lock, own, row, session, watches
+from model.make_facts import NOW, ZK1, connections, lock, own, row, session, watches
 from ui.fake_contenders import FakeContenders, contender
 from ui.fake_feed import FakeFeed, frames, pressed, settled
 

@@ -3,8 +3,8 @@
 from array import array
 
 import pytest
-from model.builders import NOW
 from model.findings.cases import At, curator, facts
+from model.make_facts import NOW
 from msgspec.structs import replace
 from ui.example_queues import ORDERS, lock_detail, looked
 from ui.fake_feed import frames

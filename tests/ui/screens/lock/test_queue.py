@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import ZK1, no_watches
 from model.findings.cases import At, curator, facts, history, k, plain, usual, watching
+from model.make_facts import ZK1, no_watches
 from msgspec.structs import replace
 from ui.example_queues import (
     STOCK,

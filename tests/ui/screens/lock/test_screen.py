@@ -1,8 +1,8 @@
 """Screen 2 with its keys."""
 
 import pytest
-from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, lock, row
 from model.findings.cases import facts, plain, watching
+from model.make_facts import NOW, ZK1, ZK2, connections, kazoo_name, lock, row
 from output.stories import facts as story
 from ui.example_queues import ORDERS, all_connected, looked, page_on, queue, ring_of, shown
 from ui.fake_feed import FakeFeed, frames, panel, settled

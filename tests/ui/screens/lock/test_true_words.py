@@ -1,8 +1,8 @@
 """What screen 2 says about a lock is true of locks of every kind."""
 
 import pytest
-from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, own, row, session
 from model.findings.cases import PATH, At, connected, curator, facts, k, path_of, watching
+from model.make_facts import NOW, ZK1, ZK2, connections, kazoo_name, own, row, session
 from model.semaphores import GATE, LEASES, POOL, created, folder, reports
 from ui.example_queues import ORDERS, all_connected, page_on, queue, ring_of, shown
 from ui.fake_feed import frames, settled

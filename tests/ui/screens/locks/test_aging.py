@@ -1,6 +1,6 @@
 """Root blockers grow older once a second, and change at once when something is found."""
 
-from model.builders import NOW, session
+from model.make_facts import NOW, session
 from msgspec.structs import replace
 from output.stories import facts
 from ui.example_past import past

@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, kazoo_name, lock, own
 from model.findings.cases import Minute
+from model.make_facts import NOW, kazoo_name, lock, own
 from ui.example_ensemble import IMPORT, LATER, ORDERS, QUIET, rows_of, seen, trouble
 from ui.example_queues import lock_of
 from ui.fake_feed import app_of, frames, panel, settled

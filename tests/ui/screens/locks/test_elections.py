@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from model.builders import NOW
+from model.make_facts import NOW
 from output.stories import LAYOUTS, facts
 from ui.example_ensemble import rows_of
 from ui.fake_feed import frames

@@ -1,7 +1,7 @@
 """A screen without locks says why."""
 
 import pytest
-from model.builders import NOW
+from model.make_facts import NOW
 from ui.example_ensemble import texts, trouble
 from ui.fake_feed import FakeFeed, frames
 

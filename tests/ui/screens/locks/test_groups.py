@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from ui.example_ensemble import ORDERS, STOCK, deadlock, read_whole, released, rows_of, servers
 from ui.fake_feed import app_of, frames, pressed, settled
 from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of

@@ -1,7 +1,7 @@
 """The keys and the mouse on screen 1."""
 
 import pytest
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 from ui.example_ensemble import IMPORT, LONG, ORDERS, QUIET, STOCK, trouble

@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, kazoo_name, lock, session
 from model.findings.cases import curator, facts, k, plain
+from model.make_facts import NOW, kazoo_name, lock, session
 from ui.example_ensemble import (
     IMPORT,
     LONG,

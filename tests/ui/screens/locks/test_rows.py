@@ -5,7 +5,7 @@ import gc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, ZK1, connections, lock, own, row, session, watches
+from model.make_facts import NOW, ZK1, connections, lock, own, row, session, watches
 from msgspec.structs import replace
 from ui.example_ensemble import (
     IMPORT,

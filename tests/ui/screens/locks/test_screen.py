@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from model.builders import NOW, lock
+from model.make_facts import NOW, lock
 from ui.example_ensemble import IMPORT, LATER, LONG, ORDERS, QUIET, STOCK, quiet, released, trouble
 from ui.fake_feed import FakeFeed, app_of, frames, panel, settled
 from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of, screen

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, ZK1, connections, figures, lock, own, row, session
+from model.make_facts import NOW, ZK1, connections, figures, lock, own, row, session
 from textual.pilot import Pilot
 from ui.fake_feed import WAIT_S, app_of, frames, settled
 

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, ZK1, connections, expiry, figures, lock, own, row, session
-from model.builders import NOW as AT
+from model.make_facts import NOW, ZK1, connections, expiry, figures, lock, own, row, session
+from model.make_facts import NOW as AT
 from msgspec.structs import replace
 from ui.example_ensemble import read_whole
 from ui.fake_feed import frames

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from model.builders import (
+from model.make_facts import (
     NOW,
     ZK1,
     ZK2,

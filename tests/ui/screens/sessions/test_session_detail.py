@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 import pytest
-from model.builders import (
+from model.findings.cases import PATH, At, connected, curator, facts, k, plain, watching
+from model.make_facts import (
     NOW,
     ZK1,
     ZK2,
@@ -16,7 +17,6 @@ from model.builders import (
     row,
     session,
 )
-from model.findings.cases import PATH, At, connected, curator, facts, k, plain, watching
 from model.semaphores import GATE, LEASES, created, folder, reports
 from msgspec.structs import replace
 from ui.example_ensemble import read_whole

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from model.builders import NOW, lock, session
+from model.make_facts import NOW, lock, session
 from ui.example_ensemble import trouble
 from ui.example_past import BEGIN, A, B, past
 from ui.fake_feed import app_of, frames, panel, settled

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from model.builders import NOW, connections, lock, own, row
 from model.findings.cases import facts, k
+from model.make_facts import NOW, connections, lock, own, row
 from output.stories import facts as story
 from textual.pilot import Pilot
 from ui.example_past import BEGIN, moments, past

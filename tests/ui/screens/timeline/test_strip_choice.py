@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from model.builders import NOW, session
+from model.make_facts import NOW, session
 from output.stories import facts
 from ui.example_past import A, B, past
 from ui.example_past import moments as deadlock_moments

@@ -1,7 +1,7 @@
 """Strips: each column is the same time span for all locks and sessions."""
 
 import pytest
-from model.builders import ZK1, ZK2, connections, own, row, session
+from model.make_facts import ZK1, ZK2, connections, own, row, session
 from msgspec.structs import replace
 from ui.example_past import BEGIN, A, B, past
 from ui.fake_feed import frames
