@@ -56,8 +56,8 @@ class PlayedScene:
 
     @property
     def log(self) -> FullLog:
-        """The log of its contenders."""
-        return self.player._log
+        """What its contenders did."""
+        return self.player._tally
 
     def play(self, pace_s: float) -> None:
         """Play it to the end."""
