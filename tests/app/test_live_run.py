@@ -98,7 +98,7 @@ def test_a_time_in_which_zktop_did_not_run_is_unknown(
     asleep, awake = next(reports), next(reports)
 
     assert (asleep.is_lost, asleep.now) == (True, before.now)
-    assert asleep.why_lost == "nothing is known of this time: zktop did not run"
+    assert asleep.why_lost == "nothing is known of this time: zktop was not running"
     assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
     assert asleep.ensemble.own == before.ensemble.own
 

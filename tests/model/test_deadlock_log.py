@@ -248,7 +248,7 @@ def test_how_a_deadlock_ended_while_zktop_was_cut_off_is_unknown() -> None:
     left = (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900))
     *_, after = looked((own(), *RING, *ALL), (lost,), (back, *left))
 
-    assert after.over[0].how == "bob left while nothing was seen: it may have ended earlier"
+    assert after.over[0].how == "bob left unseen: the deadlock may have ended earlier"
 
 
 def test_the_event_of_its_end_says_how() -> None:

@@ -151,7 +151,7 @@ def test_the_content_of_a_file_decides(tmp_path: Path) -> None:
         ("notes.txt", b"hello", "it begins with 68 65 6c 6c"),
         ("empty", b"", "it is empty"),
         ("log.1.gz", gzip.compress(LOG)[:11], "it is damaged"),
-        ("log.1.xz", lzma.compress(LOG), "is not a tar, or a damaged one"),
+        ("log.1.xz", lzma.compress(LOG), "is not a tar file, or is damaged"),
         ("zk1.tar.zst", b"\x28\xb5\x2f\xfd" + LOG, "is compressed with zstd: unpack it first"),
         ("changelog_1_100.bin", b"x", "ClickHouse Keeper"),
     ],

@@ -31,9 +31,9 @@ RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
-SLEEP_S = 10.0  # a wait that lasted longer: zktop was suspended, or its machine slept
-SLEPT = Text("zktop did not run")
-STEADY_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # runs while Linux sleeps
+SLEEP_S = 10.0  # after a longer wait, zktop was suspended, or its machine was asleep
+SLEPT = Text("zktop was not running")
+STEADY_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while Linux sleeps
 TIMED_OUT = "reading timed out; the answer covers what was read"
 
 
@@ -201,18 +201,18 @@ class LiveRun:
         return self.world.link is not None and self.world.link.is_up
 
     def _look_before_sleep(self) -> Report:
-        """Report that nothing is known of the time since the last look, like a lost connection."""
+        """Report the time since the last look as unknown, like that of a lost connection."""
         if link := self.world.link:
             self._add([replace(link, at=self._now, state="suspended", why=SLEPT)])
         report = self._report(is_thorough=False)
         link = self._source.link
         if link is not None and link.is_up:
             self._add([replace(link, at=now_ms())])
-            self._source.relist(report.paths)  # as after a reconnection: else they stay unknown
+            self._source.relist(report.paths)  # as after a reconnection; else they stay unknown
         return report
 
     def _report(self, *, is_thorough: bool) -> Report:
-        """Examine the world at the present time."""
+        """Examine the world at the time of this look."""
         if self.recorder:
             self.recorder.look(self._now, thorough=is_thorough)
         return self._examiner.look(
@@ -272,5 +272,5 @@ class LiveRun:
 
 
 def steady_s() -> float:
-    """The seconds of a clock that nobody sets."""
+    """The seconds of a clock that cannot be set."""
     return time.clock_gettime(STEADY_CLOCK)

@@ -172,7 +172,7 @@ def _how_left(departure: _Departure) -> str:
     if "ended" in recorded:
         return f"an administrator ended the session of {step.name}"
     if departure.first.is_unseen:
-        return f"{step.name} left while nothing was seen: it may have ended earlier"
+        return f"{step.name} left unseen: the deadlock may have ended earlier"
     if any(former.ending == "expired" for former, _ in gone):
         return f"the session of {step.name} expired: it was killed or cut off"
     if len(gone) == len(_places(step)) > 1 and recorded <= {None, "closed"}:

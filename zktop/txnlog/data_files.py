@@ -244,7 +244,7 @@ def _unpacked(archive: Path, on_note: Callable[[str], object]) -> Iterator[str]:
         except OSError as error:
             raise _not_unpacked(archive, error) from error
         if damage and not any(path.is_file() for path in Path(folder).rglob("*")):
-            raise DataFileError(f"{archive} is not a tar, or a damaged one: {damage}.")
+            raise DataFileError(f"{archive} is not a tar file, or is damaged: {damage}.")
         if damage:
             on_note(f"{archive} is damaged ({damage}): it was read up to there.")
         yield folder

@@ -395,7 +395,7 @@ def test_r1_says_of_a_contender_without_a_session_what_is_odd_about_it() -> None
 def test_r1_doubts_a_configured_layout_that_fits_no_child() -> None:
     """Such as --layout with the name of another library."""
     settings = Settings(roots=(Root(PATH, layout="plain-lock"),))
-    doubt = " The layout plain-lock is configured for this lock: check it, it fits none of them."
+    doubt = " Check the configured layout, too: plain-lock fits no child of this lock."
 
     assert only("R1", ctx(A, B, settings=settings)).advice.endswith(doubt)
     assert "layout" not in only("R1", ctx(A, B, At("config", ""))).advice

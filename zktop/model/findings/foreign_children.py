@@ -325,13 +325,11 @@ def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _doubted_layout(ctx: LockContext) -> str:
-    """Doubt a configured layout if it fits no child."""
+    """Advise to check a configured layout that fits no child."""
     root = ctx.shared.settings.root_of(ctx.path)
     if ctx.lock.size or root is None or root.layout is None:
         return ""
-    return (
-        f" The layout {root.layout} is configured for this lock: check it, it fits none of them."
-    )
+    return f" Check the configured layout, too: {root.layout} fits no child of this lock."
 
 
 def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
