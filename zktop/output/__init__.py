@@ -1,1 +1,1 @@
-"""Output without a screen: a report as JSON, text, DOT, Mermaid or metrics."""
+"""Output without a screen: a report as JSON, text, DOT, Mermaid, metrics or alerts."""
