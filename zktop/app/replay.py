@@ -47,7 +47,7 @@ class Replay:
 
     @property
     def end(self) -> Millis:
-        """When its last piece begins, or the files of an import end."""
+        """When its last piece begins, or when the files of an import end."""
         return self._recording.end
 
     @property
@@ -86,8 +86,8 @@ class Replay:
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
         """Yield every report of the live run up to a moment, and one at each gap.
 
-        A live run looks at least every few seconds: a moment a minute after the last look is in
-        the gap that begins there.
+        A live run looks every few seconds at least, so a moment more than a minute after a look
+        lies in a gap.
         """
         examiner, world = Examiner(self.settings), World()
         facts: list[AnyFact] = []
@@ -119,12 +119,12 @@ class Replay:
         *,
         is_at_end: bool = False,
     ) -> Iterator[Report]:
-        """Yield a report of a moment long after a look: of a quiet time, or of the unknown."""
+        """Yield a report if the moment is long after the last look: in a quiet time or a gap."""
         if looked_at is None or until <= looked_at + MINUTE_MS:
             return
         if is_at_end and until > (self.known_until or 0):
             yield examiner.look(_lost(world, looked_at), looked_at)
-        elif world.complete_to:  # an import looks seldom in quiet times
+        elif world.complete_to:  # an import rarely looks in quiet times
             yield examiner.look(world, until)
 
     def last(

@@ -1,4 +1,4 @@
-"""What is known of the demo contenders: counts of their steps, their sessions, how they ended."""
+"""A tally of the demo contenders: counts of their steps, their sessions, how they ended."""
 
 import threading
 from collections import Counter, defaultdict
@@ -37,7 +37,7 @@ class ContenderTally:
             self._news.notify_all()
 
     def until(self, condition: Callable[[], bool], within_s: float) -> bool:
-        """Wait until a condition on this tally holds; False after a timeout."""
+        """Wait until a condition on this tally holds; return False after a timeout."""
         with self._news:
             return self._news.wait_for(condition, within_s)
 

@@ -1,1 +1,1 @@
-"""Values that the demo, the app and the UI share; all are frozen, and nothing here acts."""
+"""Frozen values that the demo, the app and the UI share; nothing here does any I/O."""

@@ -1,6 +1,6 @@
 """The order for a contender, and the recipes that it may name.
 
-It travels unchanged from the dialog that fills it in to the child process that carries it out.
+An order travels unchanged from the dialog that fills it in to the process that carries it out.
 """
 
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""What a contender reports, and its state after that, in words."""
+"""The steps that a contender reports, and its state after each, in words."""
 
 from typing import Literal, Self
 

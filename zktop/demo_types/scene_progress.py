@@ -18,7 +18,7 @@ class StartContender(Struct, frozen=True, forbid_unknown_fields=True):
     claims: tuple[LockClaim, ...]
     work: WorkStyle = "hold"
     hold_s: float | None = None
-    sleep_sessions: float = 0.0  # how long `oversleep` blocks, in session time-outs
+    sleep_sessions: float = 0.0  # how long `oversleep` blocks, in session timeouts
     rounds: int = 1
     pause_s: float = 0.0
 

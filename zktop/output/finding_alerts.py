@@ -25,7 +25,7 @@ NEW_SESSION_MS: Final = 90_000  # longer than the default patience of every rule
 
 
 class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
-    """One finding."""
+    """One finding, as the JSON of Alertmanager has it."""
 
     status: Literal["firing", "resolved"]
     labels: dict[str, str]

@@ -51,7 +51,7 @@ class FindingFiles:
         return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
-        """Add what a crash kept out of the newest file, and continue it if it is not over."""
+        """Add the pieces that a crash kept out of the newest file; end it if its time is over."""
         kept = self._folder.newest_kept()
         if kept is None:
             return

@@ -1,4 +1,4 @@
-"""Record one run after another: after a long loss of the connection, begin a new one."""
+"""Record a live run; when its connection has been lost for long, begin and record a new one."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ NewRun = Callable[[], AbstractContextManager[LiveRun]]
 
 
 class RecordedRuns:
-    """The runs that are recorded into one folder, and posted to these webhooks."""
+    """Live runs, one after another: recorded into one folder, with their findings posted."""
 
     def __init__(
         self, new_run: NewRun, ring: RingFolder, hooks: Webhooks, narrate: Narrate, *, redact: bool
@@ -29,9 +29,9 @@ class RecordedRuns:
         self._narrate, self._redact = narrate, redact
 
     def record(self, duration_s: float | None) -> None:
-        """Record for so long; a failure to connect is fatal only in the first run.
+        """Record for this long, or until interrupted; failing to connect is fatal only at first.
 
-        Later runs also retry after a UsageError: the config or a TLS file may be half replaced.
+        Later runs also retry after a UsageError: the config or a TLS file may be half written.
         """
         end = None if duration_s is None else time.monotonic() + duration_s
         self._record_one(end)

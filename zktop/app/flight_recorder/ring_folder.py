@@ -125,7 +125,7 @@ class RingFolder:
 
     @property
     def newest_finding_at(self) -> Millis:
-        """When the newest file or link of a finding began; 0 if there is none."""
+        """The time of the newest finding that has a file or link; 0 if none has."""
         return max(self._kept_at.values(), default=0)
 
     def newest_kept(self) -> StoredPiece | None:

@@ -270,9 +270,9 @@ class ReplayTime(msgspec.Struct, frozen=True):
         return full_time(self.text)
 
     def resolve(self, begin: Millis, end: Millis, after: Millis | None = None) -> Millis:
-        """Return the time in a recording, whose last piece begins at `end`.
+        """Return this moment of a recording whose last piece begins at `end`.
 
-        Of a time of day it is the last one, if that is not before the beginning or `after`.
+        A time of day means the last such time, unless that is before the beginning or `after`.
         """
         first = begin if after is None else after
         at = moment_of(self.text, begin, first)

@@ -78,7 +78,7 @@ def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
 
 @contextmanager
 def progress_of(recording: Replay) -> Iterator[None]:
-    """Show on a terminal up to which time a recording is examined: it may take minutes."""
+    """Show on a terminal how far a recording has been examined: this may take minutes."""
     progress = ProgressLine()
     recording.on_look = lambda at: progress.show(f"examined up to {iso(at)}")
     try:
@@ -88,9 +88,9 @@ def progress_of(recording: Replay) -> Iterator[None]:
 
 
 def print_notes(source: LiveRun | Replay, shown: Report | None = None) -> None:
-    """Print on stderr what is missing from the reports, and that the one shown is an assumption.
+    """Print on stderr what is missing from the reports, and if the one shown is an assumption.
 
-    Nothing is assumed of a time of which nothing is known.
+    A report of a gap assumes nothing: it says that nothing is known.
     """
     for note in source.notes:
         narrate(f"note: {note}")

@@ -101,7 +101,7 @@ class KazooSemaphore(KazooLock):
     def acquire(self, timeout: float | None = None) -> bool:
         try:
             is_acquired = _translate_errors(lambda: self._kazoo.acquire(timeout=timeout))
-        except ValueError as refusal:  # the pool has another number of leases
+        except ValueError as refusal:  # the pool has a different number of leases
             raise LockRefusedError(f"kazoo refuses: {refusal}") from None
         if not is_acquired:
             return self._give_up()

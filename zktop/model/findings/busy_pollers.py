@@ -4,12 +4,7 @@ from collections.abc import Iterator
 
 from zktop.model.facts import Session
 from zktop.model.findings.context import LockContext
-from zktop.model.findings.finding import (
-    MissingInput,
-    Rule,
-    RuleMatch,
-    RuleResult,
-)
+from zktop.model.findings.finding import MissingInput, Rule, RuleMatch, RuleResult
 from zktop.model.locks.lock import Member
 
 POLLS = frozenset({"GETC", "EXIS", "GETD", "CREA", "DELE"})
@@ -41,7 +36,7 @@ def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def is_polling(ctx: LockContext, session: Session) -> bool:
-    """Whether it makes more requests than a patient waiter would."""
+    """Whether a session makes more requests than a patient waiter would."""
     sessions = ctx.shared.sessions
     rate, step = sessions.requests_per_s(session), sessions.step(session)
     if rate is None or step is None or rate <= ctx.thresholds.busy_polls_per_second:

@@ -1,8 +1,8 @@
 """When each lock, session and deadlock is examined next, and how many at one look.
 
 `DueTimes` is a heap with one due time for each key. A lock that changed is due before all others,
-unless it is crowded and was examined just now. Old findings, and those that stay the
-same, are examined at growing intervals: thousands of them would otherwise keep a processor busy.
+unless it is crowded and was examined just now. Old findings, and those that stay the same, are
+examined at growing intervals: thousands of them would otherwise keep a processor busy.
 """
 
 from heapq import heappop, heappush
@@ -18,7 +18,7 @@ Subject = Text | Session  # the path of a lock, the id of a deadlock, or a sessi
 MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
 WORK_PER_FINDING: Final = 2  # costs as much as examining this many subjects without findings
 PLACES_PER_WORK: Final = 10  # places that take as long as a lock with five members
-ROWS_PER_WORK: Final = 60  # connections in new tables that do
+ROWS_PER_WORK: Final = 60  # connections in new tables that take as long, too
 FIRST: Final[Millis] = 0  # earlier than every real time, so due before all others
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
@@ -85,7 +85,7 @@ class WorkOfLook:
         self._done = new_rows // ROWS_PER_WORK
 
     def add(self, places: int, findings: int) -> None:
-        """Count the examination of a subject with so many places and findings."""
+        """Count the examination of a subject with this many places and findings."""
         self._done += 1 + places // PLACES_PER_WORK + WORK_PER_FINDING * findings
 
     @property

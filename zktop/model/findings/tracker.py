@@ -156,7 +156,7 @@ class FindingTracker:
         return self._current
 
     def _read_tables(self, look: LookInput) -> int:
-        """Mark what new tables concern; return their rows, but at the first look none."""
+        """Mark what new tables concern; return how many rows they have, or 0 at the first look."""
         before, self._ensemble = self._ensemble, look.ensemble
         if look.ensemble.tables == before.tables:
             return 0

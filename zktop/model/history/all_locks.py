@@ -151,9 +151,9 @@ class LockHistories:
         return True
 
     def _was_only_read(self, change: LockChange) -> bool:
-        """If all that is new of a lock without events is a read, complete its first look.
+        """If znodes were read and nothing else happened since the first look, complete that look.
 
-        What the first look had not read may prove an earlier hold.
+        What was unread at the first look may prove an earlier hold.
         """
         path, moved = change.path, (change.created, change.deleted, change.granted, change.lost)
         first = self._first.get(path)
@@ -273,8 +273,8 @@ class LockHistories:
     def _begin(self, changes: list[LockChange], ensemble: Ensemble) -> None:
         """Store the newest transaction of the first look: older znodes existed before.
 
-        A first look without one was either before anything was read, or at the beginning of a log
-        that has everything: then nothing is older.
+        A first look without one came before anything was read, or at the beginning of a log that
+        has everything: then nothing is older.
         """
         has_everything = self._began > 0 and ensemble.complete_to > 0
         if not self._from_zxid and not has_everything:

@@ -7,7 +7,7 @@ expired. A client that closes its session removes all its nodes in one transacti
 expiry: only its recent activity distinguishes the two. Without any evidence, a node counts as
 removed by its own client, which is the usual case.
 
-Nothing is known of a node that left while transactions are missing or zktop had no connection.
+How a node left is unknown if zktop had no connection then, or if transactions are missing.
 """
 
 from typing import Final

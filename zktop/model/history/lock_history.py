@@ -128,8 +128,8 @@ def first_look_of(
 
     If nothing has been deleted since the newest member was created, the present holders have held
     the lock since then. `born` has the transactions that created the members, in the same order.
-    A node that is the lock itself has been held since it was created, and all leases of a kazoo
-    semaphore since the newest of them was.
+    A node that is the lock itself has been held since its creation, and all leases of a kazoo
+    semaphore since the creation of the newest.
     """
     if layout == KAZOO_LEASE:
         leased = [member.ctime or now_ms for member in members if member.layout == KAZOO_LEASE]

@@ -17,7 +17,7 @@ class MinuteStats:
     __slots__ = ("_at", "_cells", "_first", "_window")
 
     def __init__(self, cells: "array[int]", since: Millis, at: Millis) -> None:
-        """Take the cells of a ring that has counted since the first time, up to the second."""
+        """Take the cells of a ring that has counted from `since` until `at`."""
         self._cells, self._at = cells, at // SECOND_MS
         self._first = max(since // SECOND_MS, self._at - WINDOW_S + 1)
         self._window = min(at - since, at - self._first * SECOND_MS)
@@ -48,7 +48,7 @@ class MinuteStats:
         return WINDOW_S - (self._at - self._first + 1)
 
     def _rate(self, row: int, per: int = SECOND_MS) -> float | None:
-        """The sum of a row, whose cells are 0 for the seconds before the first look."""
+        """The rate of a row; its cells are 0 for the seconds before the first look."""
         if self._window < SECOND_MS:
             return None
         return per * sum(self._cells[row : row + WINDOW_S]) / self._window

@@ -144,7 +144,7 @@ class SessionHistories:
     def _learn(
         self, server: Text, rows: Mapping[Session, Connection], at: Millis, ensemble: Ensemble
     ) -> Iterator[Session]:
-        """Add rows; yield the sessions that may have made a request since their last ones."""
+        """Add rows; yield the sessions that may have made a request since their last rows."""
         records = self._records
         for session, row in rows.items():
             known = records.get(session)
@@ -165,7 +165,7 @@ class SessionHistories:
     def _learn_move(
         self, known: _Record, server: Text, row: Connection, at: Millis, ensemble: Ensemble
     ) -> bool:
-        """Add a row of another connection, unless it is not the newest one of its session."""
+        """Add a row of another connection, if it is the newest one of its session."""
         presence = ensemble.presence(row.session)
         if presence is None or presence.server != server:
             return False

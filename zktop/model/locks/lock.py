@@ -235,7 +235,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The number of the next member; None if it is unknown, or members have no number here.
 
         The root's counter may have been read before the newest members were created, so their
-        numbers count too, and those of members that have left. After the largest number the
+        numbers count, as do those of members that have left. After the largest number the
         counter turns negative; from then on the members' numbers show nothing.
         """
         known = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]

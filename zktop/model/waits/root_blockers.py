@@ -1,10 +1,10 @@
 """Root blockers: the actors at the root of all waiting, and how much waiting is behind each.
 
 A waiter counts once, under the first member that blocks it in the queue in which it has waited
-longest (its main wait). A client that waits by a watch alone counts for each lock, as nobody knows
-since when it waits. That member may itself wait, so the search continues with the first member
+longest (its main wait). That member may itself wait, so the search continues with the first member
 that blocks its main wait, until it reaches an actor that waits for nothing, a deadlock, or a node
-without an owner.
+without an owner. A client that waits by a watch alone counts for each of its locks, because it is
+unknown which wait is the longest.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ class WaitSums:
 
 
 class WaitsByWatch:
-    """How many clients wait for each lock by a watch alone, and since an unknown time."""
+    """How many clients wait for each lock by a watch alone: how long is unknown."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}

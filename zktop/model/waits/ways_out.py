@@ -90,7 +90,7 @@ def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
 
 @once_for_each
 def breakers(core: Core) -> dict[tuple[str, int], bool]:
-    """Whether stopping an actor breaks a core; tried for some actors (and waits) of it.
+    """Whether stopping an actor breaks a core, tried for some of its actors (and their waits).
 
     These are actors that block without holding, then those with the newest requests.
     """
@@ -123,7 +123,7 @@ def _why(held: int, *, is_youngest: bool) -> str:
 
 @once_for_each
 def _tried(_core: Core) -> dict[str, bool]:
-    """Whether stopping an actor breaks a core; filled when it is tried, as that takes long."""
+    """Whether stopping an actor breaks a core; filled as actors are tried, which is slow."""
     return {}
 
 

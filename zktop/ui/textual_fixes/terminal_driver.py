@@ -10,8 +10,8 @@ shares it has made it non-blocking.
 A process that does not belong to the terminal, as in a container or under nohup, gets no SIGHUP
 when the terminal closes. Textual's thread for keys would then read end-of-file in a loop.
 
-A paste of binary data, and each umlaut from a terminal in Latin-1, would end Textual's thread for
-keys with an error, and so the program. What follows an Esc in a paste would be taken for keys.
+A paste of binary data, or an umlaut from a terminal in Latin-1, would end Textual's thread for
+keys with an error, and the program with it. The rest of a paste after an Esc would act as keys.
 """
 
 import os
@@ -30,7 +30,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 READ_BYTES = 4096
-READ_WITHIN_S = 0.1  # how often to look whether input is over, and a lone Esc is complete
+READ_WITHIN_S = 0.1  # how often to check for the end of input, and for a lone Esc
 _PASTED = re.compile(r"(?<=\x1b\[200~)(?!\x1b\[201~).+?(?=\x1b\[201~|\Z)", re.DOTALL)
 
 
@@ -113,7 +113,7 @@ class PasteFilter:
     """Removes Esc from pasted text, which may arrive in pieces."""
 
     def __init__(self) -> None:
-        self._passed = ""  # the begin of a paste, or what may be a part of it
+        self._passed = ""  # the start of a paste, or what may be a part of it
         self._held = ""  # a part of the end of a paste
 
     def without_escapes(self, text: str) -> str:

@@ -1,8 +1,8 @@
 """How kazoo starts its thread, waits, and receives.
 
-For each message, kazoo's own handler makes three epoll objects and receives twice, and each call
-of the system releases Python's lock. Here one call receives many messages, and one call waits:
-under load, kazoo's thread needs half of the time.
+For each message, kazoo's own handler makes three epoll objects and receives twice, and each system
+call releases Python's lock. Here one call receives many messages, and one call waits: under load,
+kazoo's thread needs half the time.
 """
 
 import logging
@@ -84,7 +84,7 @@ class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo h
         _exceptions: Sequence[Any],
         timeout: float | None = None,
     ) -> tuple[list[Any], list[Any], list[Any]]:
-        """Return the sockets that are ready; kazoo waits for the exceptions of none."""
+        """Return the sockets that are ready; kazoo never waits for exceptional conditions."""
         pending = [one for one in readers if isinstance(one, BufferedSocket) and one.pending()]
         if pending:
             return pending, [], []

@@ -151,7 +151,7 @@ def _ok(address: Address, kind: ServerKind, mode: str | None = None) -> Probe:
 
 
 def _recognise(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
-    """Recognise any kind of server, also one that answers and does not close the connection."""
+    """Recognise any kind of server, even one that answers and keeps the connection open."""
     connection.settimeout(deadline.seconds_left() * SILENT_AFTER_SHARE)
     try:
         beginning = connection.recv(PEEK_BYTES, socket.MSG_PEEK)
