@@ -101,6 +101,18 @@ async def pressed(pilot: Pilot[int], *keys: str) -> None:
             await asyncio.sleep(0)
 
 
+async def press_export(app: Zktop, pilot: Pilot[int], *keys: str) -> None:
+    """Open the export dialog, press keys and Enter in it, and wait for the file."""
+    await pilot.press("x")
+    await settled(pilot)
+    await pilot.press(*keys, "enter")
+    await until(
+        pilot,
+        lambda: any(one.message.startswith("Written") for one in app._notifications),
+        "the message that the file is written",
+    )
+
+
 async def focus_by_tab(pilot: Pilot[int], pane: type[Widget]) -> None:
     """Press Tab until this pane has the focus."""
     for _ in range(MOST_PANES):

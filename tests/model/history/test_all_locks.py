@@ -45,6 +45,11 @@ class Watcher:
         before, self.known = self.known, None if gone else self.root.look(self.now, **more)
         return note(self.histories, self.root.path, before, self.known, self.ensemble, self.now)
 
+    def lose_connection(self) -> None:
+        """Look a second after the first look, without a connection."""
+        at = NOW + 1_000
+        self.histories.after([], Ensemble.of(world(own(state="suspended", at=at)), at), at)
+
 
 def words(events: list[Event]) -> list[tuple[str, str | None]]:
     """What happened to whom."""
@@ -674,21 +679,26 @@ def test_while_we_looked_away() -> None:
     assert watcher.histories.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
 
 
-def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
-    """Alice may have released the lock and closed her session, long before its timeout."""
+def left_during_an_outage() -> Watcher:
+    """A lock that Alice left between the tables at `NOW` and those a minute later."""
     root = Root()
     alice = root.create("alice")
     before = world(own(), connections(ZK1, row("alice", quiet_ms=100), row("bob")))
     watcher = Watcher(root, Ensemble.of(before, NOW))
-    lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
-    watcher.histories.after([], lost, NOW + 1_000)
+    watcher.lose_connection()
     root.delete(alice)
     later = NOW + 60_000
     after = world(own(at=later), connections(ZK1, row("bob"), at=later))
     watcher.ensemble = Ensemble.of(after, later)
+    return watcher
+
+
+def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
+    """Alice may have released the lock and closed her session, long before its timeout."""
+    watcher = left_during_an_outage()
 
     (released,) = watcher.look(60_000)
-    (former,) = watcher.histories.of(root.path).former_members
+    (former,) = watcher.histories.of(watcher.root.path).former_members
 
     assert released.event == "released"
     assert released.why == "it left while zktop had no connection: how and when is unknown"
@@ -697,17 +707,8 @@ def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
 
 def test_tables_that_return_before_the_lock_is_listed_do_not_tell_how_a_client_left() -> None:
     """Among many locks, a look may fall between the two; they are as new as the outage is over."""
-    root = Root()
-    alice = root.create("alice")
-    before = world(own(), connections(ZK1, row("alice", quiet_ms=100), row("bob")))
-    watcher = Watcher(root, Ensemble.of(before, NOW))
-    lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
-    watcher.histories.after([], lost, NOW + 1_000)
-    root.delete(alice)
-    later = NOW + 60_000
-    after = world(own(at=later), connections(ZK1, row("bob"), at=later))
-    watcher.ensemble = Ensemble.of(after, later)
-    watcher.histories.after([], watcher.ensemble, later)
+    watcher = left_during_an_outage()
+    watcher.histories.after([], watcher.ensemble, NOW + 60_000)
 
     (released,) = watcher.look(60_100)
 
@@ -740,8 +741,7 @@ def test_nodes_that_left_in_one_transaction_of_an_outage_left_in_an_unknown_way(
 def test_after_an_outage_lengths_are_exact_again() -> None:
     """A lock that was listed after the reconnection is seen as before."""
     watcher = Watcher(Root(), Ensemble.of(world(own()), NOW))
-    lost = Ensemble.of(world(own(state="suspended", at=NOW + 1_000)), NOW + 1_000)
-    watcher.histories.after([], lost, NOW + 1_000)
+    watcher.lose_connection()
     watcher.ensemble = Ensemble.of(world(own(at=NOW + 2_000)), NOW + 3_000)
     watcher.look(3_000)
     watcher.root.create("alice")

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from textual.widgets import Input, Label
 from ui.example_ensemble import trouble
-from ui.fake_feed import app_of, settled, until
+from ui.fake_feed import app_of, press_export, settled, until
 
 from zktop.app.export_formats import ReportExports
 from zktop.ui.actions.export import write_new
@@ -38,15 +38,7 @@ async def written(app: Zktop, *keys: str, folder: Path) -> list[Path]:
     """Press keys in the dialog, and wait for the file."""
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
-        await pilot.press("x")
-        await settled(pilot)
-        await pilot.press(*keys)
-        await pilot.press("enter")
-        await until(
-            pilot,
-            lambda: any(one.message.startswith("Written") for one in app._notifications),
-            "the message that the file is written",
-        )
+        await press_export(app, pilot, *keys)
         said = [one.message for one in app._notifications]
     files = _files(folder)
     assert [one for one in said if one.startswith("Written")] == [f"Written: {files[0]}"]
@@ -96,14 +88,7 @@ async def test_a_written_file_leaves_no_thread_behind(
     app = full()
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
-        await pilot.press("x")
-        await settled(pilot)
-        await pilot.press("enter")
-        await until(
-            pilot,
-            lambda: any(one.message.startswith("Written") for one in app._notifications),
-            "the message that the file is written",
-        )
+        await press_export(app, pilot)
 
         assert set(threading.enumerate()) == before
 

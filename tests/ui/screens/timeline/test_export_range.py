@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from ui.example_past import BEGIN, past
 from ui.example_states import END, STEP, deadlock_frames
-from ui.fake_feed import app_of, settled, until
+from ui.fake_feed import app_of, press_export, settled
 
 from zktop.app.export_formats import ReportExports
 from zktop.app.replay import Replay
@@ -34,14 +34,7 @@ async def shown(
 
 async def cut(app: Zktop, pilot: Pilot[int], folder: Path) -> Replay:
     """Press x and enter, and open what was written."""
-    await pilot.press("x")
-    await settled(pilot)
-    await pilot.press("enter")
-    await until(
-        pilot,
-        lambda: any(one.message.startswith("Written") for one in app._notifications),
-        "the message that the file is written",
-    )
+    await press_export(app, pilot)
     return Replay(_only(folder))
 
 
