@@ -281,7 +281,7 @@ class Recording:
         return min((at for at, _ in self.starts()), default=0)
 
     @property
-    def end(self) -> Millis:
+    def last_known_time(self) -> Millis:
         """The end of the files of an import, else the last time at which reading can start."""
         last = max((at for at, _ in self.starts()), default=0)
         return max(last, (self.imported and self.imported.known_until) or 0)

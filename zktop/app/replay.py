@@ -46,9 +46,9 @@ class Replay:
         return self._recording.path
 
     @property
-    def end(self) -> Millis:
-        """When its last piece begins, or when the files of an import end."""
-        return self._recording.end
+    def last_known_time(self) -> Millis:
+        """The latest time of the recording that is known without reading all of it."""
+        return self._recording.last_known_time
 
     @property
     def is_cut_off(self) -> bool:

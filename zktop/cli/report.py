@@ -113,8 +113,9 @@ def _recorded(
     At least the 15 minutes before that part are read, too.
     """
     recording, _ = open_recording(overrides, file)
-    begin = since.resolve(recording.begin, recording.end) if since else None
-    end = until.resolve(recording.begin, recording.end, begin) if until else None
+    first, last_known = recording.begin, recording.last_known_time
+    begin = since.resolve(first, last_known) if since else None
+    end = until.resolve(first, last_known, begin) if until else None
     refuse_reversed(begin, end)
     if begin is not None:
         recording.start_near(begin)

@@ -48,13 +48,13 @@ class RingRecording:
         return self._pieces[0][0]
 
     @property
-    def end(self) -> Millis:
-        """When the last piece begins."""
+    def last_known_time(self) -> Millis:
+        """The beginning of the last piece, which is still growing."""
         return self._pieces[-1][0]
 
     def start_near(self, at: Millis | None) -> None:
         """Skip the pieces that end long before a time, or before the end of the ring."""
-        at = self._pieces[-1][0] if at is None else at
+        at = self.last_known_time if at is None else at
         ends = [begin for begin, _ in self._pieces[1:]]
         self._pieces = self._pieces[sum(end < at - LEAD_MS for end in ends) :]
 

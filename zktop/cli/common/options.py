@@ -269,8 +269,8 @@ class ReplayTime(msgspec.Struct, frozen=True):
         """The moment, or None if the text has no date."""
         return full_time(self.text)
 
-    def resolve(self, begin: Millis, end: Millis, after: Millis | None = None) -> Millis:
-        """Return this moment of a recording whose last piece begins at `end`.
+    def resolve(self, begin: Millis, last_known: Millis, after: Millis | None = None) -> Millis:
+        """Return this moment of a recording that ends at `last_known`, or at most a piece later.
 
         A time of day means the last such time, unless that is before the beginning or `after`.
         """
@@ -278,8 +278,8 @@ class ReplayTime(msgspec.Struct, frozen=True):
         at = moment_of(self.text, begin, first)
         if self.full is not None or ":" not in self.text:
             return at
-        latest = moment_of(self.text, end, end)
-        if latest > end + MAX_PIECE_MS:
+        latest = moment_of(self.text, last_known, last_known)
+        if latest > last_known + MAX_PIECE_MS:
             latest -= DAY_MS
         return latest if latest >= first else at
 

@@ -52,7 +52,7 @@ def open_recording(
     recording = Replay(Path(file), own)
     if at is None:
         return recording, None
-    moment = at.resolve(recording.begin, recording.end)
+    moment = at.resolve(recording.begin, recording.last_known_time)
     if Path(file).is_dir():  # reading all days of a flight recorder takes minutes
         recording.start_near(moment)
     return recording, moment
