@@ -10,8 +10,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.findings.confirm import UNCONFIRMED
 from zktop.model.findings.finding import Finding, Severity
 from zktop.model.report import Report
-from zktop.output.finding_alerts import FindingAlerts, WebhookAlert
-from zktop.output.webhook_body import webhook_body
+from zktop.output.finding_alerts import FindingAlerts, WebhookAlert, webhook_body
 
 LATER = NOW + 10_000
 AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]

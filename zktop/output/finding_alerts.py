@@ -1,10 +1,10 @@
-"""When a finding becomes an alert for webhooks: if it is new, over, or more or less severe.
+"""Which alerts webhooks receive, and the request body that carries them.
 
 `FindingAlerts` is a fold over reports: it returns an alert for each finding that is new or over,
 or whose severity or confidence changed. A finding that follows from another one has no alert.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from typing import Final, Literal
@@ -34,6 +34,21 @@ class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
     ends_at: str
     fingerprint: str  # stable while it lasts, and equal in every zktop with this cluster name
     generator_url: str = msgspec.field(name="generatorURL", default="")
+
+
+class WebhookBody(msgspec.Struct, frozen=True, rename="camel"):
+    """The request body, as receivers of Alertmanager webhooks expect it."""
+
+    status: Literal["firing", "resolved"]
+    alerts: Sequence[WebhookAlert]
+    group_labels: dict[str, str]
+    common_labels: dict[str, str]
+    group_key: str
+    common_annotations: dict[str, str] = {}
+    version: str = "4"
+    receiver: str = "zktop"
+    truncated_alerts: int = 0
+    external_url: str = msgspec.field(name="externalURL", default="")
 
 
 class FindingAlerts:
@@ -140,6 +155,19 @@ class FindingAlerts:
             ends_at=NOT_OVER,
             fingerprint=_fingerprint(self._cluster, finding.id),
         )
+
+
+def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
+    is_firing = any(alert.status == "firing" for alert in alerts)
+    common = set.intersection(*(set(alert.labels.items()) for alert in alerts))
+    body = WebhookBody(
+        status="firing" if is_firing else "resolved",
+        alerts=alerts,
+        group_labels={"cluster": cluster},
+        common_labels=dict(sorted(common)),
+        group_key=f"{{}}:{{cluster={msgspec.json.encode(cluster).decode()}}}",
+    )
+    return msgspec.json.encode(body)
 
 
 def _fingerprint(cluster: str, finding: str) -> str:

@@ -23,8 +23,7 @@ from zktop.config.join_sources import EffectiveConfig
 from zktop.config.keys_and_defaults import WebhookSection
 from zktop.model.format import count
 from zktop.model.report import Report
-from zktop.output.finding_alerts import FindingAlerts, WebhookAlert
-from zktop.output.webhook_body import webhook_body
+from zktop.output.finding_alerts import FindingAlerts, WebhookAlert, webhook_body
 
 TIMEOUT_S: Final = 10.0  # of one post
 FIRST_RETRY_S: Final = 1.0

@@ -132,7 +132,7 @@ def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
 
 
 def _share(part: int, whole: int) -> float:
-    """Round down, so that it is 1 only if nothing is missing."""
+    """Return the share, rounded down so that it is 1 only if nothing is missing."""
     return part * 10_000 // whole / 10_000
 
 

@@ -13,15 +13,15 @@ from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import Answer, Reader
-from zktop.zk.watch.floods import FLOOD_REST_S, Floods
 from zktop.zk.watch.list_again import ChangedFolders, has_many_deletions, pause_left_s
 from zktop.zk.watch.pending_reads import UnreadZnodes
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.tree_reader import ListedZnode, TreeReader
-from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
+from zktop.zk.watch.watched_roots import Floods, WatchedRoot, WatchedRoots
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 
+FLOOD_REST_S = 60.0  # from a flood until the root is watched again
 CONFIRM_EVERY_S = 0.25  # between two checks for changed folders that are due for a listing
 
 

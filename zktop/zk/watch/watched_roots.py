@@ -1,12 +1,13 @@
-"""The roots that are watched, and what they cover together.
+"""The roots that are watched, what they cover together, and floods of their events.
 
 Roots with the same base share its watch, and a znode may be covered by roots with different bases.
 So all roots decide what is read, not only the one whose watch reported a change.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from zktop.model.facts import join
+from zktop.zk.event_loop import EventLoop
 from zktop.zk.watch.root_pattern import RootPattern, upwards
 
 
@@ -92,6 +93,30 @@ class WatchedRoots:
         if len(above) == 1:  # it would not be listed otherwise
             return above
         return [pattern for pattern in above if pattern.covers(path)]
+
+
+class Floods:
+    """Counts the events of each watched root, and reports roots with too many in a second."""
+
+    def __init__(
+        self, loop: EventLoop, roots: WatchedRoots, on_flood: Callable[[WatchedRoot], None]
+    ) -> None:
+        self._loop, self._roots, self._on_flood = loop, roots, on_flood
+        self._counting = False
+
+    def count(self, root: WatchedRoot) -> None:
+        """Count an event; within a second, the root is checked."""
+        root.events += 1
+        if not self._counting:
+            self._counting = True
+            self._loop.after(1.0, self._check)
+
+    def _check(self) -> None:
+        self._counting = False
+        for root in self._roots:
+            is_flooded, root.events = root.events > root.flood_per_s, 0
+            if is_flooded and not root.polled:
+                self._on_flood(root)
 
 
 def covered_names(
