@@ -61,7 +61,7 @@ class LiveRun:
         while_waiting: WhileWaiting = nullcontext,
         owners_file: str | None = None,
     ) -> None:
-        """Prepare; `while_waiting` wraps every wait, in which a command may be interrupted."""
+        """Prepare a run; `while_waiting` wraps every wait, where a command may be interrupted."""
         self.access, self.settings = access, settings
         self.recorder: FactRecorder | None = None
         self.on_progress: Callable[[str], None] = lambda _progress: None  # during `read`

@@ -82,7 +82,7 @@ class Feed(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Warnings: what zktop cannot watch as closely as it should."""
+        """What zktop cannot watch as closely as it should."""
 
     def start(self, on_news: OnNews) -> None:
         """Start a thread that delivers frames."""
@@ -125,7 +125,7 @@ class ContendersPort(Protocol):
 
     @property
     def permission(self) -> WritePermission:
-        """Required to start contenders and to play scenes."""
+        """The permission that starting contenders and playing scenes requires."""
 
     @property
     def recipes(self) -> Sequence[RecipeInfo]:

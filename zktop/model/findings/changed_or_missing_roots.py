@@ -216,7 +216,7 @@ def _hidden(root: DeniedRoot) -> str:
 def _shown_below(
     bases: tuple[Text, ...], tables: tuple[ServerTables, ...], own: Session | None
 ) -> Mapping[Text, str]:
-    """By root: what the servers' tables show below it; its ACL does not restrict these."""
+    """Return what the servers' tables show below each root; its ACL does not restrict these."""
     return {base: _shown_elsewhere(base, tables, own) for base in bases}
 
 

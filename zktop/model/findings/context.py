@@ -337,7 +337,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def watch_check(self) -> WatchCheck:
-        """Compares the watches of the members with those that their recipes set."""
+        """The comparison of the members' watches with those that their recipes set."""
         shared = self.shared
         return WatchCheck(self.lock, self.ensemble, shared.sessions.idle, shared.settings.layouts)
 
@@ -400,7 +400,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def _expected(self) -> dict[Text, frozenset[Text]]:
-        """By waiter: the paths that its recipe watches in a way that tables show."""
+        """The paths that the recipe of each waiter watches in a way that tables show."""
         return {
             member.node: frozenset(
                 target.path

@@ -227,7 +227,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
-    """Since when it has both held the lock and sent only pings; None if unknown."""
+    """Return since when it has both held the lock and sent only pings; None if unknown."""
     since = ctx.past.granted(holder.node).at
     idle = ctx.shared.sessions.idle_since(holder.owner)
     presence = ctx.ensemble.presence(holder.owner)

@@ -230,7 +230,7 @@ class _Watching(NamedTuple):
 
 
 def _watching_holders(ctx: LockContext) -> Iterator[RuleResult]:
-    """Hint at holders of single znodes that watch each other's: each may wait for the next.
+    """Report holders of single znodes that watch each other's: each may wait for the next.
 
     No znode shows whether they wait, so this is only a note, at the first lock of the ring.
     """
@@ -293,7 +293,7 @@ def _possible_deadlock(ctx: LockContext, ring: list[_Watching]) -> RuleMatch:
 
 
 def _pairs(ring: list[_Watching]) -> Iterator[tuple[_Watching, _Watching]]:
-    """Each watch of a ring, after the one that leads to its session."""
+    """Return each watch of a ring after the one that leads to its session."""
     return zip([*ring[-1:], *ring[:-1]], ring, strict=True)
 
 

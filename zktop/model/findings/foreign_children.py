@@ -123,7 +123,7 @@ def _behind(ctx: LockContext, obstacles: tuple[Member, ...]) -> int:
 
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
-    """C4 for Curator, in all versions; for others, the version is assumed or shown by a watch."""
+    """Return C4 for Curator, in all versions; others' versions are assumed or shown by a watch."""
     if _take_permits(ctx) and ctx.lock.leases_are != "known":
         return "C2"  # the waiting client itself shows the number of leases
     if any(_owner(ctx, child) is None for child in ctx.lock.obstacles):

@@ -113,7 +113,7 @@ def all_members(lock: Lock | None) -> Sequence[Member]:
 
 
 def joint_deletions(changes: Iterable[LockChange]) -> JointDeletions:
-    """For each session, the number of locks that lost nodes of it in one transaction."""
+    """Count for each session the locks that lost nodes of it in one transaction."""
     locks: dict[tuple[Session, int], int] = {}
     for change in filter(attrgetter("deleted"), changes):
         zxid = deletion_zxid(change)

@@ -125,7 +125,7 @@ def _unseen(layout: Layout, members: Sequence[Member], negative: int) -> int:
 
 
 def _may_be_unseen(layout: Layout, *, is_negative: bool) -> bool:
-    """Hive misses its SEMI_SHARED locks, and kazoo some negative numbers."""
+    """Whether a node may be unseen: Hive misses SEMI_SHARED locks, kazoo some negative numbers."""
     misses_own = layout.name == "hive-lock" or (layout.name == "kazoo-lock" and is_negative)
     return misses_own or bool(layout.unseen)
 

@@ -67,7 +67,7 @@ def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
 
 @once_for_each
 def count_behind(stuck_set: StuckSet) -> Counter[frozenset[int]]:
-    """Number of actors outside all cores of a stuck set, by the cores they are behind."""
+    """Count the actors outside all cores of a stuck set, by the cores they are behind."""
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
     counts = Counter(g for actor, g in stuck_set.reach.items() if actor not in in_cores)
     for lock in stuck_set.queues:

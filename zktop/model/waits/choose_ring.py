@@ -156,7 +156,7 @@ def _starts(graph: EdgesByWaiter) -> Iterator[str]:
 
 
 def _rank(found: Ring) -> tuple[int, ...]:
-    """Shorter first, then several locks, then fewer queued blockers, then the one closed first."""
+    """Rank rings: short ones first, then several locks, few queued blockers, the first closed."""
     is_local = len({edge.queue.lock for edge in found}) == 1
     soft = sum(not edge.is_hard for edge in found)
     return len(found), is_local, soft, max(edge.request.czxid for edge in found)

@@ -116,7 +116,7 @@ class OrderSample(Struct, eq=False):
 
     @property
     def direction(self) -> bool:
-        """Within one class: whether the locks were taken in ascending order."""
+        """Whether two locks of one class were taken in ascending order."""
         return self.held.lock < self.wanted.lock
 
 
@@ -189,7 +189,7 @@ def closed_by(first: OrderSample, out: Out) -> Cycle:
 
 
 def _against(first: OrderSample, out: Out) -> Cycle:
-    """Within one class: find an actor that takes its locks in the opposite order."""
+    """Find an actor that takes locks of the same class in the opposite order."""
     for other in _samples(first.wanted.vertex, out):
         is_same_class = other.wanted.vertex == first.held.vertex
         if is_same_class and other.direction != first.direction and _fits((first,), other):

@@ -90,7 +90,7 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
 
 
 def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
-    """First each actor gets a lock, then each asks for the lock of the next actor."""
+    """Return the turns: each actor gets a lock, then each asks for the lock of the next one."""
     got = [_turn(column, "got", sample.held) for column, sample in enumerate(cycle)]
     asks = [_turn(column, "asks", sample.wanted) for column, sample in enumerate(cycle)]
     return (*got, *asks)

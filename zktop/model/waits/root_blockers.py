@@ -182,7 +182,7 @@ def _largest(
 
 
 def blockers_later(blockers: Iterable[RootBlocker], elapsed_ms: int) -> tuple[RootBlocker, ...]:
-    """These root blockers some time later, if nothing else changes."""
+    """Return the root blockers as they are some time later, if nothing else changes."""
     older = (
         replace(one, blocked_ms=one.blocked_ms + elapsed_ms * (one.blocked - one.undated))
         for one in blockers

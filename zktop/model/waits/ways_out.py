@@ -58,7 +58,7 @@ def ways_out(
     names: DisplayNames,
     cut_off: AbstractSet[str] = frozenset(),
 ) -> tuple[WayOut, ...]:
-    """Cheapest first: without a connection, fewest locks lost, most freed, youngest wait."""
+    """Return all, cheapest first: no connection, fewest locks lost, most freed, youngest wait."""
     breaks = {**breakers(stuck_core.core), **_cut_off_breakers(stuck_core.core, cut_off)}
     costs = {actor: (_held(stuck_core.graph, actor), -czxid) for (actor, czxid) in breaks}
     frees = {a: _freed(stuck_core, a, counts, breaks=does) for (a, _), does in breaks.items()}

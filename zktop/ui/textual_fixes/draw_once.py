@@ -56,7 +56,7 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
         return self._was_drawn or len(self.app.screen_stack) > 1
 
     def _draw_laid_out(self) -> None:
-        """Draw; if another layout is already due, do that first."""
+        """Draw, but after another layout if one is already due."""
         if self._layout_required and self._undrawn < MAX_UNDRAWN and self.is_current:
             self._undrawn += 1
             self._on_timer_update()

@@ -72,7 +72,7 @@ def probes(
     seconds: float,
     known: Mapping[Address, ServerKind | None] | None = None,
 ) -> list[Probe]:
-    """Like `preflight`, with an existing TLS context and the results of the last round."""
+    """Probe like `preflight`, with an existing TLS context and the results of the last round."""
     answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
         # A DNS query has no deadline: threads that still wait are abandoned.
@@ -191,7 +191,7 @@ def _probe_known_zetcd(
 def _ask_other_words(
     address: Address, context: ssl.SSLContext | None, deadline: Deadline
 ) -> Probe:
-    """Identify a server that closed the connection after `srvr`, with other words."""
+    """Identify by other words a server that closed the connection after `srvr`."""
     for word in OTHER_WORDS if context is None else ():
         try:
             answer = exchange(address, f"{word}\n".encode(), seconds=deadline.seconds_left())

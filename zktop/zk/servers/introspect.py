@@ -159,7 +159,7 @@ class ServerSchedule:
         return now >= self._sampled_at + max(self._pause, rest)
 
     def ask_now(self) -> None:
-        """Be due at once, regardless of the last sample."""
+        """Make the next sample due at once."""
         self._sampled_at = None
 
     def sampled(

@@ -79,7 +79,7 @@ class ServerClock:
 def from_dates(
     buckets: Iterable[tuple[str, Sequence[Session]]], at: Millis, monotonic: int | None
 ) -> dict[Session, int]:
-    """Milliseconds until each session of a `dump` expires."""
+    """Return the milliseconds until each session of a `dump` expires."""
     left: dict[Session, int] = {}
     for when, sessions in buckets:
         ahead = _ms_until(when, at, monotonic)
@@ -91,7 +91,7 @@ def from_dates(
 def from_monotonic(
     buckets: dict[int, tuple[Session, ...]], monotonic: int | None
 ) -> dict[Session, int]:
-    """Milliseconds until each session of an AdminServer's `dump` expires."""
+    """Return the milliseconds until each session of an AdminServer's `dump` expires."""
     if not buckets or monotonic is None:
         return {}
     now = min(monotonic, *buckets)  # expired sessions are not listed

@@ -183,7 +183,7 @@ class TreeReader:
             self.read_children(root, siblings)
 
     def read_children(self, root: WatchedRoot, siblings: SiblingNames) -> None:
-        """Like `read`, for children of one znode."""
+        """Read children of one znode, like `read`."""
         under_way = self._reading.get(siblings.parent)
         if under_way is None:
             self._reading[siblings.parent] = set(siblings.names)

@@ -58,7 +58,7 @@ class Heights(NamedTuple):
 
 
 def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool) -> Heights:
-    """Share the lines: first picture and text, then contenders; the log gets the rest.
+    """Divide the lines: first picture and text, then contenders; the log gets the rest.
 
     In a small window, picture and text get all lines, or all but those of a short log, because
     the picture shows the contenders. With `is_alone` no picture shows them, so their list comes
