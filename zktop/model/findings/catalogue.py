@@ -68,7 +68,7 @@ ENSEMBLE_RULES: Final = tuple(
 )
 
 
-def order(finding: Finding) -> tuple[int, int, int, str]:
-    """The sort key on screen: by severity, by rank of the rule, then oldest first."""
+def screen_order(finding: Finding) -> tuple[int, int, int, str]:
+    """Return the sort key: by severity, by rank of the rule, then oldest first."""
     since = finding.since or 0
     return SEVERITIES.index(finding.severity), RANK[finding.rule], since, finding.id

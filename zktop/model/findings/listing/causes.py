@@ -13,7 +13,7 @@ from typing import Final, get_args
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.findings.catalogue import RULES, AnyRule, order
+from zktop.model.findings.catalogue import RULES, AnyRule, screen_order
 from zktop.model.findings.finding import FOREVER, By, Finding
 from zktop.model.text import Text
 
@@ -101,7 +101,7 @@ class CauseIndex:
             return ()
         if (by, key) not in self._is_sorted:
             self._is_sorted.add((by, key))
-            found.sort(key=order)
+            found.sort(key=screen_order)
         return found
 
     def _cause_ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Session, split
-from zktop.model.findings.catalogue import SCOPES, order
+from zktop.model.findings.catalogue import SCOPES, screen_order
 from zktop.model.findings.finding import Finding, identity
 from zktop.model.findings.listing.causes import first_cause
 from zktop.model.format import count, fold_path, several
@@ -125,7 +125,7 @@ class Grouping:
         counted = (
             replace(one, folded=number[one.id]) if one.id in number else one for one in self._found
         )
-        return Listing(tuple(sorted(counted, key=order)), self._groups, self._unseen)
+        return Listing(tuple(sorted(counted, key=screen_order)), self._groups, self._unseen)
 
 
 class _Kind:
@@ -143,7 +143,7 @@ class _Kind:
     def add(self, finding: Finding) -> None:
         self._locks.update(dict.fromkeys(finding.locks))
         self._sessions.update(dict.fromkeys(finding.sessions))
-        if self.members and order(finding) < order(self.members[self._first]):
+        if self.members and screen_order(finding) < screen_order(self.members[self._first]):
             self._first = len(self.members)
         self.members.append(finding)
 

@@ -6,7 +6,7 @@ from itertools import chain, islice
 from typing import Final
 
 from zktop.model.facts import Millis
-from zktop.model.findings.catalogue import order
+from zktop.model.findings.catalogue import screen_order
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.listing.causes import CauseIndex, WaitsAhead, cached
@@ -117,4 +117,4 @@ def are_reworded(before: Sequence[Finding], after: Sequence[Finding]) -> bool:
 
 def _fixed(finding: Finding) -> tuple[object, ...]:
     """What the order and the cause of a finding depend on."""
-    return order(finding), finding.nodes, finding.sessions, finding.locks
+    return screen_order(finding), finding.nodes, finding.sessions, finding.locks
