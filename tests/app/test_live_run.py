@@ -117,7 +117,7 @@ def test_a_clock_that_is_set_forward_is_no_time_in_which_zktop_did_not_run(
 def test_all_is_listed_again_after_a_time_in_which_zktop_did_not_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As after a reconnection: else a change an hour later would be taken for one of that time."""
+    """Otherwise a change an hour later would be dated to that time; as after a reconnection."""
     plan, lock = Plan(roots=("/locks/*",), introspect=False), Text("/locks/a")
     with sandbox_server() as server, kazoo_client(server.address) as client:
         client.create(f"{lock}/lock-", b"", ephemeral=True, sequence=True, makepath=True)

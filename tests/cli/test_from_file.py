@@ -114,7 +114,7 @@ def test_a_time_before_the_first_report_is_an_error(zktop: Zktop, tmp_path: Path
 
 
 def test_a_time_long_after_the_last_report_is_unknown(zktop: Zktop, tmp_path: Path) -> None:
-    """As in a gap, it is not OK."""
+    """The verdict is UNKNOWN, as in a gap, and not OK."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A")
 
     soon, late = (zktop("check", "--from", str(file), "--at", at) for at in ("+90s", "+2h"))

@@ -93,7 +93,7 @@ def test_events_have_the_times_of_their_transactions(zktop: Zktop, version_2: Pa
 
 
 def test_a_snapshot_of_an_import_names_its_source(zktop: Zktop, version_2: Path) -> None:
-    """There is no connection to be unknown, and no server was asked."""
+    """It had no connection that could be unknown, and asked no server."""
     zktop("import", str(version_2), "-o", "a.zktop")
     shot = zktop("snapshot", "--from", "a.zktop", "--format", "text")[1]
 
@@ -141,7 +141,7 @@ def test_a_lock_deleted_with_its_holder_was_not_released(zktop: Zktop, tmp_path:
 
 
 def test_a_quiet_moment_is_judged_at_its_own_time(zktop: Zktop, tmp_path: Path) -> None:
-    """Looks of an import are an hour apart by then, and nothing is known to be missing."""
+    """By then the looks of an import are an hour apart, but no transaction is missing."""
     log = story().later(9 * 3_600_000).opened(ANN)
     (tmp_path / "log.1").write_bytes(log.bytes())
     zktop("import", "log.1", "-o", "a.zktop")

@@ -77,7 +77,7 @@ def test_a_contender_that_came_and_went_between_two_looks_changes_no_lock() -> N
 
 
 def test_a_lock_listed_again_at_the_same_transaction_is_as_new_as_the_listing() -> None:
-    """After a reconnection to a quiet ensemble: what it shows is known of this time again."""
+    """After a reconnection to a quiet ensemble, its state is known again from then on."""
     tracker, known = LockTracker(Settings()), world(*facts(*QUEUE))
     tracker.changes(known, NOW)
     again = msgspec.structs.replace(next(iter(facts(*QUEUE))), at=NOW + 60_000)

@@ -272,5 +272,5 @@ class LiveRun:
 
 
 def steady_s() -> float:
-    """The seconds of a clock that cannot be set."""
+    """Return the seconds of a clock that cannot be set."""
     return time.clock_gettime(STEADY_CLOCK)

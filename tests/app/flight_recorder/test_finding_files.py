@@ -162,7 +162,7 @@ def test_the_minutes_after_a_finding_continue_after_a_restart(end: str, tmp_path
 def test_a_crash_loses_no_minutes_around_a_finding_however_late_the_restart(
     tmp_path: Path,
 ) -> None:
-    """Those of a later finding that shares the file were not copied yet."""
+    """The minutes of a later finding that shares the file had not been copied yet."""
     later, stopped = BEGIN + 240_000, BEGIN + 290_000
     first = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)
     for at, new in incident(BEGIN, BEGIN + 60_000, stopped):

@@ -15,7 +15,7 @@ NO_RING = cast("RingFolder", None)  # nothing is written to it
 
 
 def recorded(monkeypatch: pytest.MonkeyPatch, run: object, said: list[str]) -> RecordedRuns:
-    """Runs of which each is this function."""
+    """Return runs that call this function instead of recording."""
     runs = RecordedRuns(
         cast("NewRun", None), NO_RING, Webhooks([], "prod", said.append), said.append, redact=True
     )

@@ -206,7 +206,7 @@ def test_s5_fires_for_a_node_that_a_log_shows_deleted_by_another_session() -> No
 
 
 def test_s5_has_the_address_of_a_session_that_shares_it_with_others() -> None:
-    """An audit log has it; as a name it is not unique."""
+    """Several sessions have this address in the audit log, so it is no unique name."""
     names = [f"{session(name):#x}" for name in ("mallory", "trent")]
     owners = OwnerList({key: {"name": "10.0.0.7"} for key in names})
     left = gone("alice", 90, ending="released", deleted_by=session("mallory"))

@@ -171,7 +171,7 @@ def test_a_lease_that_was_not_read_yet_is_not_granted() -> None:
 
 
 def test_a_lease_of_kazoo_was_held_since_it_was_created() -> None:
-    """Whatever came and went since then: kazoo creates it when it acquires."""
+    """Kazoo creates it on acquiring, so later arrivals and departures do not matter."""
     first, later = created(ANN_LEASE, "ann", 90), created(join(GATE, "x" * 32), "dan", 99_000)
     (report,) = reports([*kazoo_pool(2), first, later])
     view = report.view(POOL)

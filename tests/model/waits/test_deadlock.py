@@ -82,7 +82,7 @@ def test_a_disconnected_client_is_the_first_way_out() -> None:
 
 
 def test_a_disconnected_client_is_the_first_way_out_of_a_large_ring() -> None:
-    """Although the requests of more clients than are tried are newer."""
+    """Even if so many clients have newer requests that it would not be tried."""
     names = "ABCDEFGH"
     ring = " ; ".join(
         f"{name} x: {name}@{at} {names[at - 1]}@{20 + at - 1 if at else 30}"

@@ -131,7 +131,7 @@ def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
 
 
 def test_a_deadlock_of_a_large_knot_is_over_after_a_tenth_of_the_pause():
-    """Somebody in it may release forty locks a second, and each time the whole knot is judged."""
+    """Its clients may release forty locks a second, and each time the whole knot is judged."""
     looks = Looks(1)
     crowd = [f"waiter{number}" for number in range(LARGE_KNOT)]
     looks.world = looks.world.after(*lock("/locks/a0", "a0", "b0", *crowd))

@@ -72,7 +72,7 @@ async def test_the_first_screenful_has_the_most_useful_keys(
 
 
 def test_the_timeline_says_where_a_key_does_not_return_to_now() -> None:
-    """In a recording it only goes back."""
+    """In a recording, the key only goes back."""
     assert TimelineScreen.HELP_KEYS["back"] == "to now if live, or back"
 
 

@@ -51,7 +51,7 @@ def test_clients_that_wait_by_a_watch_alone_are_counted() -> None:
 
 
 def test_nothing_is_known_without_a_connection() -> None:
-    """In a hole of a recording, too; the second of the loss is as it was then."""
+    """In a gap of a recording, too; the second of the loss keeps its number."""
     lost, back = own(state="suspended", at=BEGIN + 1_000), own(at=BEGIN + 4_000)
     found = pulse((0, [own(at=BEGIN), *QUEUED]), (1_000, [lost]), (2_000, []), (4_000, [back]))
 
@@ -105,7 +105,7 @@ def test_the_percentile_is_that_of_the_waits_that_ended() -> None:
 
 
 def test_of_very_many_waits_in_one_look_only_the_last_are_sorted() -> None:
-    """Sorting in all of them would stop the UI for seconds."""
+    """Sorting all of them would stop the UI for seconds."""
     wait = Event(at=BEGIN, event="acquired", lock=Text("/x"), waited=Elapsed(1, "exact"))
     found = Pulse()
     acquired = found._note_waits((wait,) * 2 * MAX_WAITS)

@@ -109,7 +109,7 @@ def test_a_server_without_tables_is_up() -> None:
 
 
 def test_an_import_has_no_servers() -> None:
-    """Its files are of any number of them, and none was asked."""
+    """Its files may come from any number of servers, and no server was asked."""
     drawn = ensemble("prod", report_of(no_connections(LOGS)), 120)
 
     assert "transaction logs" in text_of(drawn)

@@ -53,7 +53,7 @@ def test_sockets_that_are_ready_are_found(pair: tuple[socket.socket, socket.sock
 
 
 def test_a_closed_connection_can_be_read(pair: tuple[socket.socket, socket.socket]) -> None:
-    """Its end is an empty chunk, at once and each time."""
+    """Each read returns an empty chunk at once."""
     server, client = pair
     connection = BufferedSocket(client)
     server.close()

@@ -101,7 +101,7 @@ def breakers(core: Core) -> dict[tuple[str, int], bool]:
 
 
 def _cut_off_breakers(core: Core, cut_off: AbstractSet[str]) -> dict[tuple[str, int], bool]:
-    """The same for actors without a connection: in a large ring, others have newer requests."""
+    """Try actors without a connection, too: in a large ring, others have newer requests."""
     if cut_off.isdisjoint(core.actors):
         return {}
     asked = [pair for pair in _asked(ring_of(core)) if pair[0] in cut_off]

@@ -24,7 +24,7 @@ _MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
 
 
 def monotonic_ms() -> Millis:
-    """A monotonic clock, for `ServerClock`."""
+    """Return the time of a monotonic clock, for `ServerClock`."""
     return time.monotonic_ns() // 1_000_000
 
 

@@ -156,7 +156,7 @@ def test_a_waiter_that_was_not_read_is_not_mentioned() -> None:
     ("is_hidden", "says"), [(False, ""), (True, "If a hidden client releases now: bob enters.")]
 )
 def test_a_holder_that_was_not_read_is_no_owner(*, is_hidden: bool, says: str) -> None:
-    """Before it is read, nothing is said; if its ACL forbids that, its name stays unknown."""
+    """Before it is read, there is no sentence; if an ACL forbids that, its name stays unknown."""
     ann, bob = k("ann", 1), k("bob", 2)
     known = [fact for fact in facts(ann, bob) if fact.path != path_of(ann)]
     hidden = [Denied(path=Text(path_of(ann)), what="read", zxid=2_000_000, at=NOW)]

@@ -131,7 +131,7 @@ async def test_sorts_by_columns_and_reverses_the_order() -> None:
 
 
 async def test_the_arrow_of_an_age_points_down_if_the_longest_is_first() -> None:
-    """As that of a number does."""
+    """Like the arrow of a number."""
     old, new = (
         lock("/locks/old", "ann", at=NOW - 60_000),
         lock("/locks/new", "bob", at=NOW - 1_000),
