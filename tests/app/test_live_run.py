@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from zktop.app import live_run, look_pace
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import QUIET_S
 from zktop.cli.snapshot import first_report
+from zktop.model.facts import Link
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -95,12 +97,35 @@ def test_a_time_in_which_zktop_did_not_run_is_unknown(
     clock = iter([0.0])
     monkeypatch.setattr(live_run, "steady_s", lambda: next(clock, 3_600.0))
     monkeypatch.setattr(live_run, "now_ms", lambda: before.now + 3_600_000)
+    recorder = Mock()
+    run.recorder = recorder
     asleep, awake = next(reports), next(reports)
+    recorded = [fact for call in recorder.facts.call_args_list for fact in call.args[0]]
 
+    assert [one.state for one in recorded if isinstance(one, Link)] == ["suspended", "connected"]
     assert (asleep.is_lost, asleep.now) == (True, before.now)
     assert asleep.why_lost == "nothing is known of this time: zktop was not running"
     assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
     assert asleep.ensemble.own == before.ensemble.own
+
+
+def test_a_lost_connection_stays_the_reason_when_zktop_did_not_run(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was known before that time, either."""
+    reports = run.reports()
+    before = next(reports)
+    link = before.world.link
+    assert link is not None
+    lost = replace(link, state="lost", at=before.now + 1)
+    monkeypatch.setattr(run._source, "take", iter([[lost]]).__next__)
+    assert next(reports).is_lost
+    monkeypatch.setattr(run._source, "take", list)
+    clock = iter([0.0])
+    monkeypatch.setattr(live_run, "steady_s", lambda: next(clock, 3_600.0))
+    asleep = next(reports)
+
+    assert asleep.world.link == lost
 
 
 def test_a_clock_that_is_set_forward_is_no_time_in_which_zktop_did_not_run(

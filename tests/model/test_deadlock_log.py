@@ -251,6 +251,19 @@ def test_how_a_deadlock_ended_while_zktop_was_cut_off_is_unknown() -> None:
     assert after.over[0].how == "bob left unseen: the deadlock may have ended earlier"
 
 
+def test_a_node_that_left_unseen_does_not_hide_how_the_first_one_left() -> None:
+    """Bob's session expired before zktop was cut off; his other node left meanwhile."""
+    lost, back = (
+        own(state=state, at=BEGIN + 500 * number)
+        for number, state in enumerate(("suspended", "connected"), start=2)
+    )
+    first, second = gone("/x", BOB_X, 900, how="expired"), gone("/y", BOB_Y, 901)
+    *_, after = looked((own(), *RING, *ALL), (first,), (lost,), (back, second), every_ms=500)
+
+    assert [one.is_unseen for one in after.view("/y").history.former_members] == [True]
+    assert after.over[0].how == "the session of bob expired: it was killed or cut off"
+
+
 def test_the_event_of_its_end_says_how() -> None:
     """With the number that its beginning had."""
     teller = EventStream()

@@ -10,6 +10,7 @@ from model.findings.cases import MINUTE, ctx, k, only
 from msgspec.structs import replace
 from output.stories import facts, settings
 
+from zktop.app.flight_recorder import finding_files
 from zktop.app.flight_recorder.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS, FindingFiles
 from zktop.app.flight_recorder.retention import RingLimits, StoredPiece
 from zktop.app.flight_recorder.ring_folder import RingFolder, kept_in, piece_name, pieces_in
@@ -174,6 +175,34 @@ def test_a_crash_loses_no_minutes_around_a_finding_however_late_the_restart(
     assert [path.is_symlink() for path in sorted(kept.path.parent.iterdir())] == [False, True]
     assert before < later
     assert Replay(kept.path).last().now == at
+
+
+def test_a_restart_long_after_a_finding_leaves_its_file_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only its last piece is compared, as all of it was copied."""
+    compared: list[Path] = []
+
+    def counted(path: Path, piece: StoredPiece) -> bool:
+        compared.append(piece.path)
+        return ends_with(path, piece)
+
+    ends_with = finding_files._ends_with
+    monkeypatch.setattr(finding_files, "_ends_with", counted)
+    deadlock = BEGIN + BEFORE_MS
+    end = deadlock + AFTER_MS + BEFORE_MS
+    first = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)
+    for at, new in incident(BEGIN, deadlock, end):
+        first.look(at, new)
+    first.recorder.close()
+    (before,) = kept_in(tmp_path)
+    second = WatchedRun(RingFolder(tmp_path, LIMITS), end + 30_000)
+    for at, new in incident(end + 30_000, end + 30_000, end + 60_000):
+        second.look(at, new)
+    second.recorder.close()
+
+    assert kept_in(tmp_path) == [before]
+    assert len(compared) == 1
 
 
 def test_a_full_disk_in_the_minutes_before_leaves_the_finding_readable(tmp_path: Path) -> None:

@@ -132,6 +132,17 @@ def test_a_restart_is_shown_as_a_lost_connection(tmp_path: Path) -> None:
     assert [holder.owner for holder in Replay(tmp_path).last().view("/locks/x").holders] == ["B"]
 
 
+def test_a_moment_long_after_the_last_look_before_a_restart_is_unknown(tmp_path: Path) -> None:
+    """The locks from before the gap are shown, as those of a lost connection."""
+    limits = RingLimits(keep=48 * 3_600_000, max_bytes=1 << 20)
+    for begin in (BEGIN, BEGIN + 600_000):
+        recorder(RingFolder(tmp_path, limits), begin).close()
+    last = Replay(tmp_path).last(BEGIN + 300_000)
+
+    assert last.is_lost
+    assert last.view("/locks/x")
+
+
 def test_a_full_disk_is_reported_once_and_recording_continues(tmp_path: Path) -> None:
     """The gap is shown like a restart; nothing before it is lost."""
     notes: list[str] = []

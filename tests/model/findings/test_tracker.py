@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 from model.findings.cases import ctx, k, only
-from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, row, session
+from model.make_facts import NOW, ZK1, connections, figures, kazoo_name, lock, row, session
 from msgspec.structs import replace
 from output.stories import facts
 
@@ -240,17 +240,21 @@ def test_a_look_examines_few_sessions_with_hundreds_of_places(
     assert examiner.is_behind
 
 
-def test_a_look_with_large_new_tables_leaves_locks_to_the_next_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Reading many thousands of connections takes as long as examining 150 locks."""
-    examined: list[str] = []
+@pytest.fixture
+def examined(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of the locks that are examined, in this order."""
+    paths: list[str] = []
 
-    def counted(context: LockContext) -> Examination:
-        examined.append(context.lock.path)
+    def noted(context: LockContext) -> Examination:
+        paths.append(context.lock.path)
         return examine_lock(context)
 
-    monkeypatch.setattr(tracker, "examine_lock", counted)
+    monkeypatch.setattr(tracker, "examine_lock", noted)
+    return paths
+
+
+def test_a_look_with_large_new_tables_leaves_locks_to_the_next_one(examined: list[str]) -> None:
+    """Reading many thousands of connections takes as long as examining 150 locks."""
     rows = [row(f"client-{number}") for number in range(MAX_PER_LOOK * ROWS_PER_WORK)]
     world, examiner = World().after(connections(ZK1, *rows)), Examiner()
     examiner.look(world, LATER, thorough=False)
@@ -260,6 +264,26 @@ def test_a_look_with_large_new_tables_leaves_locks_to_the_next_one(
     examiner.look(world, LATER, thorough=False)
     assert not examined
     examiner.look(world, LATER + 50, thorough=False)
+    assert examined == ["/orders"]
+
+
+def test_new_figures_of_a_server_keep_no_lock_for_the_next_look(examined: list[str]) -> None:
+    """Its many connections are known already."""
+    rows = [row(f"client-{number}") for number in range(MAX_PER_LOOK * ROWS_PER_WORK)]
+    world, examiner = World().after(connections(ZK1, *rows)), Examiner()
+    examiner.look(world, LATER, thorough=False)
+    world = world.after(*lock("/orders", "alice", "bob"), figures(ZK1))
+    examiner.look(world, LATER, thorough=False)
+
+    assert examined == ["/orders"]
+
+
+def test_the_first_look_examines_locks_in_spite_of_large_tables(examined: list[str]) -> None:
+    """What the first screen shows does not wait."""
+    rows = [row(f"client-{number}") for number in range(MAX_PER_LOOK * ROWS_PER_WORK)]
+    world = World().after(connections(ZK1, *rows), *lock("/orders", "alice", "bob"))
+    Examiner().look(world, LATER, thorough=False)
+
     assert examined == ["/orders"]
 
 

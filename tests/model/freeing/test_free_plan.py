@@ -6,7 +6,18 @@ from unittest.mock import Mock
 import pytest
 from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, path_of, plain
 from model.layouts.vectors import all_vectors, facts_of, now_of, settings_of
-from model.make_facts import NOW, ZK1, connections, expiry, own, row, session, watches, world
+from model.make_facts import (
+    NOW,
+    ZK1,
+    connections,
+    expiry,
+    figures,
+    own,
+    row,
+    session,
+    watches,
+    world,
+)
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
@@ -15,8 +26,10 @@ from zktop.model.freeing.commands_to_copy import ZkCli, pod_command
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import MAX_BLOCKERS, FreePlan, LockBlocker, free_plan
 from zktop.model.freeing.ways import SessionCost
+from zktop.model.layouts.layout import Layout
 from zktop.model.lock_view import LockView
 from zktop.model.report import Report
+from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -243,6 +256,62 @@ def test_a_writer_waits_for_all_readers(readers: int, says: str) -> None:
     plan = planned(*facts(*held, k("eve", 9)))
 
     assert all(one.ways[0].effect.endswith(says) for one in plan.blockers)
+
+
+def test_readers_of_one_session_end_together() -> None:
+    """So the writer behind them waits for no other reader."""
+    plan = planned(*facts(k("ann", 1, "rlock"), k("ann", 2, "rlock"), k("eve", 9)))
+
+    assert plan.blockers
+    assert all(one.ways[0].effect.endswith("behind it: eve.") for one in plan.blockers)
+
+
+def test_readers_of_another_lock_in_the_folder_keep_no_writer_waiting() -> None:
+    """The name before the mode distinguishes the locks."""
+    named = Layout(
+        name="stock-and-price",
+        pattern="^(?P<name>[a-z]+)-(?P<mode>r|w)-{SEQ}$",
+        modes={"r": "read", "w": "write"},
+        grouped=True,
+    )
+    settings = Settings(roots=(Root(PATH, layout=named.name),), layouts=(named,))
+    children = (
+        plain("ann", 1, "stock-r-"),
+        plain("bob", 2, "price-r-"),
+        plain("eve", 3, "stock-w-"),
+    )
+    ann, bob = planned(*facts(*children), settings=settings).blockers
+
+    assert ann.ways[0].effect.endswith("1 client waits behind it: eve.")
+    assert bob.ways[0].effect.endswith("No client waits for it.")
+
+
+def test_orphans_that_read_are_deleted_one_by_one() -> None:
+    """They have no session in common: the writer also waits for the other one."""
+    orphans = [k(name, n, "rlock", by="", age_ms=2 * MINUTE) for n, name in enumerate("ab", 1)]
+    plan = planned(*facts(*orphans, k("eve", 9)))
+
+    assert [one.ways[0].effect.rpartition(". ")[2] for one in plan.blockers] == [
+        "eve also waits for the other reader."
+    ] * len(orphans)
+
+
+def test_a_writer_that_is_in_the_way_has_no_other_readers() -> None:
+    """The sentence is about readers that share a lock."""
+    orphan = k("orphan", 3, by="", age_ms=2 * MINUTE)
+    plan = planned(*facts(k("ann", 1, "rlock"), orphan, k("dan", 4)))
+    (leftover,) = [one for one in plan.blockers if one.role == "leftover"]
+
+    assert leftover.ways[0].effect.startswith("1 client waits behind it: dan.")
+    assert "reader" not in leftover.ways[0].effect
+
+
+def test_no_session_is_ended_by_jmx_beside_a_server_that_is_not_in_java() -> None:
+    """ClickHouse Keeper has no beans."""
+    keeper = replace(figures(ZK1), flavour="clickhouse-keeper")
+    (holder,) = planned(*facts(k("ann", 1)), connections(ZK1, row("ann")), keeper).blockers
+
+    assert [way.kind for way in holder.ways] == ["stop-process"]
 
 
 def test_clients_ahead_of_an_orphan_do_not_wait_for_it() -> None:

@@ -1,5 +1,7 @@
 """What a deadlock carries: steps, identity, ways out, confidence and its evidence."""
 
+from unittest.mock import Mock
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -8,8 +10,10 @@ from model.waits.notation import graph, queues
 from model.waits.stuck import assess, stuck_classes
 from msgspec.structs import replace
 
+from zktop.model.waits import ways_out
 from zktop.model.waits.choose_ring import ActorEvidence
 from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.find_stuck import stuck_actors
 from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, queue_name
 from zktop.model.waits.ways_out import kill_or_wait
@@ -92,6 +96,17 @@ def test_a_disconnected_client_is_the_first_way_out_of_a_large_ring() -> None:
 
     assert (ways[0].actor, kill_or_wait(ways[0].why)) == ("A", "wait for")
     assert len(ways) == 7
+
+
+def test_a_client_is_tried_once_as_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each try walks through the whole ring, and a deadlock is judged again at many looks."""
+    tried = Mock(side_effect=stuck_actors)
+    monkeypatch.setattr(ways_out, "stuck_actors", tried)
+    found = graph(RING)
+    for _ in range(3):
+        only(found, cut_off={"A"})
+
+    assert tried.call_count == 2
 
 
 def test_a_knot_shows_every_holder():
