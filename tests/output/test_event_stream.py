@@ -136,6 +136,22 @@ def test_a_finding_is_an_event_again_when_it_is_more_severe() -> None:
     assert told_of == [("info", "B"), ("warning", "B"), ("critical", "B")]
 
 
+def test_a_finding_about_a_node_that_is_gone_has_the_owner_that_the_node_named() -> None:
+    """It had the address of the session, which no longer has a node with a label."""
+    examiner, teller = Examiner(), EventStream()
+    world = World().after(*orphaned(k("A", 0, by=""), k("B", 1)))
+    examiner.look(world, LATER)
+    report = examiner.look(world, LATER + 70_000)
+    (found,) = (one for one in report.findings if one.rule == "B1")
+    gone = Gone(path=Text(f"{found.lock}/{k('B', 1).name}"), zxid=ZXID + 50, at=LATER + 71_000)
+    report = examiner.look(world.after(gone), LATER + 72_000)
+    about = {"nodes": (k("B", 1).name,), "sessions": (session("B"),)}
+    findings = (msgspec.structs.replace(found, **about),)
+
+    lines = teller.events(msgspec.structs.replace(report, findings=findings, events=()))
+    assert [line.owner for line in lines if line.event == "finding"] == ["B"]
+
+
 def test_a_finding_after_the_connection_was_lost_has_the_time_of_its_data() -> None:
     """The report shows the state at the loss, but a server that is down was noticed later."""
     down = msgspec.structs.replace(out(ZK1, "down"), at=LATER + 3_000)

@@ -16,8 +16,11 @@ from zktop.model.facts import Link, Session
 from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.format import iso
 from zktop.model.history import events as history
+from zktop.model.history.events import FormerMember
+from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
+from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.output.schema import EVENT, EventJson
 
@@ -127,11 +130,17 @@ def _with_owner(event: history.Event, report: Report) -> history.Event | None:
 
 def _mode(event: history.Event, report: Report) -> str | None:
     """Return the mode of a contender, which may have left."""
-    view = report.view(event.lock)
-    if view is None or event.node is None:
+    one = _member(report, event.lock, event.node)
+    return one.mode if one is not None else None
+
+
+def _member(report: Report, lock: Text, node: Text | None) -> Member | FormerMember | None:
+    """Return a member of a lock, which may have left."""
+    view = report.view(lock)
+    if view is None or node is None:
         return None
-    members = (view.lock.member(event.node), *reversed(view.history.former_members))
-    return next((one.mode for one in members if one and one.node == event.node), None)
+    left = (one for one in reversed(view.history.former_members) if one.node == node)
+    return view.lock.member(node) or next(left, None)
 
 
 def lock_event(event: history.Event, mode: str | None) -> EventJson:
@@ -198,11 +207,10 @@ def _finding(
 
 def _owner(finding: Finding, report: Report) -> str | None:
     """Return the label of the only session of a finding."""
-    session, node = _only(finding.sessions), _only(finding.nodes)
+    session = _only(finding.sessions)
     if session is None:
         return None
-    view = report.view(finding.lock) if finding.lock is not None else None
-    member = view.lock.member(node) if view is not None and node is not None else None
+    member = _member(report, finding.lock, _only(finding.nodes)) if finding.lock else None
     return report.owner_name(session, member.label if member is not None else None)
 
 
