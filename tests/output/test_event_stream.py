@@ -137,7 +137,7 @@ def test_a_finding_is_an_event_again_when_it_is_more_severe() -> None:
 
 
 def test_a_finding_about_a_node_that_is_gone_has_the_owner_that_the_node_named() -> None:
-    """It had the address of the session, which no longer has a node with a label."""
+    """Also when it is over because the lock is gone; it had the address of the session."""
     examiner, teller = Examiner(), EventStream()
     world = World().after(*orphaned(k("A", 0, by=""), k("B", 1)))
     examiner.look(world, LATER)
@@ -148,8 +148,12 @@ def test_a_finding_about_a_node_that_is_gone_has_the_owner_that_the_node_named()
     about = {"nodes": (k("B", 1).name,), "sessions": (session("B"),)}
     findings = (msgspec.structs.replace(found, **about),)
 
-    lines = teller.events(msgspec.structs.replace(report, findings=findings, events=()))
-    assert [line.owner for line in lines if line.event == "finding"] == ["B"]
+    lines = [*teller.events(msgspec.structs.replace(report, findings=findings, events=()))]
+    lines += teller.events(msgspec.structs.replace(report, parts={}, findings=(), events=()))
+    assert [(line.event, line.owner) for line in lines if line.id == found.id] == [
+        ("finding", "B"),
+        ("finding-cleared", "B"),
+    ]
 
 
 def test_a_finding_after_the_connection_was_lost_has_the_time_of_its_data() -> None:

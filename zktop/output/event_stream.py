@@ -37,6 +37,7 @@ class EventStream:
         self._link: Link | None = None
         self._deadlocks: dict[str, Deadlock] = {}
         self._findings: dict[str, Finding] = {}
+        self._owners: dict[str, str | None] = {}  # of findings; their locks may vanish first
         self._yielded: dict[str, Weight] = {}  # the highest severity and confidence so far
         self._held: deque[history.Event] = deque()
 
@@ -86,10 +87,12 @@ class EventStream:
         now = {one.id: one for one in report.findings if one.id not in self._deadlocks}
         before, self._findings = self._findings, now
         for finding in _only_in_second(now, before):
+            owner = self._owners.pop(finding.id, None) or _owner(finding, report)
             if finding.id not in self._deadlocks:
-                yield _finding("finding-cleared", finding, report)
+                yield _finding("finding-cleared", finding, owner, report)
         for finding in self._risen(now, before):
-            yield _finding("finding", finding, report)
+            owner = self._owners[finding.id] = _owner(finding, report)
+            yield _finding("finding", finding, owner, report)
         self._yielded = {key: self._yielded[key] for key in (*self._deadlocks, *now)}
 
     def _risen(self, now: dict[str, State], before: dict[str, State]) -> Iterator[State]:
@@ -185,7 +188,10 @@ def _deadlock(
 
 
 def _finding(
-    what: Literal["finding", "finding-cleared"], finding: Finding, report: Report
+    what: Literal["finding", "finding-cleared"],
+    finding: Finding,
+    owner: str | None,
+    report: Report,
 ) -> EventJson:
     is_late = report.is_lost and finding.as_of > report.now  # report.now is before the loss
     return EventJson(
@@ -196,7 +202,7 @@ def _finding(
         lock=finding.lock,
         node=_only(finding.nodes),
         session=_session(_only(finding.sessions)),
-        owner=_owner(finding, report),
+        owner=owner,
         severity=finding.severity,
         id=finding.id,
         rule=finding.rule,
