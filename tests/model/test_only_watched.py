@@ -78,6 +78,16 @@ def test_the_holder_is_a_root_blocker_of_those_that_watch() -> None:
     ]
 
 
+def test_the_holder_of_an_election_is_no_root_blocker_of_its_standbys() -> None:
+    """They stand by, they do not wait."""
+    examiner = Examiner(Settings(roots=(Root(PAIR),)))
+    tables = connections(ZK1, row("ann"), row("bob"))
+
+    assert not examiner.look(
+        world(own(), tables, *HADOOP, watching({"bob": [ACTIVE]})), NOW
+    ).blockers
+
+
 def single(path: str, owner: str) -> list[AnyFact]:
     """A lock that is one znode of this client."""
     return facts(path=path, stat=Stat(50, 50, NOW, owner=session(owner)))

@@ -401,6 +401,13 @@ def test_r1_doubts_a_configured_layout_that_fits_no_child() -> None:
     assert "layout" not in only("R1", ctx(A, B, At("config", ""))).advice
 
 
+def test_r1_does_not_doubt_a_configured_layout_that_fits_the_others() -> None:
+    """The lock has members, so only the other child is odd."""
+    settings = Settings(roots=(Root(PATH, layout="kazoo-lock"),))
+
+    assert "layout" not in only("R1", ctx(A, B, At("config", ""), settings=settings)).advice
+
+
 def test_r1_leaves_alarms_to_the_rules_about_the_harm() -> None:
     """One child without a number breaks every Lock() of go-zookeeper: that is B11."""
     gopher = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher")

@@ -679,11 +679,12 @@ def test_while_we_looked_away() -> None:
     assert watcher.histories.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
 
 
-def left_during_an_outage() -> Watcher:
+def left_during_an_outage(*connected: str) -> Watcher:
     """A lock that Alice left between the tables at `NOW` and those a minute later."""
     root = Root()
     alice = root.create("alice")
-    before = world(own(), connections(ZK1, row("alice", quiet_ms=100), row("bob")))
+    rows = [row(name, quiet_ms=100) for name in connected]
+    before = world(own(), connections(ZK1, *rows))
     watcher = Watcher(root, Ensemble.of(before, NOW))
     watcher.lose_connection()
     root.delete(alice)
@@ -695,7 +696,7 @@ def left_during_an_outage() -> Watcher:
 
 def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
     """Alice may have released the lock and closed her session, long before its timeout."""
-    watcher = left_during_an_outage()
+    watcher = left_during_an_outage("alice", "bob")
 
     (released,) = watcher.look(60_000)
     (former,) = watcher.histories.of(watcher.root.path).former_members
@@ -705,9 +706,32 @@ def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
     assert former.is_unseen
 
 
+def test_a_client_without_a_connection_before_an_outage_has_expired() -> None:
+    """The tables from before it show that it was cut off."""
+    watcher = left_during_an_outage("bob")
+
+    (expired,) = watcher.look(60_000)
+    (former,) = watcher.histories.of(watcher.root.path).former_members
+
+    assert expired.event == "expired"
+    assert not former.is_unseen
+
+
+def test_a_second_look_at_an_outage_keeps_the_tables_from_before_it() -> None:
+    """Servers that are out of reach, too, have lost theirs by then."""
+    watcher = left_during_an_outage("bob")
+    for late in (2_000, 3_000):
+        lost = Ensemble.of(world(own(state="suspended", at=NOW + 1)), NOW + late)
+        watcher.histories.after([], lost, NOW + late)
+
+    (expired,) = watcher.look(60_000)
+
+    assert expired.event == "expired"
+
+
 def test_tables_that_return_before_the_lock_is_listed_do_not_tell_how_a_client_left() -> None:
     """Among many locks, a look may fall between the two; they are as new as the outage is over."""
-    watcher = left_during_an_outage()
+    watcher = left_during_an_outage("alice", "bob")
     watcher.histories.after([], watcher.ensemble, NOW + 60_000)
 
     (released,) = watcher.look(60_100)
@@ -859,6 +883,21 @@ def test_the_last_minute() -> None:
     assert history.minute.busy == pytest.approx(1.0)
     assert history.waiters_a_minute_ago == 0
     assert history.blocked_ms == 2 * 30_000 + 1 * 10_000
+
+
+def test_the_minute_of_an_earlier_look_stays_as_it_was() -> None:
+    """The UI keeps it for the past."""
+    watcher = Watcher(Root())
+    watcher.root.create("bob")
+    watcher.root.create("carol")
+    watcher.look(30_000)
+    earlier = watcher.histories.of(watcher.root.path, watcher.now).minute
+    before = earlier.queue, earlier.requests_per_s
+    watcher.root.create("dan")
+    watcher.look(10_000)
+    watcher.histories.of(watcher.root.path, watcher.now)
+
+    assert (earlier.queue, earlier.requests_per_s) == before
 
 
 def test_a_minute_is_forgotten_after_a_minute() -> None:

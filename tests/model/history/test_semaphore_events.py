@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.make_facts import NOW, kazoo_name
+from model.make_facts import NOW, kazoo_name, session
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_AT_GATE,
@@ -10,6 +10,7 @@ from model.semaphores import (
     ANN_LEASE,
     BOB_CURATOR_LEASE,
     GATE,
+    LEASES,
     POOL,
     created,
     curator_pool,
@@ -19,7 +20,7 @@ from model.semaphores import (
     reports,
 )
 
-from zktop.model.facts import join
+from zktop.model.facts import Node, Stat, join
 from zktop.model.history.events import Event, Since
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -178,6 +179,18 @@ def test_a_lease_of_kazoo_was_held_since_it_was_created() -> None:
 
     assert view is not None
     assert view.history.granted(Text(ANN_LEASE.rpartition("/")[2])) == Since(NOW, "at-least")
+
+
+def test_the_leases_of_kazoo_are_dated_by_the_newest() -> None:
+    """Nobody knows since when the older ones are held together with it."""
+    stat = Stat(80, 80, NOW - 60_000, owner=session("bob"))
+    old = Node(path=join(LEASES, "b" * 32), stat=stat, data=b"bob", zxid=80, at=NOW)
+    (report,) = reports([*kazoo_pool(2), old, created(ANN_LEASE, "ann", 90)])
+    view = report.view(POOL)
+
+    assert view is not None
+    assert len(view.lock.holders) == 2
+    assert view.history.granted(Text("b" * 32)) == Since(NOW, "at-least")
 
 
 def test_leases_of_a_contended_kazoo_semaphore_are_dated_too() -> None:

@@ -1,12 +1,15 @@
 """The number that comes next."""
 
-from model.locks.lock_worlds import ZXID, gone, lock_in, world_of
+import pytest
+from model.locks.lock_worlds import ROOT, ZXID, gone, lock_in, world_of
 from model.make_facts import NOW, kazoo_name
 from model.semaphores import ANN_LEASE, LEASES, POOL, created, folder, kazoo_pool
 
+from zktop.model.facts import Children, Stat
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.root_entry import Root
 from zktop.model.settings import Settings
+from zktop.model.text import Text
 from zktop.model.world.world import World
 
 
@@ -20,6 +23,35 @@ def test_the_next_number_is_above_all_that_are_there() -> None:
     made = lock_in(world_of(members(3), next_sequence=1))
 
     assert made.next_sequence == 3
+
+
+def test_the_number_of_a_member_that_has_left_is_not_the_next_one() -> None:
+    """It came after its lock was listed."""
+    left = world_of(members(3), next_sequence=1).after(gone(members(3)[2], zxid=2 * ZXID))
+
+    assert lock_in(left).next_sequence == 3
+
+
+@pytest.mark.parametrize("name", ["x-1999999999", "42"])
+def test_a_number_that_no_counter_gave_is_not_counted(name: str) -> None:
+    """Of a child that the user named, and deleted."""
+    left = world_of([*members(1), name], next_sequence=1).after(gone(name, zxid=2 * ZXID))
+
+    assert lock_in(left).next_sequence == 1
+
+
+def test_a_listing_has_a_newer_counter_than_members_that_have_left() -> None:
+    """The folder may have been created again, and counts from 0."""
+    left = world_of(members(3), next_sequence=3).after(gone(members(3)[2], zxid=2 * ZXID))
+    again = Children(
+        zxid=3 * ZXID,
+        at=2,
+        path=Text(ROOT),
+        names=(Text(members(1)[0]),),
+        stat=Stat(2 * ZXID, 2 * ZXID, 0, cversion=1, num_children=1),
+    )
+
+    assert lock_in(left.after(again)).next_sequence == 1
 
 
 def test_behind_the_last_number_only_the_counter_tells() -> None:

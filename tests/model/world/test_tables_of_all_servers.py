@@ -59,6 +59,15 @@ def test_connections_stay_known_while_ours_is_lost() -> None:
     assert Ensemble.of(back, NOW + 6_000, later).presence(ALICE) is None
 
 
+def test_a_server_that_answers_while_ours_is_lost_has_its_new_connections() -> None:
+    """Only a server that does not answer keeps the earlier ones."""
+    known = ensemble(connections(ZK1, row("alice")), own("us"))
+    lost = own("us", "suspended", NOW + 1_000)
+    new = world(connections(ZK1, row("bob"), at=NOW + 2_000), lost)
+
+    assert Ensemble.of(new, NOW + 3_000, known).presence(ALICE) is None
+
+
 def test_nothing_is_known_without_tables() -> None:
     """Missing input is unknown, never fine."""
     assert NO_ENSEMBLE.visibility == Visibility("none", "none", "none")
