@@ -120,5 +120,5 @@ def test_a_time_long_after_the_last_report_is_unknown(zktop: Zktop, tmp_path: Pa
     soon, late = (zktop("check", "--from", str(file), "--at", at) for at in ("+90s", "+2h"))
 
     assert (soon[0], late[0]) == (0, 3)
-    unknown = "UNKNOWN: nothing is known of this time: nothing was recorded from here on\n"
+    unknown = "UNKNOWN: nothing is known of this time: nothing was recorded then\n"
     assert late[1].startswith(unknown)

@@ -17,7 +17,7 @@ from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.recording import Header, LookMark, Recording
 
-NOT_RECORDED = Text("nothing was recorded from here on")
+NOT_RECORDED = Text("nothing was recorded then")
 
 
 class Replay:
