@@ -119,6 +119,13 @@ def started_again(server: RunningServer) -> RunningServer:
     return RunningServer(server.address, process, server.admin_port)
 
 
+def serving_again(server: RunningServer) -> RunningServer:
+    """Start the server again on its old port with its old data, and wait until it serves."""
+    again = started_again(server)
+    _wait_until_serving(again.process, again.port, again.log)
+    return again
+
+
 @dataclass(frozen=True, slots=True)
 class _Member:
     number: int
