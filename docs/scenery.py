@@ -14,7 +14,7 @@ from zktop.demo_types.contender_state import (
     Watched,
 )
 from zktop.demo_types.lesson import SceneCount
-from zktop.demo_types.scene_progress import SceneAction, SceneProgress
+from zktop.demo_types.scene_moves import SceneAction, SceneProgress
 from zktop.model.format import iso
 from zktop.model.lock_view import Contender
 from zktop.model.report import Report

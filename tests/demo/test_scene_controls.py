@@ -10,7 +10,7 @@ from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named
 from zktop.demo.scenes.building_blocks import contends, first
 from zktop.demo_types.contender_order import ClientSettings
-from zktop.demo_types.scene_progress import (
+from zktop.demo_types.scene_moves import (
     CommandContender,
     ExpectedStep,
     Scene,

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from zktop.cli.main import zktop
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.scenes import SCENES
-from zktop.demo_types.scene_progress import Scene, StartContender
+from zktop.demo_types.scene_moves import Scene, StartContender
 
 LINE = 79
 

@@ -113,9 +113,9 @@ print(*Examiner().look(known, NOW).paths)
 
 def test_a_layout_told_by_its_shape_is_one_object_and_one_entry(copy: Copy) -> None:
     """It is listed, a root of it is a lock, its part is none, and the config knows its name."""
-    shapes, first = "zktop/model/locks/shapes", "    elections_by_fixed_names.RUBY,\n"
-    copy.replace(f"{shapes}/__init__.py", first, f"    elections_by_fixed_names.ACME,\n{first}")
-    copy.add(f"{shapes}/elections_by_fixed_names.py", ACME_SHAPE)
+    shapes, first = "zktop/model/locks/shapes", "    hadoop_hbase_patroni.RUBY,\n"
+    copy.replace(f"{shapes}/__init__.py", first, f"    hadoop_hbase_patroni.ACME,\n{first}")
+    copy.add(f"{shapes}/hadoop_hbase_patroni.py", ACME_SHAPE)
     copy.add("acme.yaml", "roots:\n  - path: /app\n    layout: acme-chief\n")
     path = os.pathsep.join([str(copy.folder), str(ROOT / "tests")])
 

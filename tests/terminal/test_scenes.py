@@ -7,7 +7,7 @@ import pytest
 from tmux import ZKTOP, Terminal, terminal
 
 from zktop.demo.scenes import SCENES
-from zktop.demo_types.scene_progress import Scene
+from zktop.demo_types.scene_moves import Scene
 
 OTHERS = [one for one in SCENES if one.name != "ab-ba"]
 MOVE = re.compile(r"[▶✓] \d+/\d+ ")  # above the picture

@@ -33,7 +33,7 @@ from ui.fake_feed import frames
 from zktop.demo_types.contender_order import RecipeInfo
 from zktop.demo_types.contender_state import LogLine
 from zktop.demo_types.lesson import Lesson, LessonPart
-from zktop.demo_types.scene_progress import SceneProgress
+from zktop.demo_types.scene_moves import SceneProgress
 from zktop.model.facts import AnyFact, Gone, Millis, Server, join
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame, News, Status

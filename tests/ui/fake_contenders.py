@@ -13,7 +13,7 @@ from zktop.demo_types.contender_state import (
     Watched,
 )
 from zktop.demo_types.lesson import Lesson, SceneCount
-from zktop.demo_types.scene_progress import Scene, SceneAction, SceneMove, SceneProgress
+from zktop.demo_types.scene_moves import Scene, SceneAction, SceneMove, SceneProgress
 
 
 def scene_of(name: str, title: str, teaches: str, look_at: str, *moves: str) -> Scene:

@@ -17,7 +17,7 @@ from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
-from zktop.demo_types.scene_progress import SceneProgress
+from zktop.demo_types.scene_moves import SceneProgress
 from zktop.ui.app import Zktop
 from zktop.ui.keys import (
     KEYS,

@@ -6,7 +6,7 @@ from ui.example_ensemble import trouble
 from ui.fake_contenders import AB_BA, QUEUE, FakeContenders, contender
 from ui.fake_feed import FakeFeed, app_of, frames, settled
 
-from zktop.demo_types.scene_progress import SceneProgress
+from zktop.demo_types.scene_moves import SceneProgress
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.palette_items import groups_of
 from zktop.ui.dialogs.question import ConfirmDialog

@@ -9,7 +9,7 @@ from whole.independent_reader import look, watching
 from whole.scene_ends import ENDS, Queue
 
 from zktop.demo.scene_player import SceneRun
-from zktop.demo_types.scene_progress import ExpectedStep, Scene, SceneLine
+from zktop.demo_types.scene_moves import ExpectedStep, Scene, SceneLine
 from zktop.errors import ZktopError
 from zktop.model.lock_view import Contender
 from zktop.model.report import Report

@@ -21,7 +21,7 @@ from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES
 from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
-from zktop.demo_types.scene_progress import Scene, SceneLine, StartContender
+from zktop.demo_types.scene_moves import Scene, SceneLine, StartContender
 from zktop.model.facts import SECOND_MS
 from zktop.model.root_entry import Root
 from zktop.model.settings import Settings

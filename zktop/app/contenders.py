@@ -27,7 +27,7 @@ from zktop.demo_types.contender_state import (
     LogLine,
 )
 from zktop.demo_types.lesson import Lesson, SceneCount
-from zktop.demo_types.scene_progress import Scene, SceneAction, SceneProgress
+from zktop.demo_types.scene_moves import Scene, SceneAction, SceneProgress
 from zktop.errors import ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import iso, millis

@@ -14,7 +14,7 @@ from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
-from zktop.demo_types.scene_progress import SceneLine
+from zktop.demo_types.scene_moves import SceneLine
 from zktop.errors import UsageError
 from zktop.model.facts import SECOND_MS, Millis
 

@@ -16,7 +16,7 @@ from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo.step_reporter import StepReporter
 from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
 from zktop.demo_types.contender_state import ContenderState, StepKind
-from zktop.demo_types.scene_progress import (
+from zktop.demo_types.scene_moves import (
     CommandContender,
     ExpectedStep,
     Scene,

@@ -15,7 +15,7 @@ import msgspec
 from zktop.demo_types.contender_order import ContenderOrder, Mode, RecipeInfo
 from zktop.demo_types.contender_state import ContenderAction, ContenderState, LogLine
 from zktop.demo_types.lesson import Lesson, SceneCount
-from zktop.demo_types.scene_progress import Scene, SceneAction, SceneProgress
+from zktop.demo_types.scene_moves import Scene, SceneAction, SceneProgress
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.history.events import Event

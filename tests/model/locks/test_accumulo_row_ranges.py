@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from model.locks.lock_worlds import lock_in, world_of
 from model.locks.slow_queue import closure
 
+from zktop.model.locks.accumulo_row_ranges import range_of
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.locks.row_ranges import range_of
 
 ENDS = {"": "N", "f": "PZg==", "m": "PbQ==", "t": "PdA=="}
 

@@ -9,7 +9,7 @@ from ui.fake_feed import FakeFeed, frames, settled
 
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim
 from zktop.demo_types.contender_state import ContenderAction, ContenderState
-from zktop.demo_types.scene_progress import SceneProgress
+from zktop.demo_types.scene_moves import SceneProgress
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings

@@ -5,7 +5,7 @@ from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders, scene_of
 from ui.fake_feed import FakeFeed, settled
 
-from zktop.demo_types.scene_progress import Scene, SceneProgress
+from zktop.demo_types.scene_moves import Scene, SceneProgress
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextList

@@ -1,7 +1,7 @@
 """The scenes, in the order shown. To add one, write a `Scene` in a module and an entry here."""
 
 from zktop.demo.scenes import deadlocks, failures, flawed_recipes, queues, readers_and_writers
-from zktop.demo_types.scene_progress import Scene
+from zktop.demo_types.scene_moves import Scene
 from zktop.errors import UsageError
 
 SCENES: tuple[Scene, ...] = (

@@ -5,7 +5,7 @@ from typing import TypeVar
 from msgspec import convert
 from msgspec.structs import replace
 
-from zktop.demo_types.scene_progress import (
+from zktop.demo_types.scene_moves import (
     CommandContender,
     ExpectedStep,
     SceneMove,

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from zktop.demo.scenes.building_blocks import behind, contends, move
 from zktop.demo_types.contender_order import LockClaim
-from zktop.demo_types.scene_progress import Scene, SceneMove, StartContender
+from zktop.demo_types.scene_moves import Scene, SceneMove, StartContender
 
 
 def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:

@@ -1,7 +1,7 @@
 """Scenes with failures: of processes, sessions, connections and responses."""
 
 from zktop.demo.scenes.building_blocks import behind, contends, first, move
-from zktop.demo_types.scene_progress import Scene
+from zktop.demo_types.scene_moves import Scene
 
 CRASH = Scene(
     "crash",

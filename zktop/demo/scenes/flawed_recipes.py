@@ -1,7 +1,7 @@
 """Scenes that show the flaws of recipes; the flaws themselves are in `demo/recipes`."""
 
 from zktop.demo.scenes.building_blocks import behind, contends, first, move
-from zktop.demo_types.scene_progress import Scene
+from zktop.demo_types.scene_moves import Scene
 
 NAIVE_SORT = Scene(
     "naive-sort",

@@ -1,7 +1,7 @@
 """Scenes with queues: predecessor watches, herds, polling, and clients that leave."""
 
 from zktop.demo.scenes.building_blocks import behind, behind_all, contends, first, move
-from zktop.demo_types.scene_progress import Scene
+from zktop.demo_types.scene_moves import Scene
 
 QUEUE = Scene(
     "queue",

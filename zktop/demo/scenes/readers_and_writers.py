@@ -1,7 +1,7 @@
 """Scenes with read/write locks: readers share, writers wait, herds and a starving writer."""
 
 from zktop.demo.scenes.building_blocks import behind, behind_all, contends, first, move
-from zktop.demo_types.scene_progress import Scene, StartContender
+from zktop.demo_types.scene_moves import Scene, StartContender
 
 READERS_AND_WRITERS = Scene(
     "readers-and-writers",

@@ -30,7 +30,7 @@ from zktop.model.findings.missed_wakeups import (
 from zktop.model.format import clock, count, several, short
 from zktop.model.history.events import FormerMember
 from zktop.model.locks.lock import Member
-from zktop.model.locks.queue_warnings import has_client
+from zktop.model.locks.queue_oddities import has_client
 from zktop.model.owner_list import NAME
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text

@@ -1,6 +1,6 @@
 """Layouts of well-known servers whose locks and elections are numbered nodes.
 
-Servers that use fixed names, as Patroni does, are in `locks/shapes/elections_by_fixed_names.py`.
+Servers that use fixed names, as Patroni does, are in `locks/shapes/hadoop_hbase_patroni.py`.
 """
 
 from typing import Final

@@ -14,7 +14,7 @@ from typing import Final
 
 from zktop.model.layouts.numbered_nodes_of_servers import ACCUMULO
 from zktop.model.locks.lock import Member, QueueDefaults, Target
-from zktop.model.locks.queue_warnings import QueueOddities
+from zktop.model.locks.queue_oddities import QueueOddities
 
 TableRow = tuple[int, bytes]  # before all rows, a row, after all rows
 RowRange = tuple[TableRow, TableRow]  # the first row is excluded, the last one included

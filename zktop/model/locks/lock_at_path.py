@@ -19,7 +19,7 @@ from zktop.model.locks.open_folder import (
     only_mixed,
     stranded_in,
 )
-from zktop.model.locks.queue_warnings import NEARLY_EXHAUSTED
+from zktop.model.locks.queue_oddities import NEARLY_EXHAUSTED
 from zktop.model.locks.queues_by_name import Queues, grouped_queues, mixed_queues, one_queue
 from zktop.model.locks.recognise import Recognised, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT

@@ -25,7 +25,7 @@ from zktop.model.locks.queue import (
     targets,
     watched_members,
 )
-from zktop.model.locks.queue_warnings import QueueOddities
+from zktop.model.locks.queue_oddities import QueueOddities
 from zktop.model.text import Text
 
 MemberOutcome = Literal["holds", "waits", "stranded"]

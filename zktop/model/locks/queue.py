@@ -16,7 +16,7 @@ from msgspec import Struct
 from zktop.model.layouts.layout import Layout
 from zktop.model.locks.client_order import key_of, sequence, sorts_by_number
 from zktop.model.locks.lock import Member, QueueDefaults, Target
-from zktop.model.locks.queue_warnings import QueueOddities, is_unseen
+from zktop.model.locks.queue_oddities import QueueOddities, is_unseen
 from zktop.model.text import Text
 
 HERE: Final = Text(".")

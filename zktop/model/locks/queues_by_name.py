@@ -12,16 +12,16 @@ from zktop.model.facts import Millis
 from zktop.model.layouts.children_by_layout import ParsedChild
 from zktop.model.layouts.client_view import INTEROP, views_of
 from zktop.model.layouts.layout import Layout
+from zktop.model.locks.accumulo_row_ranges import RowRangeQueue
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import Folder
-from zktop.model.locks.leases import Leases, leases_of
+from zktop.model.locks.lease_count import Leases, leases_of
 from zktop.model.locks.lock import LockQueue, Member, WatchLookup
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, members_of
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import QueueOptions, RankedQueue, rule_of
-from zktop.model.locks.queue_warnings import count_oddities, has_client
+from zktop.model.locks.queue_oddities import count_oddities, has_client
 from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
-from zktop.model.locks.row_ranges import RowRangeQueue
 from zktop.model.text import Text
 
 OpenFolder = Callable[[Iterable[Member]], Folder]  # makes the folder from its contenders

@@ -22,7 +22,7 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.lock_kind import is_election
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers
 from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
-from zktop.model.locks.queue_warnings import DISORDER, NEARLY_EXHAUSTED, QueueOddities
+from zktop.model.locks.queue_oddities import DISORDER, NEARLY_EXHAUSTED, QueueOddities
 from zktop.model.locks.recognise import by_path
 from zktop.model.locks.shapes import layout_named, may_be_part
 

@@ -22,7 +22,7 @@ from zktop.model.locks.client_order import has_two_orders, sequence
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
 from zktop.model.locks.queue import RankedQueue
-from zktop.model.locks.queue_warnings import (
+from zktop.model.locks.queue_oddities import (
     NEARLY_EXHAUSTED,
     QueueOddities,
     is_repeated,

@@ -9,7 +9,7 @@ from ui.fake_feed import FakeFeed, frames, pressed, settled
 
 from zktop.demo_types.contender_state import ContenderState, Watched
 from zktop.demo_types.lesson import DemoDeparture, Lesson, LessonPart, SceneCount
-from zktop.demo_types.scene_progress import SceneProgress
+from zktop.demo_types.scene_moves import SceneProgress
 from zktop.model.facts import join
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame

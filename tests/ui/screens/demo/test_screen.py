@@ -7,7 +7,7 @@ from ui.fake_contenders import AB_BA, FakeContenders, contender, order_of, scene
 from ui.fake_feed import FakeFeed, frames, settled
 
 from zktop.demo_types.contender_state import LogLine
-from zktop.demo_types.scene_progress import SceneProgress
+from zktop.demo_types.scene_moves import SceneProgress
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
 from zktop.ui.screens.demo.contender_table import COLUMNS

@@ -1,4 +1,4 @@
-"""The panes around the table of all locks: alerts, root blockers, events, health."""
+"""The panes around the table of all locks: alerts, root blockers, events, description."""
 
 import msgspec
 import pytest
@@ -22,8 +22,7 @@ from ui.example_past import BEGIN, past
 from ui.example_queues import looked, soft_ring
 from ui.fake_feed import app_of, frames, panel, settled
 
-from zktop.model.examiner import Examiner
-from zktop.model.facts import Children, Cost, Node, Stat
+from zktop.model.facts import Children, Node, Stat
 from zktop.model.format import short
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
@@ -46,7 +45,7 @@ from zktop.ui.screens.locks.alerts import (
 )
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.pane_sizes import UsedLines, heights_now
-from zktop.ui.screens.locks.panes import health, lock_summary
+from zktop.ui.screens.locks.panes import lock_summary
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.view_state import Selection
 
@@ -411,23 +410,6 @@ def test_a_single_node_does_not_name_later_owners(report: Report) -> None:
     events = texts([one.drawn for one in event_lines(tape, report, 5, 120)])
 
     assert "dan" not in events[1]
-
-
-def test_health_says_which_tables_are_missing_and_the_own_load(report: Report) -> None:
-    """Missing tables have a sign besides the colour."""
-    changed = msgspec.structs.replace(report, cost=Cost(1, 1_300, 90_211, 4.0))
-
-    assert text_of(health(changed, ["polling /a"])) == (
-        " HEALTH  watch tables 0/1 !  connection tables 1/1  expiry table no !"
-        "  own load 4 req/s, 1 watch  polling /a"
-    )
-
-
-def test_health_without_servers() -> None:
-    """The text says that no server was asked; it shows no zeros."""
-    assert text_of(health(Examiner().look(frames((NOW, ()))[0].report.world, NOW))) == (
-        " HEALTH  no server asked yet  own load not counted"
-    )
 
 
 def test_describes_the_row_under_the_cursor(report: Report) -> None:

@@ -10,7 +10,7 @@ from zktop.model.facts import split
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.locks.shapes import elections_by_fixed_names, semaphores, single_node
+from zktop.model.locks.shapes import hadoop_hbase_patroni, semaphores, single_node
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.shape import LockShape
 from zktop.model.locks.shapes.single_node import LEDGER
@@ -21,10 +21,10 @@ SHAPES: Final = (
     semaphores.KAZOO_SEMAPHORE,
     semaphores.KAZOO_LEASE,
     semaphores.KAZOO_LOCKING_QUEUE,
-    elections_by_fixed_names.RUBY,
-    elections_by_fixed_names.HADOOP,
-    elections_by_fixed_names.HBASE,
-    elections_by_fixed_names.PATRONI,
+    hadoop_hbase_patroni.RUBY,
+    hadoop_hbase_patroni.HADOOP,
+    hadoop_hbase_patroni.HBASE,
+    hadoop_hbase_patroni.PATRONI,
     single_node.SHEDLOCK,
     single_node.SINGLE_NODE,
 )

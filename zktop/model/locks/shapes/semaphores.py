@@ -13,7 +13,7 @@ from zktop.model.layouts.main_libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import foreign_member
-from zktop.model.locks.leases import Leases, number_in
+from zktop.model.locks.lease_count import Leases, number_in
 from zktop.model.locks.lock import LockQueue, Member, Target
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import RankedQueue

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from zktop.demo_types.contender_order import RecipeInfo
 from zktop.demo_types.lesson import Lesson
-from zktop.demo_types.scene_progress import Scene
+from zktop.demo_types.scene_moves import Scene
 from zktop.ui.inks import Ink
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.screens.demo.lesson_lines import lesson_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from zktop.demo_types.lesson import Lesson
-from zktop.demo_types.scene_progress import Scene, SceneProgress
+from zktop.demo_types.scene_moves import Scene, SceneProgress
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.demo.scene_lines import MARKS
 from zktop.ui.styled_text import NOTHING, Line, Run, hanging_lines, line, width_of, wrapped
@@ -25,7 +25,7 @@ def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
     """Return the scene that Enter plays: the loaded part, or the next one if it is over.
 
     >>> from zktop.demo_types.lesson import LessonPart
-    >>> from zktop.demo_types.scene_progress import SceneMove
+    >>> from zktop.demo_types.scene_moves import SceneMove
     >>> parts = (LessonPart("herd", ""), LessonPart("no-herd", ""))
     >>> lesson = Lesson("Herds", "", parts, "", "", ("", "", "", "", ""))
     >>> herd = Scene("herd", "The herd", "", (SceneMove("ann enters"),), "")

@@ -1,7 +1,7 @@
 """Lines about a scene or a recipe: what it teaches, its moves, and what to look at."""
 
 from zktop.demo_types.contender_order import RecipeInfo
-from zktop.demo_types.scene_progress import Scene, SceneProgress
+from zktop.demo_types.scene_moves import Scene, SceneProgress
 from zktop.model.format import count
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import NOTHING, Line, Run, hanging_lines, line, wrapped

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from zktop.demo_types.contender_order import RecipeInfo
 from zktop.demo_types.contender_state import ContenderState, LogLine
 from zktop.demo_types.lesson import Lesson
-from zktop.demo_types.scene_progress import Scene
+from zktop.demo_types.scene_moves import Scene
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage

@@ -1,4 +1,4 @@
-"""The panes around the table of all locks: alerts, root blockers, events, health, description."""
+"""The panes around the table of all locks: alerts, root blockers, events, pulse, description."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -6,12 +6,11 @@ from typing import Final
 
 from textual import events
 
-from zktop.model.facts import SECOND_MS, Cost
+from zktop.model.facts import SECOND_MS
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, middle
 from zktop.model.report import Report
 from zktop.model.waits.root_blockers import MAX_LISTED
-from zktop.model.world.tables_of_one_server import ServerTables
 from zktop.ui.screens.common.event_lines import event_lines
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.groups import FindingKind
@@ -262,46 +261,6 @@ class PreviewPane(Pane, can_focus=False):
         """Draw for the new size."""
         if self._draw_again is not None:
             self._draw_again()
-
-
-def health(report: Report, notes: Sequence[str] = ()) -> Line:
-    """Return one line: which server tables were read, zktop's own load, and notes."""
-    tables = report.ensemble.tables
-    return joined(
-        [
-            line((" HEALTH", "title")),
-            *(_tables(tables) if tables else [line(("no server asked yet", "unknown"))]),
-            line(("own load ", "dim"), _load(report.cost)),
-            *(line((note, "warning")) for note in notes),
-        ]
-    )
-
-
-def _tables(tables: Sequence[ServerTables]) -> list[Line]:
-    return [
-        _count("watch tables", tables, lambda one: one.watches is not None),
-        _count("connection tables", tables, lambda one: one.connections is not None),
-        _expiry(tables),
-    ]
-
-
-def _count(name: str, tables: Sequence[ServerTables], has: Callable[[ServerTables], bool]) -> Line:
-    read = sum(map(has, tables))
-    is_all = read == len(tables)
-    text = f"{read}/{len(tables)}"
-    return line((f"{name} ", "dim"), (text, "good") if is_all else (f"{text} !", "unknown"))
-
-
-def _expiry(tables: Sequence[ServerTables]) -> Line:
-    is_read = any(table.expiry.expires_in_ms for table in tables)
-    return line(("expiry table ", "dim"), ("yes", "good") if is_read else ("no !", "unknown"))
-
-
-def _load(cost: Cost | None) -> str:
-    if cost is None:
-        return "not counted"
-    rate = "?" if cost.requests_per_s is None else f"{cost.requests_per_s:g}"
-    return f"{rate} req/s, {cost.watches} watch{'' if cost.watches == 1 else 'es'}"
 
 
 def lock_summary(row: LockRow) -> Line:

@@ -19,6 +19,7 @@ from zktop.ui.screens.common.numbers_and_times import with_spaces
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.locks.groups import LockGroup, about_group
+from zktop.ui.screens.locks.health_line import health
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.pane_sizes import (
     FRAME_CELLS,
@@ -37,7 +38,6 @@ from zktop.ui.screens.locks.panes import (
     PreviewPane,
     PulsePane,
     WaitsPane,
-    health,
     lock_summary,
 )
 from zktop.ui.screens.locks.rows import LockRows
