@@ -676,7 +676,7 @@ def test_while_we_looked_away() -> None:
 
     assert released.held == Elapsed(2_000, AT_LEAST)
     assert acquired.waited == Elapsed(2_000, AT_LEAST)
-    assert watcher.histories.of(root.path).granted(bob.node) == Since(NOW + 10_000, AT_LEAST)
+    assert watcher.histories.of(root.path).granted(bob) == Since(NOW + 10_000, AT_LEAST)
 
 
 def left_during_an_outage(*connected: str) -> Watcher:

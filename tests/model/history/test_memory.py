@@ -98,5 +98,5 @@ def test_a_returned_history_does_not_change() -> None:
         history.waits.count,
     )
     assert before == after
-    assert history.granted(bob.node).bound == "unknown"
-    assert histories.of(root.path).granted(bob.node) == Since(NOW + 2, "seen")
+    assert history.granted(bob).bound == "unknown"
+    assert histories.of(root.path).granted(bob) == Since(NOW + 2, "seen")

@@ -14,13 +14,15 @@ from model.semaphores import (
     POOL,
     created,
     curator_pool,
+    folder,
     gone,
     kazoo_pool,
     named,
     reports,
 )
 
-from zktop.model.facts import Node, Stat, join
+from zktop.model.facts import AnyFact, Node, Stat, join
+from zktop.model.format import iso
 from zktop.model.history.events import Event, Since
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -175,22 +177,46 @@ def test_a_lease_of_kazoo_was_held_since_it_was_created() -> None:
     """Kazoo creates it on acquiring, so later arrivals and departures do not matter."""
     first, later = created(ANN_LEASE, "ann", 90), created(join(GATE, "x" * 32), "dan", 99_000)
     (report,) = reports([*kazoo_pool(2), first, later])
-    view = report.view(POOL)
 
-    assert view is not None
-    assert view.history.granted(Text(ANN_LEASE.rpartition("/")[2])) == Since(NOW, "at-least")
+    assert granted(report) == {"a" * 32: Since(NOW, "at-least")}
 
 
-def test_the_leases_of_kazoo_are_dated_by_the_newest() -> None:
-    """Nobody knows since when the older ones are held together with it."""
+def test_each_lease_of_kazoo_is_dated_by_its_own_creation() -> None:
+    """A younger lease of the semaphore says nothing about an older one."""
     stat = Stat(80, 80, NOW - 60_000, owner=session("bob"))
     old = Node(path=join(LEASES, "b" * 32), stat=stat, data=b"bob", zxid=80, at=NOW)
     (report,) = reports([*kazoo_pool(2), old, created(ANN_LEASE, "ann", 90)])
-    view = report.view(POOL)
 
+    assert granted(report) == {
+        "b" * 32: Since(NOW - 60_000, "at-least"),
+        "a" * 32: Since(NOW, "at-least"),
+    }
+
+
+def test_each_timed_lease_of_kazoo_is_dated_by_its_own_creation() -> None:
+    """Kazoo deletes the node of an old lease and creates another for each new one."""
+    slots = [*lease_in(f"{POOL}/0", 80), *lease_in(f"{POOL}/1", 70)]
+    (report,) = reports([*folder(POOL, "0", "1"), *slots])
+
+    assert granted(report) == {
+        "0/lease_holder": Since(NOW - 80, "at-least"),
+        "1/lease_holder": Since(NOW - 70, "at-least"),
+    }
+
+
+def lease_in(slot: str, age_ms: int) -> list[AnyFact]:
+    """A slot of kazoo's MultiNonBlockingLease, taken some time ago and held for a minute more."""
+    stat = Stat(58, 58, NOW - age_ms)
+    data = f'{{"version": 1, "holder": "ann", "end": "{iso(NOW + 60_000)}"}}'.encode()
+    holder = Node(path=join(slot, "lease_holder"), stat=stat, data=data, zxid=60, at=NOW)
+    return [*folder(slot, "lease_holder"), holder]
+
+
+def granted(report: Report) -> dict[str, Since]:
+    """Since when each holder has held the lock."""
+    view = report.view(POOL)
     assert view is not None
-    assert len(view.lock.holders) == 2
-    assert view.history.granted(Text("b" * 32)) == Since(NOW, "at-least")
+    return {one.node: view.history.granted(one) for one in view.lock.holders}
 
 
 def test_leases_of_a_contended_kazoo_semaphore_are_dated_too() -> None:
@@ -198,7 +224,5 @@ def test_leases_of_a_contended_kazoo_semaphore_are_dated_too() -> None:
     gate = [join(GATE, kazoo_name(owner, number)) for number, owner in enumerate(("bob", "cat"))]
     waiting = [created(path, "bob", 90 + number) for number, path in enumerate(gate)]
     (report,) = reports([*kazoo_pool(1), *waiting, created(ANN_LEASE, "ann", 99)])
-    view = report.view(POOL)
 
-    assert view is not None
-    assert view.history.granted(Text(ANN_LEASE.rpartition("/")[2])) == Since(NOW, "at-least")
+    assert granted(report) == {"a" * 32: Since(NOW, "at-least")}

@@ -192,7 +192,7 @@ def test_a_node_that_is_the_lock_was_held_since_it_was_created() -> None:
     view = Examiner(Settings()).look(known, NOW + 60_000).view(MASTER)
 
     assert view is not None
-    assert view.history.granted(Text(".")).at == NOW + 10
+    assert view.history.granted(view.lock.holders[0]).at == NOW + 10
 
 
 def test_each_owner_has_its_own_hold() -> None:

@@ -41,21 +41,23 @@ def facts_of(vector: Vector) -> Iterator[AnyFact]:
     """Turn a vector into the facts that a source would have read."""
     root, options = vector["root"], vector.get("options", {})
     parent, name = split(root)
+    at = now_of(vector)
     siblings: Mapping[str, Sequence[Child]] = vector.get("siblings", {})
     if parent:
         yield _listing(
-            parent, [{"name": n, "owner": "0x0", "czxid": 1} for n in (name, *siblings)]
+            parent, [{"name": n, "owner": "0x0", "czxid": 1} for n in (name, *siblings)], at
         )
-        yield _node(root, vector, options.get("root_owner", "0x0"))
+        yield _node(root, vector, options.get("root_owner", "0x0"), at)
     below = vector.get("subnodes", {})
     sizes = {child: len(children) for child, children in below.items()}
-    yield from _family(root, vector["children"], int(options.get("root_owner", "0x0"), 16), sizes)
+    owner = int(options.get("root_owner", "0x0"), 16)
+    yield from _family(root, vector["children"], at, owner, sizes)
     for child, children in below.items():
-        yield from _family(join(root, child), children)
+        yield from _family(join(root, child), children, at)
     for sibling, children in siblings.items():
-        yield from _family(join(parent, sibling), children)
+        yield from _family(join(parent, sibling), children, at)
     if "watchers" in options:
-        yield _watch_table(root, options["watchers"])
+        yield _watch_table(root, options["watchers"], at)
 
 
 def settings_of(vector: Vector) -> Settings:
@@ -73,21 +75,25 @@ def now_of(vector: Vector) -> int:
 
 
 def _family(
-    path: str, children: Sequence[Child], owner: int = 0, sizes: Mapping[str, int] | None = None
+    path: str,
+    children: Sequence[Child],
+    at: int,
+    owner: int = 0,
+    sizes: Mapping[str, int] | None = None,
 ) -> Iterator[AnyFact]:
     """Yield a listing and its children; `sizes` says how many children each of these has."""
-    yield _listing(path, children, owner)
+    yield _listing(path, children, at, owner)
     for child in children:
         data, czxid = _bytes(child.get("data", "")), int(child["czxid"])
         size = (sizes or {}).get(child["name"], 0)
-        stat = Stat(czxid, czxid, AT, owner=int(child["owner"], 16), num_children=size)
-        yield Node(zxid=ZXID, at=AT, path=join(path, child["name"]), stat=stat, data=data)
+        stat = Stat(czxid, czxid, at, owner=int(child["owner"], 16), num_children=size)
+        yield Node(zxid=ZXID, at=at, path=join(path, child["name"]), stat=stat, data=data)
 
 
-def _listing(path: str, children: Sequence[Child], owner: int = 0) -> Children:
+def _listing(path: str, children: Sequence[Child], at: int, owner: int = 0) -> Children:
     names = tuple(Text(child["name"]) for child in children)
-    stat = Stat(1, 1, AT, cversion=_cversion(names), owner=owner, num_children=len(names))
-    return Children(zxid=ZXID, at=AT, path=Text(path), names=names, stat=stat)
+    stat = Stat(1, 1, at, cversion=_cversion(names), owner=owner, num_children=len(names))
+    return Children(zxid=ZXID, at=at, path=Text(path), names=names, stat=stat)
 
 
 def _cversion(names: Sequence[str]) -> int:
@@ -97,20 +103,20 @@ def _cversion(names: Sequence[str]) -> int:
     return (2 * creations - len(names)) & 0xFFFF_FFFF
 
 
-def _node(path: str, vector: Vector, owner: str) -> Node:
-    stat = Stat(1, 1, AT, owner=session_id(int(owner, 16)))
+def _node(path: str, vector: Vector, owner: str, at: int) -> Node:
+    stat = Stat(1, 1, at, owner=session_id(int(owner, 16)))
     data = _bytes(vector.get("root_data", ""))
-    return Node(zxid=ZXID, at=AT, path=Text(path), stat=stat, data=data)
+    return Node(zxid=ZXID, at=at, path=Text(path), stat=stat, data=data)
 
 
-def _watch_table(root: str, watchers: Mapping[str, Sequence[str]]) -> Watches:
+def _watch_table(root: str, watchers: Mapping[str, Sequence[str]], at: int) -> Watches:
     rows: dict[int, tuple[Text, ...]] = {}
     for path, sessions in watchers.items():
         absolute = Text(root) if path == "." else join(root, path)
         for session in sessions:
             number = int(session, 16)
             rows[number] = (*rows.get(number, ()), absolute)
-    return Watches(zxid=ZXID, at=AT, server=Text("zk1:2181"), rows=rows)
+    return Watches(zxid=ZXID, at=at, server=Text("zk1:2181"), rows=rows)
 
 
 def _bytes(text: str) -> bytes:

@@ -51,7 +51,7 @@ def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
         yield MissingInput("too few finished holds were seen to know what is usual", "history")
     bound = hold_bound(ctx)
     for holder in ctx.holders:
-        granted = ctx.past.granted(holder.node)
+        granted = ctx.past.granted(holder)
         since = granted.at
         if since is None or not ctx.waiters_for(holder) or ctx.is_tangled(holder):
             continue
@@ -116,7 +116,7 @@ def convoy(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _moves(ctx: LockContext) -> bool:
     """Whether the lock changes hands after holds of normal length."""
-    since = [ctx.past.granted(holder.node).at for holder in ctx.holders]
+    since = [ctx.past.granted(holder).at for holder in ctx.holders]
     is_long = any(at is not None and ctx.now_ms - at > hold_bound(ctx) for at in since)
     return bool(ctx.past.minute.releases_per_s) and not is_long
 

@@ -140,7 +140,7 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
         return
     bound = VERY_LONG_FACTOR * usual.p99_ms
     for lease in ctx.holders:
-        since, newer = ctx.past.granted(lease.node).at, _returned_since(ctx, lease)
+        since, newer = ctx.past.granted(lease).at, _returned_since(ctx, lease)
         if since is None or newer < MIN_NEWER_LEASES or not ctx.ensemble.connected(lease.owner):
             continue
         held = ctx.now_ms - since
@@ -228,7 +228,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
     """Return since when it has both held the lock and sent only pings; None if unknown."""
-    since = ctx.past.granted(holder.node).at
+    since = ctx.past.granted(holder).at
     idle = ctx.shared.sessions.idle_since(holder.owner)
     presence = ctx.ensemble.presence(holder.owner)
     if since is None or idle is None or presence is None:

@@ -203,7 +203,7 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
 def missed_wake_up(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter has become first in the queue and has not noticed: its wake-up is lost."""
     for head in ctx.holders:
-        granted = ctx.past.granted(head.node)
+        granted = ctx.past.granted(head)
         since = granted.at
         came, presence = ctx.past.queued(head).at, ctx.ensemble.presence(head.owner)
         if since is None or granted.bound != "seen" or came is None or presence is None:

@@ -96,7 +96,7 @@ def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bo
 
 def _ghost_without_guid(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     owner, usual = ctx.name_of(later), ctx.usual
-    since = None if ctx.is_waiting(earlier) else ctx.past.granted(earlier.node).at
+    since = None if ctx.is_waiting(earlier) else ctx.past.granted(earlier).at
     idle = ctx.shared.sessions.idle_since(later.owner)
     is_old = bool(usual and since and ctx.now_ms - since > LONG_HOLD_FACTOR * usual.p99_ms)
     is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW_MS

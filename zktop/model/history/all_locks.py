@@ -147,7 +147,7 @@ class LockHistories:
             return False
         self._logs.pop(path, None)  # it was not recognised at once
         members, now = change.created, self._now
-        self._first[path] = first_look_of(lock.stat, members, born, now, lock.layout)
+        self._first[path] = first_look_of(lock.stat, members, born, now)
         return True
 
     def _was_only_read(self, change: LockChange) -> bool:

@@ -19,6 +19,9 @@ from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
+# Layouts whose clients create a node only when they acquire, so each holder is dated by its own.
+CREATED_ON_ACQUIRING: Final = frozenset(("kazoo-semaphore", "kazoo-lease"))
+
 
 class Stay(msgspec.Struct, frozen=True, gc=False):
     """When a member joined the queue and was granted the lock, as far as that was observed."""
@@ -28,7 +31,7 @@ class Stay(msgspec.Struct, frozen=True, gc=False):
 
 
 class FirstLook(msgspec.Struct, frozen=True, gc=False):
-    """When a lock was first examined, and since when its holders are known to have held it."""
+    """When a lock was first examined, and since when all its holders have held it, at least."""
 
     at: Millis
     held_since: Millis
@@ -66,13 +69,16 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     missed_creates: int = 0
     coverage: float | None = None  # share of the creations that was observed
 
-    def granted(self, node: Text) -> Since:
+    def granted(self, holder: Member) -> Since:
         """Return since when a holder has held the lock."""
-        stay = self.stays.get(node)
+        stay = self.stays.get(holder.node)
         if stay is not None:
             return stay.granted or UNKNOWN_SINCE
         first = self.first_look
-        return Since(first.held_since, "at-least") if first else UNKNOWN_SINCE
+        if first is None:
+            return UNKNOWN_SINCE
+        since = holder.ctime if holder.layout in CREATED_ON_ACQUIRING else None
+        return Since(first.held_since if since is None else min(since, first.at), "at-least")
 
     def queued(self, member: Member) -> Since:
         """Return since when a member has been in the queue."""
@@ -86,7 +92,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
 
     def since(self, member: Member, *, holds: bool) -> Since:
         """Return since when a member has held the lock or waited for it."""
-        return self.granted(member.node) if holds else self.queued(member)
+        return self.granted(member) if holds else self.queued(member)
 
     @property
     def usual_hold(self) -> UsualHold | None:
@@ -101,7 +107,6 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
 
 
 NO_HISTORY: Final = LockHistory()
-KAZOO_LEASE: Final = "kazoo-semaphore"  # the layout of its leases, and of the whole
 
 
 def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
@@ -109,7 +114,7 @@ def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
     if lock is None or lock.stat is None:
         return FirstLook(now_ms, now_ms)
     members = all_members(lock)
-    return first_look_of(lock.stat, members, arrivals(members), now_ms, lock.layout)
+    return first_look_of(lock.stat, members, arrivals(members), now_ms)
 
 
 def arrivals(members: Sequence[Member]) -> list[int]:
@@ -122,18 +127,13 @@ def first_look_of(
     members: Sequence[Member],
     born: list[int],
     now_ms: Millis,
-    layout: str,
 ) -> FirstLook:
     """Return the first look at a lock with these members.
 
     If nothing has been deleted since the newest member was created, the present holders have held
     the lock since then. `born` has the transactions that created the members, in the same order.
-    A node that is the lock itself has been held since its creation, and all leases of a kazoo
-    semaphore since the creation of the newest.
+    A node that is the lock itself has been held since its creation.
     """
-    if layout == KAZOO_LEASE:
-        leased = [member.ctime or now_ms for member in members if member.layout == KAZOO_LEASE]
-        return FirstLook(now_ms, min(now_ms, max(leased, default=now_ms)))
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
     is_itself = newest is not None and newest.owner and members[0].node == HERE

@@ -158,7 +158,7 @@ class Timeline:
                 seen.queued = history.queued(member)
             seen.actor = ledger.actor_of(lock.path, member.node) or seen.actor
             if number < min(MAX_HOLDERS, len(holders)) and seen.granted is UNKNOWN_SINCE:
-                seen.granted = history.granted(member.node)
+                seen.granted = history.granted(member)
         return len(holders), waiting, tuple(map(_key, shown))
 
     def _moment(self, at: Millis) -> int:

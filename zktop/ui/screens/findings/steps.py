@@ -82,7 +82,7 @@ def _rows(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[Ste
 
 def _grant(view: LockView, member: Member) -> str:
     """Return how the holder got the lock."""
-    granted, queued = view.history.granted(member.node), view.history.queued(member)
+    granted, queued = view.history.granted(member), view.history.queued(member)
     if granted.bound != "seen" or granted.at is None or queued.at is None:
         return "acquired unseen"
     if granted.at - queued.at <= SOON_MS:
