@@ -77,7 +77,8 @@ class Family(msgspec.Struct, frozen=True, dict=True):
     oldest: int = ENDLESS  # zxid of the oldest fact in it
     arrived_at: Millis = 0  # when the newest of these facts arrived
     removals: dict[Text, Gone] = {}  # how children were removed, if facts show it
-    removed_number: int = -1  # the largest number of a child that was deleted since the listing
+    creations: int = 0  # children created since the listing, as far as facts show
+    removed_number: int = -1  # the largest number of a child created and deleted since then
 
     def __eq__(self, other: object) -> bool:
         """Compare the content, not the age of the facts."""
@@ -159,6 +160,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
         draft.arrived_at = self.arrived_at
         if self.listed_at > zxid:
             draft.listed_at, draft.at, draft.stat = self.listed_at, self.at, self.stat
+            draft.creations, draft.removed_number = self.creations, self.removed_number
         for name, znode in self.members.items():
             read = znode if znode.read_at > zxid else Znode(name, seen_at=znode.seen_at)
             if max(read.newest, draft.listed_at) > zxid:
@@ -187,7 +189,7 @@ class _Draft:
         self.denied_at, self.oldest = before.denied_at, before.oldest
         self.arrived_at = before.arrived_at
         self.removals = dict(before.removals) if before.removals else {}
-        self.removed_number = before.removed_number
+        self.creations, self.removed_number = before.creations, before.removed_number
 
     def family(self) -> Family:
         return Family(
@@ -200,6 +202,7 @@ class _Draft:
             self.oldest,
             self.arrived_at,
             self.removals or NONE_REMOVED,
+            self.creations,
             self.removed_number,
         )
 
@@ -239,6 +242,7 @@ class _Draft:
         if known is None:
             absent = max(self.absent.get(found.name, NEVER), self.listed_at)
             if found.newest > absent:
+                self.creations += 1
                 self._keep(found, absent)
             return
         self._keep(_joined(known, found), self.absent.get(found.name, NEVER))
@@ -248,6 +252,7 @@ class _Draft:
         absent = max(self.absent.get(name, NEVER), zxid)
         if known is None:
             if absent > self.listed_at:
+                self.creations += name not in self.absent
                 self.absent[name] = absent
         elif known.newest > absent or (known.newest <= self.listed_at and self.listed_at > absent):
             self._keep(known, absent)
@@ -257,10 +262,11 @@ class _Draft:
             self._note_number(name)
 
     def _note_number(self, name: Text) -> None:
+        """Note a number that the parent's counter can have given since the listing."""
         digits = name[-_DIGITS:]
         if self.stat is not None and len(digits) == _DIGITS and digits.isdecimal():
             number = int(digits)
-            if self.removed_number < number < (self.stat.next_sequence or 0) + _MAX_NEWER:
+            if self.removed_number < number < (self.stat.next_sequence or 0) + self.creations:
                 self.removed_number = number
 
     def _keep(self, znode: Znode, absent: int) -> None:
@@ -281,7 +287,7 @@ class _Draft:
             self._late_listing(names, zxid)
             return
         earlier, self.listed_at, self.at, self.stat = self.listed_at, zxid, at, stat
-        self.removed_number = -1  # the counter in the stat is newer
+        self.creations, self.removed_number = 0, -1  # the counter in the stat is newer
         self.removals = {name: one for name, one in self.removals.items() if one.zxid >= zxid}
         if earlier == NEVER and not self.members and not self.absent:
             self.members = {name: Znode(name) for name in names}
@@ -303,6 +309,7 @@ class _Draft:
                 self.absent[name] = absent
         for name, child in known.items():
             if child.newest > zxid:
+                self.creations += 1
                 self._keep(child, max(forgotten.get(name, NEVER), zxid))
         for name, absent in forgotten.items():
             if absent > zxid and name not in self.members:
