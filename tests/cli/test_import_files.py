@@ -902,3 +902,69 @@ def test_an_impossible_import_is_refused_in_a_sentence(
 
     assert (code, out) == (2, "")
     assert err.startswith(sentence)
+
+
+@pytest.mark.parametrize("owner", [BOB, ANN])
+def test_a_node_created_again_in_its_own_deletion_is_a_new_holder(
+    zktop: Zktop, tmp_path: Path, owner: int
+) -> None:
+    """Also if one session released the lock and took it again: its node is another one."""
+    node = f"{LOCK}/lock-0000000000"
+    log = LogWriter().opened(ANN).opened(BOB).add(ANN, 1, create("/locks", 1, ephemeral=False))
+    log.add(ANN, 1, create(LOCK, 1, ephemeral=False)).add(ANN, 1, create(node, 1, b"ann"))
+    log.add(owner, 14, multi((2, delete(node)), (1, create(node, 2, b"new"))))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    (lock,) = json.loads(zktop("snapshot", "--from", "a.zktop")[1])["locks"]
+
+    (holder,) = lock["holders"]
+    assert (int(holder["session"], 16), holder["owner"]) == (owner, "new")
+    events = events_of(zktop("events", "--from", "a.zktop")[1])
+    assert [one for one in events if one[0] not in ("lock-appeared", "finding")] == [
+        ("queued", "00.040", "0"),
+        ("acquired", "00.040", "0"),
+        ("released", "00.050", "0"),
+        ("queued", "00.050", "0"),
+        ("acquired", "00.050", "0"),
+    ]
+
+
+def test_a_node_created_and_deleted_in_one_transaction_never_was_a_holder(
+    zktop: Zktop, tmp_path: Path
+) -> None:
+    """No client could see it between the two operations."""
+    node, other = f"{LOCK}/lock-0000000000", f"{LOCK}/lock-0000000001"
+    log = LogWriter().opened(ANN).opened(BOB).add(ANN, 1, create("/locks", 1, ephemeral=False))
+    log.add(ANN, 1, create(LOCK, 1, ephemeral=False)).add(ANN, 1, create(node, 1, b"ann"))
+    log.add(ANN, 14, multi((1, create(other, 2, b"ann")), (2, delete(other))))
+    again = (2, delete(node)), (1, create(node, 3, b"ann")), (2, delete(node))
+    log.add(ANN, 14, multi(*again))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    (lock,) = json.loads(zktop("snapshot", "--from", "a.zktop")[1])["locks"]
+
+    assert (lock["holders"], lock["waiters"]) == ([], [])
+    assert events_of(zktop("events", "--from", "a.zktop")[1])[1:] == [
+        ("queued", "00.040", "0"),
+        ("acquired", "00.040", "0"),
+        ("released", "00.060", "0"),
+    ]
+
+
+def test_data_set_right_after_a_node_was_created_again_is_newer(
+    zktop: Zktop, tmp_path: Path
+) -> None:
+    """The two facts have one zxid: a node created after its deletion is read at the next one."""
+    node = f"{LOCK}/lock-0000000000"
+    log = LogWriter().opened(ANN).opened(BOB).add(ANN, 1, create("/locks", 1, ephemeral=False))
+    log.add(ANN, 1, create(LOCK, 1, ephemeral=False)).add(ANN, 1, create(node, 1, b"ann"))
+    log.add(BOB, 14, multi((2, delete(node)), (1, create(node, 2, b"last"))))
+    log.add(BOB, 5, set_data(node, b"first", 1))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    (lock,) = json.loads(zktop("snapshot", "--from", "a.zktop")[1])["locks"]
+
+    assert [holder["owner"] for holder in lock["holders"]] == ["first"]

@@ -98,6 +98,7 @@ class LockFacts:
         self._large: dict[Session, int] = {}  # how many times MANY_NODES each has
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
+        self._just_removed: set[str] = set()  # by the transaction whose facts are being made
 
     @property
     def has_chroot(self) -> bool:
@@ -135,6 +136,7 @@ class LockFacts:
             else:
                 touched.add(effect[1])
                 facts += self._inside(effect, folder, removal, zxid, at)
+        self._just_removed.clear()
         return facts
 
     def are_arrivals(self, effects: Iterable[Effect]) -> bool:
@@ -287,6 +289,7 @@ class LockFacts:
     def _removed(
         self, path: str, node: StoredZnode, removal: _Removal, zxid: int, at: Millis
     ) -> Gone:
+        self._just_removed.add(path)
         if node.mark:
             self._single.pop(path, None)
             if self._folders.pop(path, None) is not None:
@@ -333,6 +336,12 @@ class LockFacts:
         return Children(zxid=zxid, at=at, path=self.text(path), names=names, stat=_stat(node))
 
     def _node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Node:
+        """Return the fact that a znode exists.
+
+        If the same transaction has deleted another znode at its path, the fact gets the next
+        zxid, as in a live run: of two facts with one zxid, a deletion counts as the newer.
+        """
+        zxid += path in self._just_removed
         data = node.data
         if len(data) > SHORT_DATA_BYTES:
             data = self._shorten(data[:MAX_DATA_BYTES])

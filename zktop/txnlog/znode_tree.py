@@ -158,7 +158,12 @@ class ZnodeTree:
         self._sum -= node.crc
         if node.owner in self.owned:
             self.owned[node.owner].pop(path, None)
-        effects.append(("removed", above, path, node))
+        if node.czxid == zxid and any(
+            kind == "created" and one is node for kind, _, _, one in effects
+        ):  # no client has ever seen it
+            effects[:] = [effect for effect in effects if effect[3] is not node]
+        else:
+            effects.append(("removed", above, path, node))
 
     def _set_data(self, change: SetData, transaction: Transaction, effects: list[Effect]) -> None:
         path = _stored_path(change.path)

@@ -329,7 +329,7 @@ def _joined(one: Znode, other: Znode) -> Znode:
     return Znode(one.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
 
 
-def _reading(znode: Znode) -> tuple[int, bool, bytes, tuple[int, ...]]:
+def _reading(znode: Znode) -> tuple[int, bool, tuple[int, ...], bytes]:
     stat = znode.stat
     numbers = () if stat is None else (stat.czxid, stat.mzxid, stat.version, stat.pzxid or 0)
-    return znode.read_at, not znode.hidden, znode.data or b"", numbers
+    return znode.read_at, not znode.hidden, numbers, znode.data or b""
