@@ -5,7 +5,7 @@ by the rules of another client: two recipes write nodes that look alike, and som
 whole names instead of the numbers at their end. The first section finds such clients.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from zktop.model.facts import split
@@ -19,7 +19,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import short, span, waits
-from zktop.model.locks.lock import Member, absolute_path
+from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.watch_check import POLL_MS
 from zktop.model.text import Text
 
@@ -47,20 +47,25 @@ def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
     return bool(ahead) and all(one.mode == "read" for one in ahead) and ctx.is_wrong(seen)
 
 
-def neighbour_by_name(ctx: LockContext, seen: MemberWatches) -> Member | None:
-    """The neighbour by name that a waiter watches, if it is not its neighbour by number."""
-    member = seen.member
-    members = ctx.queue_of[member.node].members
-    by_name = _before(ctx, "name").get(member.node)
-    by_arrival = _before(ctx, "arrival").get(member.node)
-    if by_name is None or by_arrival is None or by_name is by_arrival or not seen.is_sole:
-        return None
-    path = ctx.path_of(by_name.node)
-    if path not in seen.others or ctx.path_of(by_arrival.node) in seen.others:
-        return None
-    # A reader's nearest writer may happen to be its neighbour by name: then all is well, unless
-    # the whole queue is sorted by names.
-    return by_name if path not in seen.expected or _goes_by_name(members) else None
+def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict[Text, Member]:
+    """The waiters that watch their neighbour by name instead of that by number, each with it."""
+    if not waiters:
+        return {}
+    names, arrivals = _neighbours(ctx.lock, _node), _neighbours(ctx.lock, _arrival)
+    found: dict[Text, Member] = {}
+    for seen in waiters:
+        node = seen.member.node
+        by_name, by_arrival = names.get(node), arrivals.get(node)
+        if by_name is None or by_arrival is None or by_name is by_arrival or not seen.is_sole:
+            continue
+        path = ctx.path_of(by_name.node)
+        if path not in seen.others or ctx.path_of(by_arrival.node) in seen.others:
+            continue
+        # A reader's nearest writer may happen to be its neighbour by name: then all is well,
+        # unless the whole queue is sorted by names.
+        if path not in seen.expected or _goes_by_name(ctx.queue_of[node].members):
+            found[node] = by_name
+    return found
 
 
 def believers(members: Sequence[Member]) -> list[Member]:
@@ -119,17 +124,15 @@ def _readers_come_first(members: Sequence[Member]) -> bool:
     return bool(reads and others) and max(reads) < min(others)
 
 
-def _before(ctx: LockContext, order: str) -> dict[str, Member]:
-    """The neighbour of each member in one order, computed once per look."""
-    known: dict[str, dict[str, Member]] = ctx.__dict__.setdefault("neighbours", {})
-    if order not in known:
-        key = _node if order == "name" else _arrival
-        known[order] = {
-            later.node: earlier
-            for queue in ctx.lock.queues
-            for earlier, later in pairwise(sorted(queue.members, key=key))
-        }
-    return known[order]
+def _neighbours(
+    lock: Lock, order: Callable[[Member], tuple[int | str, ...]]
+) -> dict[Text, Member]:
+    """The member before each node in its queue, if that is sorted in this order."""
+    return {
+        later.node: earlier
+        for queue in lock.queues
+        for earlier, later in pairwise(sorted(queue.members, key=order))
+    }
 
 
 def _goes_by_name(members: Sequence[Member]) -> bool:
@@ -287,12 +290,13 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
 )
 def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches a member of its queue that its library should not watch."""
+    by_name = watching_by_name(ctx, ctx.mismatched)
     for seen in ctx.mismatched:
         found = (ctx.at_path.get(path) for path in seen.others)
         queue = ctx.queue_of[seen.member.node]
         members = [one for one in found if one and ctx.queue_of[one.node] is queue]
         is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
-        if not is_wrong or not members or neighbour_by_name(ctx, seen):
+        if not is_wrong or not members or seen.member.node in by_name:
             continue
         place = ctx.place[seen.member.node]
         if any(ctx.place[other.node] < place for other in members):

@@ -25,7 +25,7 @@ from zktop.model.findings.missed_wakeups import (
     may_have_kept_reading,
     may_own_beside_readers,
     may_read,
-    neighbour_by_name,
+    watching_by_name,
 )
 from zktop.model.format import clock, count, several, short
 from zktop.model.history.events import FormerMember
@@ -108,11 +108,9 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     """A client orders the queue by whole names instead of numbers: two may own the lock."""
     # If the whole queue is sorted by name, a client that does so is not wrong.
     is_wrong = "order-disagrees-with-czxid" not in ctx.lock.warnings
-    wrong = [
-        seen
-        for seen in (ctx.mismatched if is_wrong else ctx.waiting)
-        if neighbour_by_name(ctx, seen)
-    ]
+    waiters = ctx.mismatched if is_wrong else ctx.waiting
+    by_name = watching_by_name(ctx, waiters)
+    wrong = [seen for seen in waiters if seen.member.node in by_name]
     for queue in ctx.lock.queues:
         in_queue = [seen for seen in wrong if ctx.queue_of[seen.member.node] is queue]
         if in_queue:
