@@ -59,6 +59,8 @@ class Contenders:
         self._count = SceneCount()
         self._is_count_due = threading.Event()
         self._started: Counter[str] = Counter()  # by recipe
+        self._pool: ProcessPool | None = None  # until the first contender
+        self._player: ScenePlayer | None = None  # until the first scene
 
     @cached_property
     def recipes(self) -> Sequence[RecipeInfo]:
@@ -81,7 +83,7 @@ class Contenders:
 
     @property
     def states(self) -> Sequence[ContenderState]:
-        running = self._pool.states() if "_pool" in self.__dict__ else ()
+        running = self._pool.states() if self._pool else ()
         return [*running, *self._ended]
 
     @property
@@ -91,7 +93,7 @@ class Contenders:
 
     @property
     def progress(self) -> SceneProgress:
-        return self._player.progress if "_player" in self.__dict__ else SceneProgress()
+        return self._player.progress if self._player else SceneProgress()
 
     def log(self, count: int, name: str | None = None) -> Sequence[LogLine]:
         lines = tuple(self._lines)
@@ -118,41 +120,44 @@ class Contenders:
             root=self.root,
             anywhere=not path.startswith(f"{self.root}/"),
         )
-        self._run_in_pool(f"Starting {order.name}", partial(self._pool.start, order))
+        self._run_in_pool(f"Starting {order.name}", partial(self._open_pool().start, order))
 
     def act(self, action: ContenderAction, name: str) -> None:
-        method: Callable[[str], None] = getattr(self._pool, action)
+        method: Callable[[str], None] = getattr(self._open_pool(), action)
         self._run_in_pool(f"{action.capitalize()} {name}", partial(method, name))
 
     def play(self, scene: str) -> None:
-        self._player.play(scene_named(scene))
+        self._open_player().play(scene_named(scene))
 
     def load(self, scene: str) -> None:
-        self._player.load(scene_named(scene))
+        self._open_player().load(scene_named(scene))
 
     def control(self, action: SceneAction) -> None:
-        method: Callable[[], None] = getattr(self._player, action)
+        method: Callable[[], None] = getattr(self._open_player(), action)
         method()
 
     def close(self) -> None:
         """Clean up the scene, then end all contenders."""
-        if "_player" in self.__dict__:
+        if self._player:
             self._player.close()
-        if "_pool" in self.__dict__:
+        if self._pool:
             self._pool.close()
 
-    # The pool and the player start with the first contender.
+    def _open_pool(self) -> ProcessPool:
+        """Return the pool; start it for the first contender."""
+        if self._pool is None:
+            self.permission.require()  # also checks scenes, which need the pool to write
+            self._pool = ProcessPool(self._add_change, self._max_contenders)
+        return self._pool
 
-    @cached_property
-    def _pool(self) -> ProcessPool:
-        self.permission.require()  # also checks scenes, which need the pool to write
-        return ProcessPool(self._add_change, self._max_contenders)
-
-    @cached_property
-    def _player(self) -> ScenePlayer:
-        return ScenePlayer(
-            self._pool, self._tally, self._connection, self._add_progress, root=self.root
-        )
+    def _open_player(self) -> ScenePlayer:
+        """Return the player; start it for the first scene."""
+        if self._player is None:
+            pool, connection = self._open_pool(), self._connection
+            self._player = ScenePlayer(
+                pool, self._tally, connection, self._add_progress, root=self.root
+            )
+        return self._player
 
     def _run_in_pool(self, what: str, act: Callable[[], object]) -> None:
         def done(answer: Future[object]) -> None:
@@ -162,7 +167,7 @@ class Contenders:
                 self._complain(f"{what} failed: {reason}")
             self._on_change()
 
-        self._pool.soon(act).add_done_callback(done)
+        self._open_pool().soon(act).add_done_callback(done)
 
     # The methods below run in the threads of the pool and of the player.
 
