@@ -12,6 +12,7 @@ from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.open_folder import only_mixed
+from zktop.model.root_entry import Root
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -328,6 +329,23 @@ def test_a_layout_of_a_user_says_what_its_clients_count() -> None:
 
     assert isinstance(lock, Lock)
     assert lock.stranded == {"job-0000000001", "job-0000000002"}
+
+
+@pytest.mark.parametrize(("is_pool", "held"), [(True, 1), (False, 2)])
+def test_in_a_pool_of_a_user_a_foreign_child_takes_a_lease(*, is_pool: bool, held: int) -> None:
+    """Its clients count all children, so also those that sort behind the members."""
+    view = ClientView(counts="all", pool=is_pool)
+    jobs = Layout(name="jobs", pattern="^job-{SEQ}$", mode="lease", sights=(view,))
+    pool = Settings(layouts=(jobs,), roots=(Root(ROOT, leases=2),))
+    first, *others = [(f"job-{number:010}", number) for number in (1, 2, 3)]
+    world = Past().come(("zz", 0), first, *others).world
+
+    lock = lock_at(ROOT, world, pool, 0)
+
+    assert isinstance(lock, Lock)
+    assert nodes(lock.holders) == [first[0], others[0][0]][:held]
+    assert nodes(lock.before(lock.waiters[0]))[-1] == lock.holders[-1].node
+    assert nodes(lock.obstacles) == (["zz"] if is_pool else [])
 
 
 STRANGERS = ["00-config", "config", "zz", "a-0", "lock-0000000000", "foo__lock__0000000000"]

@@ -11,9 +11,11 @@ from itertools import islice, pairwise
 from operator import attrgetter
 from typing import Any, Final
 
-from zktop.model.layouts.client_view import FAILS, INTEROP, Rank, bars_of, ranker_of
+from zktop.model.layouts.client_view import FAILS, INTEROP, NameRanker, Rank, bars_of, ranker_of
 from zktop.model.layouts.layout import ClientView, Layout, parse_name, sequence_text
 from zktop.model.locks.lock import FOREIGN, Member
+
+_FIRST_RANK: Final[Rank] = (0,)
 
 
 class ClientOrder:
@@ -169,7 +171,7 @@ def rank_in(
         return _interop_rank(layout, children, group)
     if view.counts != "own":
         rank = ranker_of(view, group)
-        return lambda child: rank(child.znode.name)
+        return _pool_rank(layout, rank) if view.pool else lambda child: rank(child.znode.name)
 
     def is_own(child: Member) -> bool:
         if child.layout not in (FOREIGN, layout.name):
@@ -179,6 +181,16 @@ def rank_in(
 
     key = key_of(layout, [child for child in children if is_own(child)])
     return lambda child: (1, key(child)) if is_own(child) else None
+
+
+def _pool_rank(layout: Layout, rank: NameRanker) -> Callable[[Member], Rank | None]:
+    """Rank the children of others first: in a pool they take leases wherever they sort."""
+
+    def rank_of(child: Member) -> Rank | None:
+        found = rank(child.znode.name)
+        return found if child.layout == layout.name or found in (None, FAILS) else _FIRST_RANK
+
+    return rank_of
 
 
 def _interop_rank(
