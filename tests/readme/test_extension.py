@@ -129,7 +129,7 @@ def test_a_layout_told_by_its_shape_is_one_object_and_one_entry(copy: Copy) -> N
 def test_a_finding_is_one_function_in_its_familys_module(copy: Copy) -> None:
     """It is in the catalogue, with its letters, causes and rank."""
     copy.add(
-        "zktop/model/findings/changed_or_missing_roots.py",
+        "zktop/model/findings/roots.py",
         '''
 
 @Rule("R99", "too-many-locks", "info", "whole", code="LCK", after=(("lock", "R8"),))

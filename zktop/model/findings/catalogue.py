@@ -8,7 +8,6 @@ from typing import Final, TypeAlias, cast
 
 from zktop.model.findings import (
     busy_pollers,
-    changed_or_missing_roots,
     contention,
     dead_holders,
     deadlocks,
@@ -16,6 +15,7 @@ from zktop.model.findings import (
     herds,
     missed_wakeups,
     own_earlier_nodes,
+    roots,
     sequence_numbers,
     servers,
     sessions,
@@ -39,7 +39,7 @@ FAMILIES: Final = (
     sessions,
     contention,
     servers,
-    changed_or_missing_roots,
+    roots,
 )
 _LETTERS: Final = "DBLSPR"  # the first letters of rule ids, in screen order
 

@@ -1,4 +1,4 @@
-"""R2 to R5 and R7 to R10: roots that changed, vanished, leak, are missing, or cannot be read."""
+"""R2 to R5 and R7 to R10: roots that change, vanish, leak, are missing, or cannot be read."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
