@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -107,6 +108,30 @@ def test_a_time_in_which_zktop_did_not_run_is_unknown(
     assert asleep.why_lost == "nothing is known of this time: zktop was not running"
     assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
     assert asleep.ensemble.own == before.ensemble.own
+
+
+def test_a_hold_that_ended_in_the_few_seconds_of_a_stop_lasted_at_least_until_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its end was read late: it may have come at any moment of the stop."""
+    monkeypatch.setattr(look_pace, "QUIET_S", 60.0)  # no look before the end is read
+    plan = Plan(roots=("/locks/*",), introspect=False)
+    with sandbox_server() as server, kazoo_client(server.address) as client:
+        client.ensure_path("/locks/a")
+        with LiveRun(Access(parse_hosts(server.address)), plan, Settings()) as run:
+            assert run.read()
+            reports = run.reports()
+            next(reports)
+            node = client.create("/locks/a/lock-", b"", ephemeral=True, sequence=True)
+            next(one for one in reports if any(event.event == "acquired" for event in one.events))
+            clock = iter([0.0])
+            monkeypatch.setattr(live_run, "steady_s", lambda: next(clock, 5.0))
+            client.delete(node)
+            events = chain.from_iterable(one.events for one in reports)
+            released = next(one for one in events if one.event == "released")
+
+    assert released.held is not None
+    assert released.held.bound == "at-least"
 
 
 def test_a_lost_connection_stays_the_reason_when_zktop_did_not_run(
