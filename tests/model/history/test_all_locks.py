@@ -702,7 +702,7 @@ def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
     (former,) = watcher.histories.of(watcher.root.path).former_members
 
     assert released.event == "released"
-    assert released.why == "it left while zktop had no connection: how and when is unknown"
+    assert released.why == "it left while zktop saw nothing: how and when is unknown"
     assert former.is_unseen
 
 
@@ -738,7 +738,7 @@ def test_tables_that_return_before_the_lock_is_listed_do_not_tell_how_a_client_l
 
     assert (released.event, released.why) == (
         "released",
-        "it left while zktop had no connection: how and when is unknown",
+        "it left while zktop saw nothing: how and when is unknown",
     )
 
 

@@ -15,9 +15,7 @@ from zktop.model.format import iso
 from zktop.model.history.attempts import AttemptLog
 from zktop.model.history.duration_samples import DurationSamples
 from zktop.model.history.endings import (
-    MISSING,
     SEVERAL,
-    UNSEEN,
     WITH_LOCK,
     ExpiryVerdict,
     deleted_by_another,
@@ -25,6 +23,8 @@ from zktop.model.history.endings import (
     recorded_ending,
 )
 from zktop.model.history.events import (
+    MISSING,
+    UNSEEN,
     Elapsed,
     Ending,
     Event,

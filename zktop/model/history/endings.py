@@ -27,9 +27,7 @@ SILENT_SHARE: Final = 1 / 2
 GIVEN_UP_SHARE: Final = 2 / 3  # the client library has given up the connection
 ALMOST_EXPIRED_SHARE: Final = 0.9
 SEVERAL: Final = 2
-MISSING: Final = Text("transactions are missing: how and when it left is unknown")
 WITH_LOCK: Final = Text("it was deleted together with the lock")
-UNSEEN: Final = Text("it left while zktop had no connection: how and when is unknown")
 
 
 class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):

@@ -25,6 +25,8 @@ SinceBound = Literal["seen", "at-least", "unknown"]
 ElapsedBound = Literal["exact", "at-least"]
 
 ENDED: Final = Text("an administrator ended its session, which was active")
+MISSING: Final = Text("transactions are missing: how and when it left is unknown")
+UNSEEN: Final = Text("it left while zktop saw nothing: how and when is unknown")
 
 
 class Since(msgspec.Struct, frozen=True, gc=False):
@@ -68,6 +70,11 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     def is_expiry(self) -> bool:
         """Whether a node vanished with a session that expired; not if it was ended."""
         return self.event == "expired" and bool(self.session) and self.why != ENDED
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether a node left at a time of which nothing is known: `event` is then a guess."""
+        return self.why in (MISSING, UNSEEN)
 
 
 class FormerMember(msgspec.Struct, frozen=True, gc=False):

@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from model.findings.cases import curator, facts, k, plain
-from model.make_facts import NOW, kazoo_name, lock, session
+from model.findings.cases import PATH, curator, facts, k, plain
+from model.make_facts import NOW, kazoo_name, lock, own, session
 from ui.example_ensemble import (
     IMPORT,
     LONG,
@@ -19,10 +19,10 @@ from ui.example_ensemble import (
     trouble,
 )
 from ui.example_past import BEGIN, past
-from ui.example_queues import looked, soft_ring
+from ui.example_queues import looked, queue, soft_ring
 from ui.fake_feed import app_of, frames, panel, settled
 
-from zktop.model.facts import Children, Node, Stat
+from zktop.model.facts import Children, Gone, Node, Stat, join
 from zktop.model.format import short
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
@@ -349,6 +349,27 @@ def test_says_each_event_in_words(report: Report, event: Event, said: str) -> No
     (entry,) = event_lines(tape_with(report, event), report, 5, 120)
 
     assert text_of(entry.drawn).endswith(f"  {said}")
+
+
+@pytest.mark.parametrize(("place", "lasted"), [(0, "held ≥1m05s"), (1, "waited ≥1m05s")])
+def test_a_leave_that_was_not_seen_is_neither_a_release_nor_an_expiry(
+    place: int, lasted: str
+) -> None:
+    """Without a connection, any of the two may have happened, at any time."""
+    children = queue("XX")
+    gone = Gone(path=join(PATH, children[place].name), zxid=2_000_000, at=NOW + 60_000)
+    moments = frames(
+        (NOW, [own(), *facts(*children)]),
+        (NOW + 5_000, [own(state="suspended", at=NOW + 5_000)]),
+        (NOW + 60_000, [own(at=NOW + 60_000), gone]),
+    )
+    tape = Tape()
+    for frame in moments:
+        tape.add(frame)
+    said = texts([one.drawn for one in event_lines(tape, moments[-1].report, 9, 120)])
+
+    assert [line for line in said if line.endswith(f" left unseen, {lasted}")]
+    assert not any("released" in line or "gave up" in line for line in said)
 
 
 def test_an_owner_that_was_read_later_is_named(report: Report) -> None:

@@ -36,6 +36,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "missed": ("?", "missed between two reads:", "unknown"),
     "lock-vanished": ("-", "lock deleted", "info"),
 }
+LEFT_UNSEEN: Final[tuple[str, str, Ink]] = ("?", "left unseen", "unknown")
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
 EXACT_FROM_CELLS: Final = 60  # narrower lines have no milliseconds, and smaller gaps
 WIDE: Final = 160  # cells of the line
@@ -125,7 +126,7 @@ class _EventWriter(NamedTuple):
 
     def event(self, event: Event) -> EventLine:
         """Return what happened to a lock or a request."""
-        sign, what, ink = SIGNS[event.event]
+        sign, what, ink = LEFT_UNSEEN if event.is_unseen else SIGNS[event.event]
         drawn = line(
             *self._head(event.at, sign, ink),
             f"{_cut(event.lock, self.path_cells)}{self._gap}" if self.path_cells else "",
@@ -191,6 +192,10 @@ def _more(event: Event) -> str:
     if event.event == "missed":
         creates = count(event.creates or 0, "node") + " created"
         return f" {creates}, {event.deletes or 0} deleted"
+    if event.is_unseen:
+        lasted = event.held or event.waited
+        did = "held" if event.held else "waited"
+        return f", {did} {bounded_span(lasted, '≥')}" if lasted else ""
     if event.held is not None:
         return f" after {bounded_span(event.held, '≥')}"
     if event.waited is not None and event.event == "acquired" and event.waited.ms < NO_WAIT_MS:
