@@ -9,7 +9,7 @@ from textual.widgets import Input, Label
 from zktop.model.facts import Millis
 from zktop.model.parse_moment import moment_of
 from zktop.ui.dialogs.base import Box, Dialog, T, text_field
-from zktop.ui.screens.common.numbers_and_times import time_ms
+from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms, time_s
 
 
 class QuestionDialog(Dialog[T]):
@@ -75,9 +75,11 @@ class SeekDialog(QuestionDialog[Millis]):
     """Returns the time that the user typed."""
 
     def __init__(self, begin: Millis, end: Millis, here: Millis) -> None:
+        first, last = on_its_day(time_s(begin), begin, end), on_its_day(time_s(end), end, begin)
+        dated = "" if first == time_s(begin) else f"{first[:16]}, "
         says = [
-            f"{time_ms(begin)}Z to {time_ms(end)}Z is available (UTC).",
-            "Examples: 13:57:10, +90s from the start, -10s from here.",
+            f"{first}Z to {last}Z is available (UTC).",
+            f"Examples: 13:57:10, {dated}+90s from the start, -10s from here.",
         ]
         super().__init__(
             "Go to a time", says, time_ms(here), partial(moment_of, begin=begin, here=here), "go"

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from ui.example_past import BEGIN, moments, past
 from ui.fake_feed import app_of, frames, panel, settled
 
-from zktop.model.facts import Link
+from zktop.model.facts import DAY_MS, Link
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
@@ -415,3 +415,18 @@ async def test_strips_are_blank_where_there_was_no_connection() -> None:
         line.startswith("│ B bob") and "╌╌╌╌╌╌╌╌╌╌          ╌╌╌╌╌ " in line for line in drawn
     )
     assert "nothing is known of this time" in pointed_at
+
+
+async def test_times_of_a_past_over_several_days_have_dates() -> None:
+    """A ring folder keeps days; a time of day alone would be one of several moments."""
+    moments = [(BEGIN, facts(k("ann", 0))), (BEGIN + 2 * DAY_MS, [own(at=BEGIN + 2 * DAY_MS)])]
+    app = app_of(*frames(*moments), page="timeline", is_live=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = "\n".join(await settled(pilot))
+        await pilot.press("t")
+        dialog = "\n".join(await settled(pilot))
+
+    assert " 2d00h kept, 1970-01-01 00:33:20 to 1970-01-03 00:33:20 UTC" in lines
+    assert " 1970-01-01 00:33:20.000Z " in lines
+    assert "1970-01-01 00:33:20Z to 1970-01-03 00:33:20Z is available" in dialog
+    assert "1970-01-01 00:33, " in dialog

@@ -46,6 +46,18 @@ def time_or_date(at: Millis, now: Millis) -> str:
     return time_s(at) if now - at < DAY_MS else iso(at)[:16].replace("T", " ")
 
 
+def on_its_day(time: str, at: Millis, *others: Millis) -> str:
+    """Put the date before the time of a moment, unless all others are on the same day.
+
+    >>> on_its_day("12:00:00", 1769860800999, 1769860900000)
+    '12:00:00'
+    >>> on_its_day("12:00:00", 1769860800999, 1769960900000)
+    '2026-01-31 12:00:00'
+    """
+    day = iso(at)[:10]
+    return time if all(iso(other)[:10] == day for other in others) else f"{day} {time}"
+
+
 def short_id(session: Session, digits: int = 4) -> str:
     """Return the end of a session's id; all sessions of a server share the beginning.
 

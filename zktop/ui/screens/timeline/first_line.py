@@ -12,7 +12,7 @@ from zktop.model.text import Text
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.states import Alarms, SessionState, locks_held
 from zktop.ui.past.tracks import Tracks
-from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
+from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms, time_s
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import ViewState
@@ -46,7 +46,9 @@ def overview(state: ViewState, window: TimeWindow) -> Line:
         how = Run(f"PLAYING {state.speed:g}x", "good")
     else:
         how = Run(" PAUSED ", "paused")
-    kept = f"   {length} kept, {time_s(begin)} to {time_s(window.newest)} UTC"
+    first = on_its_day(time_s(begin), begin, window.newest)
+    last = on_its_day(time_s(window.newest), window.newest, begin)
+    kept = f"   {length} kept, {first} to {last} UTC"
     speed = f"   speed {state.speed:g}x" if not state.is_newest and state.speed != 1 else ""
     thin = "   older moments: one per second" if state.tape.archive.begin is not None else ""
     return (Run(" "), how, Run(f"{kept}{speed}{thin}", "dim"))

@@ -10,7 +10,7 @@ from zktop.model.facts import Millis
 from zktop.ui.messages import PressKey, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
-from zktop.ui.screens.common.numbers_and_times import time_ms
+from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline import time_axis
 from zktop.ui.screens.timeline.changes_at_cursor import cursor_lines
@@ -163,7 +163,9 @@ class TimelineScreen(Page):
         """Draw the pane about the cursor."""
         if state.frame is None or state.at is None or self._chosen is None or not below.display:
             return
-        below.frame(FrameWords("At the cursor", f"{time_ms(state.at)}Z"))
+        ends = state.tape.begin or window.begin, window.newest
+        when = on_its_day(time_ms(state.at), state.at, *ends)
+        below.frame(FrameWords("At the cursor", f"{when}Z"))
         report = state.frame.report
         added = wait_totals(
             state.tape, self._chosen.paths, window, report, is_ascii=state.is_ascii
