@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -28,6 +28,7 @@ from zktop.ui.screens.demo.lesson_lines import (
     lesson_of,
     next_scene,
 )
+from zktop.ui.screens.demo.pane_heights import Heights, share
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene_lines import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
@@ -39,48 +40,8 @@ from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
 
 MAX_LINES = 300
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
-MIN_CLIENT_LINES: Final = 8  # of contenders and log together
-MIN_LOG_LINES: Final = 4
-MIN_TEXT_LINES: Final = 5
-SHORT_TEXT_LINES, SHORT_LOG_LINES = 12, 7  # of a text and a log below a picture
 MIN_WIDTH_CELLS: Final = 20
 CLEANED_UP: Final = ("R2", "R3")  # what zktop's own clean-up of an earlier scene looks like
-READABLE_LINES: Final = 16  # of a text; a longer one may scroll to leave room for contenders
-
-
-class Heights(NamedTuple):
-    """Lines of the panes, with their frames; 0: not shown."""
-
-    picture: int
-    text: int
-    contenders: int
-    log: int
-
-
-def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool) -> Heights:
-    """Divide the lines: first picture and text, then contenders; the log gets the rest.
-
-    In a small window, picture and text get all lines, or all but those of a short log, because
-    the picture shows the contenders. With `is_alone` no picture shows them, so their list comes
-    first.
-
-    >>> share(33, 8, 12, 8, is_alone=False)
-    Heights(picture=8, text=12, contenders=6, log=7)
-    >>> share(33, 13, 22, 8, is_alone=False)
-    Heights(picture=13, text=13, contenders=0, log=7)
-    >>> share(33, 0, 22, 8, is_alone=True)
-    Heights(picture=0, text=21, contenders=8, log=4)
-    """
-    picture = min(picture, room - MIN_TEXT_LINES)
-    left = room - picture
-    needed = contenders + MIN_LOG_LINES if is_alone else MIN_CLIENT_LINES
-    if not is_alone and left < min(text, READABLE_LINES) + needed:
-        log = SHORT_LOG_LINES if picture and left >= SHORT_TEXT_LINES + SHORT_LOG_LINES else 0
-        return Heights(picture, left - log, 0, log)
-    text = min(text, max(MIN_TEXT_LINES, left - needed))
-    left -= text
-    contenders = min(contenders, left - MIN_LOG_LINES if is_alone else left // 2)
-    return Heights(picture, text, contenders, left - contenders)
 
 
 class DemoScreen(Page):
