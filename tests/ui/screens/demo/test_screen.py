@@ -99,6 +99,7 @@ async def test_down_goes_to_the_next_scene() -> None:
         (PLAYING, "space", [("control", "pause")]),
         (SceneProgress(AB_BA), "space", [("control", "play")]),
         (SceneProgress(AB_BA), "right_square_bracket", [("control", "step")]),
+        (SceneProgress(), "space", [("play", "queue")]),
         (SceneProgress(), "right_square_bracket", [("load", "queue"), ("control", "step")]),
         (PLAYING, "E", [("control", "stop")]),
     ],
@@ -108,6 +109,21 @@ async def test_scenes_are_steered_by_keys(
 ) -> None:
     """Space plays and pauses, ] steps, E ends."""
     assert await asked_after(FakeContenders(progress=progress), key) == asked
+
+
+@pytest.mark.parametrize("keys", [["G", "space"], ["G", "right_square_bracket"], ["E"]])
+async def test_keys_of_a_scene_say_that_none_is_loaded(keys: list[str]) -> None:
+    """The last line of the list is a recipe; there is nothing to play, nor to end."""
+    stage = FakeContenders()
+    app = app_with(stage)
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys)
+        await settled(pilot)
+        said = [one.message for one in app._notifications]
+
+    assert said == ["No scene is loaded. Select a lesson or a scene in the list first."]
+    assert stage.asked == []
 
 
 @pytest.mark.parametrize(

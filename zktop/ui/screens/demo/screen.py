@@ -40,6 +40,7 @@ from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
 
 MAX_LINES = 300
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
+NO_SCENE: Final = "No scene is loaded. Select a lesson or a scene in the list first."
 MIN_WIDTH_CELLS: Final = 20
 CLEANED_UP: Final = ("R2", "R3")  # what zktop's own clean-up of an earlier scene looks like
 
@@ -323,9 +324,14 @@ class DemoScreen(Page):
             self.say("Only lessons have a question and an answer.")
 
     def action_scene_play(self) -> None:
-        if self._port is not None and self._port.progress.scene is not None:
+        """Play or pause the loaded scene, else play the scene under the cursor."""
+        if self._port is None:
+            return
+        if self._port.progress.scene is not None:
             is_on = self._port.progress.phase == "playing"
             self._port.control("pause" if is_on else "play")
+        else:
+            self._play_chosen(steps=False)
 
     def action_scene_step(self) -> None:
         """Play one move of the loaded scene, else of the scene under the cursor."""
@@ -333,12 +339,24 @@ class DemoScreen(Page):
             return
         if self._port.progress.scene is not None:
             self._port.control("step")
-        elif (scene := self._chosen_scene) is not None:
-            self.post_message(PlayScene(scene, steps=True))
+        else:
+            self._play_chosen(steps=True)
+
+    def _play_chosen(self, *, steps: bool) -> None:
+        """Play the scene under the cursor of the index, or its first move."""
+        scene = self._chosen_scene
+        if scene is not None:
+            self.post_message(PlayScene(scene, steps=steps))
+        else:
+            self.say(NO_SCENE)
 
     def action_scene_stop(self) -> None:
-        if self._port is not None and self._port.progress.scene is not None:
+        if self._port is None:
+            return
+        if self._port.progress.scene is not None:
             self._port.control("stop")
+        else:
+            self.say(NO_SCENE)
 
     @property
     def recipe(self) -> str | None:
