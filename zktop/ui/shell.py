@@ -287,6 +287,7 @@ class Shell(NavigationApp):
             self.visit.page,
             (focused.id or "") if focused is not None and is_on_page else "",
             self.table,
+            page.footer_words if page is not None else {},
             may_write=port is not None and port.permission.is_given,
         )
 

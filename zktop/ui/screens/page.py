@@ -105,6 +105,11 @@ class Page(Vertical):
         return None
 
     @property
+    def footer_words(self) -> Mapping[str, str]:
+        """What the footer calls an action where its usual word does not fit."""
+        return {}
+
+    @property
     def mark(self) -> Millis | None:
         """The moment that the user marked for a comparison."""
         return None

@@ -1,6 +1,6 @@
 """The footer: the most useful keys of the pane with the focus, then those of the page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from zktop.ui.keys import DEMO, Action, key_label, known_on
 from zktop.ui.styled_text import Line, Run, joined, line, width_of
@@ -21,12 +21,21 @@ class PageFooter(Canvas, can_focus=False):
         self._of: tuple[object, ...] = ()
         self._keys: Sequence[Action] = ()
 
-    def show(self, page: str, pane: str, table: Sequence[Action], *, may_write: bool) -> None:
-        """Show the keys of a page, with the focus in this pane."""
-        shown_for = page, pane, table, may_write
+    def show(
+        self,
+        page: str,
+        pane: str,
+        table: Sequence[Action],
+        words: Mapping[str, str],
+        *,
+        may_write: bool,
+    ) -> None:
+        """Show the keys of a page, with the focus in this pane; it calls some by other words."""
+        shown_for = page, pane, table, words, may_write
         if self._of != shown_for:
             self._of = shown_for
-            self._keys = in_order(page, pane, table, may_write=may_write)
+            known = in_order(page, pane, table, may_write=may_write)
+            self._keys = [key._replace(short=words.get(key.id, key.short)) for key in known]
             self.repaint()
 
     @property

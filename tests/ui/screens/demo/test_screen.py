@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, order_of, scene_of
-from ui.fake_feed import FakeFeed, frames, settled
+from ui.fake_feed import FakeFeed, frames, pressed, settled
 
 from zktop.demo_types.contender_state import LogLine
 from zktop.demo_types.scene_moves import SceneProgress
@@ -109,6 +109,27 @@ async def test_scenes_are_steered_by_keys(
 ) -> None:
     """Space plays and pauses, ] steps, E ends."""
     assert await asked_after(FakeContenders(progress=progress), key) == asked
+
+
+@pytest.mark.parametrize(
+    ("progress", "keys", "says"),
+    [
+        (SceneProgress(), [], " space Play  ] Step  E End  a Answer  enter Play "),
+        (SceneProgress(), ["G"], " space Play  ] Step  E End  a Answer  enter Start "),
+        (PLAYING, [], " space Pause  ] Step  E End  a Answer  enter Play "),
+        (SceneProgress(), ["tab", "tab"], " U Release  C Cancel  K Kill  Z Freeze  enter Open "),
+    ],
+)
+async def test_the_footer_says_what_the_keys_do_here(
+    progress: SceneProgress, keys: list[str], says: str
+) -> None:
+    """Enter plays a lesson or starts clients with a recipe, and opens the lock of a client."""
+    app = app_with(FakeContenders(progress=progress, states=[ANN]))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pressed(pilot, *keys)
+
+        assert (await settled(pilot))[-1].startswith(says)
 
 
 @pytest.mark.parametrize("keys", [["G", "space"], ["G", "right_square_bracket"], ["E"]])

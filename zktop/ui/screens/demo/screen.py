@@ -13,7 +13,7 @@ from zktop.demo_types.lesson import Lesson
 from zktop.demo_types.scene_moves import Scene
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.interfaces import ContendersPort
-from zktop.ui.messages import PlayScene, PressKey, ShowPage
+from zktop.ui.messages import PageReady, PlayScene, PressKey, ShowPage
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.common.numbers_and_times import time_s
@@ -41,6 +41,7 @@ from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
 MAX_LINES = 300
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
 NO_SCENE: Final = "No scene is loaded. Select a lesson or a scene in the list first."
+OF_CLIENTS: Final = ("contenders", "picture", "scene-minute")  # panes whose lines are demo clients
 MIN_WIDTH_CELLS: Final = 20
 CLEANED_UP: Final = ("R2", "R3")  # what zktop's own clean-up of an earlier scene looks like
 
@@ -287,13 +288,14 @@ class DemoScreen(Page):
         return focused.id or "" if focused is not None else ""
 
     def on_text_list_moved(self) -> None:
-        self.redraw()
+        """Draw the item under the cursor, and the footer, which says what Enter does to it."""
+        self.post_message(PageReady())
 
     def action_open(self) -> None:
         """Play the lesson or scene, start the recipe, or go to the lock under the cursor."""
         if self._port is None:
             return
-        if self.focused_pane in ("contenders", "picture"):
+        if self.focused_pane in OF_CLIENTS:
             if self.subject.path:
                 self.post_message(ShowPage("lock", self.subject))
             return
@@ -357,6 +359,16 @@ class DemoScreen(Page):
             self._port.control("stop")
         else:
             self.say(NO_SCENE)
+
+    @property
+    def footer_words(self) -> Mapping[str, str]:
+        """Enter opens the lock of a demo client; elsewhere it plays, or starts a recipe."""
+        is_on = self._port is not None and self._port.progress.phase == "playing"
+        words = {"scene_play": "Pause"} if is_on else {}
+        if self.focused_pane in OF_CLIENTS:
+            return words
+        is_recipe = isinstance(self._index.target, RecipeInfo)
+        return {**words, "open": "Start" if is_recipe else "Play"}
 
     @property
     def recipe(self) -> str | None:
