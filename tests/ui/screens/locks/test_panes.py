@@ -270,6 +270,27 @@ def test_narrow_lines_of_blockers_have_the_figure_that_orders_them(
     assert len(text_of(head)) == len(text_of(drawn)) <= width
 
 
+@pytest.mark.parametrize(
+    ("names", "number", "width", "said"),
+    [
+        (("checkout-worker-7f9c", "payments-worker-3b2d"), 2, 39, "check…f9c +1"),
+        (("checkout-worker-7f9c", "payments-worker-3b2d"), 2, 80,
+         "checkout…r-7f9c and payments…r-3b2d"),
+        (("checkout-worker-7f9c", "b", "c"), 3, 39, "check…f9c +2"),
+        (("checkout-worker-7f9c", "payments-worker-3b2d", "c"), 3, 80,
+         "checkout-worker-7f9c and 2 more"),
+        (("checkout-worker-7f9c-of-zone-a",), 1, 39, "checko…one-a"),
+    ],
+)  # fmt: skip
+def test_names_of_a_blocker_that_do_not_fit_are_shortened_or_counted(
+    report: Report, names: tuple[str, ...], number: int, width: int, said: str
+) -> None:
+    """Cut in the middle, two names looked like one."""
+    one = next(blockers(report, 1))._replace(names=names, number=number)
+
+    assert f" {said} " in text_of(blocker_line(1, one, width))
+
+
 @pytest.mark.parametrize("bound", [False, True])
 def test_a_month_of_waiting_is_not_cut(report: Report, *, bound: bool) -> None:
     """A number without its end would be wrong."""

@@ -6,6 +6,8 @@ A deadlock is a root blocker too. Each one has a line with the reason.
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from rich.cells import cell_len
+
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
@@ -18,7 +20,6 @@ from zktop.ui.inks import Ink
 from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import (
-    clients_of,
     ink_of,
     ink_of_deadlock,
 )
@@ -28,6 +29,8 @@ from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
 
 MAX_NAMES: Final = 4  # of clients that wait for each other
+PAIR: Final = 2
+MIN_NAME_CELLS: Final = 8  # of one name among several
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
 TOTAL_CELLS: Final = BLOCKED_CELLS + 1
@@ -37,7 +40,8 @@ NARROW, MEDIUM, WIDE = 38, 76, 100  # cells of the line
 class Blocker(NamedTuple):
     """One root blocker as text, and the screen that explains it."""
 
-    client: str
+    names: tuple[str, ...]  # of some of its clients
+    number: int  # of all of them
     why: str
     ink: Ink
     blocked: int
@@ -46,8 +50,29 @@ class Blocker(NamedTuple):
     link: LineLink
 
     @classmethod
-    def of(cls, root: RootBlocker, client: str, why: str, ink: Ink, link: LineLink) -> "Blocker":
-        return cls(client, why, ink, root.blocked, root.blocked_ms, bool(root.undated), link)
+    def of(
+        cls, root: RootBlocker, names: Iterable[str], why: str, ink: Ink, link: LineLink
+    ) -> "Blocker":
+        known, is_bound = tuple(dict.fromkeys(names)), bool(root.undated)
+        number = max(len(known), len(root.actors))
+        return cls(known, number, why, ink, root.blocked, root.blocked_ms, is_bound, link)
+
+    @property
+    def client(self) -> str:
+        return several(self.names, self.number)
+
+    def client_in(self, width: int) -> str:
+        """Name its clients in so many cells; names that do not fit are shortened or counted."""
+        if cell_len(self.client) <= width:
+            return self.client
+        if self.number == len(self.names) == PAIR:
+            room = (width - len(" and ")) // PAIR
+            if room >= MIN_NAME_CELLS:
+                return " and ".join(cut_middle(name, room) for name in self.names)
+        more = f" and {self.number - 1} more" if self.number > 1 else ""
+        if width - len(more) < MIN_NAME_CELLS:
+            more = f" +{self.number - 1}" if more else ""
+        return cut_middle(self.names[0], max(1, width - len(more))) + more
 
 
 def blockers(report: Report, at_most: int) -> Iterator[Blocker]:
@@ -61,15 +86,15 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
         is_sure = deadlock.is_sure
         why = "deadlock" if is_sure else "likely deadlock"
         link = LineLink("findings", Selection(case=deadlock.id))
-        return Blocker.of(root, clients_of(deadlock), why, ink_of_deadlock(deadlock), link)
+        names = [step.name for step in deadlock.steps]
+        return Blocker.of(root, names, why, ink_of_deadlock(deadlock), link)
     actor = root.actors[0]
     session = session_of(actor)
     if root.core is not None:
-        named = [_name(actor, report) for actor in root.actors[:MAX_NAMES]]
-        clients = several(named, len(root.actors))
+        names = [_name(actor, report) for actor in root.actors[:MAX_NAMES]]
         subject = Selection(session=session)
         link = LineLink("sessions" if session is not None else "locks", subject)
-        return Blocker.of(root, clients, "wait for each other", "warning", link)
+        return Blocker.of(root, names, "wait for each other", "warning", link)
     if session is not None:
         return _of_session(root, session, report)
     return _of_node(root, actor, report)
@@ -86,7 +111,7 @@ def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
     name = _name(root.actors[0], report)
     about = (finding for finding in report.findings if session in finding.sessions)
     why, ink = _why(about) or _holding(_held(report, session))
-    return Blocker.of(root, name, why, ink, LineLink("sessions", Selection(session=session)))
+    return Blocker.of(root, [name], why, ink, LineLink("sessions", Selection(session=session)))
 
 
 def _held(report: Report, session: Session) -> Text | None:
@@ -106,14 +131,14 @@ def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
     client = Text(_name(actor, report))
     held = next(held_by(actor, report), None)
     if held is None:
-        return Blocker.of(root, client, "holds", "plain", LineLink("locks", Selection()))
+        return Blocker.of(root, [client], "holds", "plain", LineLink("locks", Selection()))
     path, node = held
     if node_of(actor, report) is not None:
         client = Text(f"{short(node)} in {path}")
     about = (finding for finding in report.findings if node in finding.nodes_in(path))
     kind = actor.partition(":")[0] + ":"
     why, ink = _why(about) or _NODE_REASONS.get(kind) or _holding(path)
-    return Blocker.of(root, client, why, ink, LineLink("lock", Selection(path=path, node=node)))
+    return Blocker.of(root, [client], why, ink, LineLink("lock", Selection(path=path, node=node)))
 
 
 _NODE_REASONS: Final[dict[str, tuple[str, Ink]]] = {
@@ -148,7 +173,7 @@ def blocker_head(width: int) -> Line:
 
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
-    name = cut_middle(one.client, _client_cells(width) - 1)
+    name = one.client_in(_client_cells(width) - 1)
     client = line((name, "strong" if width >= MEDIUM else one.ink))
     cells = [
         line((f" {number:>2}", "strong")),
