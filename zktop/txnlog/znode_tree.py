@@ -72,6 +72,13 @@ def _new_znode(path: str, data: bytes, zxid: int, at: Millis, owner: int) -> Sto
 Effect = tuple[EffectKind, str, str, StoredZnode]  # what, parent's path, path, znode
 
 
+def _visible(effects: list[Effect]) -> list[Effect]:
+    """Leave out the znodes that one transaction creates and deletes: no client ever sees them."""
+    removed = {id(node) for kind, _, _, node in effects if kind == "removed"}
+    passing = {id(node) for kind, _, _, node in effects if kind == "created" and id(node) in removed}
+    return [effect for effect in effects if id(effect[3]) not in passing] if passing else effects
+
+
 class ZnodeTree:
     """A fold over transactions."""
 
@@ -120,7 +127,7 @@ class ZnodeTree:
         effects: list[Effect] = []
         for operation in transaction.operations:
             self._appliers[type(operation)](operation, transaction, effects)
-        return effects
+        return effects if len(transaction.operations) == 1 else _visible(effects)
 
     def _create(self, new: Create, transaction: Transaction, effects: list[Effect]) -> None:
         path, cversion, zxid, nodes = new.path, new.cversion, transaction.zxid, self.nodes
@@ -158,12 +165,7 @@ class ZnodeTree:
         self._sum -= node.crc
         if node.owner in self.owned:
             self.owned[node.owner].pop(path, None)
-        if node.czxid == zxid and any(
-            kind == "created" and one is node for kind, _, _, one in effects
-        ):  # no client has ever seen it
-            effects[:] = [effect for effect in effects if effect[3] is not node]
-        else:
-            effects.append(("removed", above, path, node))
+        effects.append(("removed", above, path, node))
 
     def _set_data(self, change: SetData, transaction: Transaction, effects: list[Effect]) -> None:
         path = _stored_path(change.path)
