@@ -75,7 +75,9 @@ Effect = tuple[EffectKind, str, str, StoredZnode]  # what, parent's path, path, 
 def _visible(effects: list[Effect]) -> list[Effect]:
     """Leave out the znodes that one transaction creates and deletes: no client ever sees them."""
     removed = {id(node) for kind, _, _, node in effects if kind == "removed"}
-    passing = {id(node) for kind, _, _, node in effects if kind == "created" and id(node) in removed}
+    passing = {
+        id(node) for kind, _, _, node in effects if kind == "created" and id(node) in removed
+    }
     return [effect for effect in effects if id(effect[3]) not in passing] if passing else effects
 
 
