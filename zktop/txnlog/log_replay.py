@@ -236,12 +236,12 @@ class LogReplay:
         """Load a snapshot; return False and add a note if it is damaged."""
         try:
             with open_unpacked(file) as stream:
-                tree, digest, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))
+                tree, digest_zxid, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))
         except DataFileError as error:
             self._notes.add(f"{error} It is not used.", "unusable file")
             return False
         self._tree = tree
-        self._exact_from = max(newest, file.zxid or 0, digest.zxid if digest else 0)
+        self._exact_from = max(newest, file.zxid or 0, digest_zxid)
         return True
 
     # Records
@@ -273,10 +273,10 @@ class LogReplay:
             with open_unpacked(file) as stream:
                 content = SnapshotFile(stream, file.name)
                 newest = max((max(z.mzxid, z.pzxid) for z in content.znodes()), default=0)
-                digest = content.finish()
+                digest_zxid = content.finish()
         except DataFileError:
             return file  # to be reported when it is loaded
-        zxid = content.last_zxid or (digest.zxid if digest else newest)
+        zxid = content.last_zxid or digest_zxid or newest
         return msgspec.structs.replace(file, zxid=zxid)
 
     def _members(self, after: int) -> list[ServerLogs]:

@@ -44,13 +44,6 @@ class SnapshotZnode(msgspec.Struct, frozen=True, gc=False):
     pzxid: int
 
 
-class TreeDigest(msgspec.Struct, frozen=True):
-    """The digest of a whole tree after a transaction."""
-
-    zxid: int
-    value: int
-
-
 class SnapshotFile:
     """A snapshot as a stream. Iterate over `znodes`, then call `finish`."""
 
@@ -94,19 +87,19 @@ class SnapshotFile:
                 pzxid,
             )
 
-    def finish(self) -> TreeDigest | None:
-        """Check the seals; return the digest of the tree if there is one."""
+    def finish(self) -> int:
+        """Check the seals; return the zxid of the tree's digest, 0 if there is none."""
         self._check_seal()
-        digest = None
+        digest_zxid = 0
         if self._fill(_DIGEST.size + _SEAL_BYTES):
-            zxid, version, value = _DIGEST.unpack(self._take(_DIGEST.size))
+            zxid, version, _ = _DIGEST.unpack(self._take(_DIGEST.size))
             self._check_seal()
-            if version == _DIGEST_VERSION and zxid:
-                digest = TreeDigest(zxid, value)
+            if version == _DIGEST_VERSION:
+                digest_zxid = zxid
         if self._fill(_LONG.size + _SEAL_BYTES):  # from 3.9 on, also without digests
             (self.last_zxid,) = _LONG.unpack(self._take(_LONG.size))
             self._check_seal()
-        return digest
+        return digest_zxid
 
     def _check_seal(self) -> None:
         part = self._block[self._summed : self._at]

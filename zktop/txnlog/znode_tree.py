@@ -12,7 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import Millis, Session
-from zktop.txnlog.snapshot_file import SnapshotFile, TreeDigest
+from zktop.txnlog.snapshot_file import SnapshotFile
 from zktop.txnlog.transactions import (
     CONTAINER,
     CloseSession,
@@ -109,8 +109,8 @@ class ZnodeTree:
         return self._sum & _MASK
 
     @classmethod
-    def of_snapshot(cls, file: SnapshotFile) -> tuple["ZnodeTree", TreeDigest | None, int]:
-        """Load a snapshot; return the tree, its digest, and the newest transaction seen in it."""
+    def of_snapshot(cls, file: SnapshotFile) -> tuple["ZnodeTree", int, int]:
+        """Load a snapshot; return the tree, the zxid of its digest, and the newest zxid in it."""
         tree = cls()
         tree.nodes.clear()
         tree._sum, newest = 0, 0
