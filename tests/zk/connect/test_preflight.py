@@ -61,12 +61,12 @@ def test_the_answer_classifies_the_host(behaviour: Behaviour, outcome: str, said
     assert str(address.port) in found.sentence
 
 
-def test_the_answer_has_version_and_mode() -> None:
-    """Version and mode are read; they decide how the ensemble is watched."""
+def test_the_answer_has_the_version() -> None:
+    """The version is read; it decides how the ensemble is watched."""
     with listener(answers(SRVR)) as address:
         found = probe(address)
 
-    assert (found.kind.version, found.mode) == ((3, 5, 9), "leader")
+    assert found.kind.version == (3, 5, 9)
 
 
 def test_a_closed_port_refuses() -> None:

@@ -22,7 +22,7 @@ from zktop.tls import Tls
 from zktop.zk.connect.address import Address, tls_context
 from zktop.zk.connect.read_only_exchange import Deadline, connect, exchange, read_to_end, send
 from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, kind_of
-from zktop.zk.servers.table_formats import mode_of, node_count
+from zktop.zk.servers.table_formats import node_count
 
 TIMEOUT_S = 2.0
 REFUSED = "connection refused"
@@ -43,7 +43,6 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     outcome: Outcome
     sentence: str
     kind: ServerKind | None = None  # None: no server was recognised
-    mode: str | None = None
     peer: str | None = None  # numeric address
     why: str = ""  # why it cannot be used
     znodes: int | None = None  # as the server counts them
@@ -137,7 +136,7 @@ def _read_answer(
         sentence = f"{address.route} serves no clients at the moment: {why}."
         return Probe(address, "not-serving", sentence, kind, why=why)
     if kind is not None:
-        return replace(_ok(address, kind, mode_of(text)), znodes=node_count(text))
+        return replace(_ok(address, kind), znodes=node_count(text))
     if "not in the whitelist" in text:
         return _ok(address, ZOOKEEPER_OF_ANY_VERSION)
     if text.startswith("HTTP/"):
@@ -146,8 +145,8 @@ def _read_answer(
     return Probe(address, "not-zookeeper", f"{address.route} answers, but not like ZooKeeper.")
 
 
-def _ok(address: Address, kind: ServerKind, mode: str | None = None) -> Probe:
-    return Probe(address, "ok", f"{address.route} is {kind}.", kind, mode)
+def _ok(address: Address, kind: ServerKind) -> Probe:
+    return Probe(address, "ok", f"{address.route} is {kind}.", kind)
 
 
 def _recognise(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
@@ -200,7 +199,7 @@ def _ask_other_words(
         text = answer.decode("utf-8", "replace")
         kind = ServerKind() if text == "imok" else kind_of(text)
         if kind is not None:
-            return _ok(address, kind, mode_of(text))
+            return _ok(address, kind)
     return _hung_up(address, context)
 
 
