@@ -113,7 +113,6 @@ def _state(who: str, path: str, one: Contender, held: tuple[str, ...]) -> Conten
     says = f"watches {one.blocked_by[-1]}" if one.blocked_by else f"acquired {path}"
     return ContenderState(
         ContenderOrder(who, (LockClaim(recipe, path, one.mode),)),
-        pid=1,
         activity=one.state,
         session=one.session,
         holds=held,

@@ -46,7 +46,7 @@ class ThreadPool:
         contender = DemoContender(order, self._add_step)
         thread = threading.Thread(target=self._run, args=(contender,))
         self._running[order.name] = contender, thread
-        self._set(ContenderState(order, 0))
+        self._set(ContenderState(order))
         thread.start()
 
     def release(self, name: str) -> None:

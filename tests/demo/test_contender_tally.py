@@ -27,7 +27,7 @@ def step(
 
 def after(*steps: ContenderStep) -> ContenderState:
     """The state of ann after these steps."""
-    state = ContenderState(ORDER, 7)
+    state = ContenderState(ORDER)
     for one in steps:
         state = state.after(one)
     return state
@@ -35,7 +35,7 @@ def after(*steps: ContenderStep) -> ContenderState:
 
 def tally_of(*steps: ContenderStep) -> ContenderTally:
     """A tally with these steps of ann."""
-    tally, state = ContenderTally(), ContenderState(ORDER, 7)
+    tally, state = ContenderTally(), ContenderState(ORDER)
     tally.add(ContenderChange(state))
     for one in steps:
         state = state.after(one)
@@ -47,7 +47,7 @@ def live_and_die(tally: ContenderTally, number: int, *, dies: bool = True) -> No
     """A contender starts, connects and, mostly, ends."""
     name = f"n{number}"
     connected = step("connected", session=hex(number + 1), who=name)
-    before = ContenderState(replace(ORDER, name=name), 7)
+    before = ContenderState(replace(ORDER, name=name))
     state = before.after(connected)
     tally.add(ContenderChange(before))
     tally.add(ContenderChange(state, connected))

@@ -11,7 +11,7 @@ LOCK, NODE = "/zktop-demo/x", "/zktop-demo/x/lock-0000000000"
 
 def state(*steps: tuple[StepKind, str]) -> ContenderState:
     """A contender after these steps, each about a node."""
-    one = ContenderState(ContenderOrder("bob", (LockClaim("predecessor", LOCK),)), pid=1)
+    one = ContenderState(ContenderOrder("bob", (LockClaim("predecessor", LOCK),)))
     for what, node in steps:
         one = one.after(ContenderStep("bob", what, "", "", node=node))
     return one

@@ -52,7 +52,6 @@ def contender(
     exits = {"ended": 0, "killed by signal 9": -9}
     return ContenderState(
         ContenderOrder(name, (LockClaim(recipe, path, mode),)),
-        pid=1,
         activity="holds" if state == "holds" else "waits",
         frozen=state == "frozen",
         session=session,

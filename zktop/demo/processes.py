@@ -52,7 +52,7 @@ class ContenderProcess:
         assert process.stdin  # noqa: S101  it was started with pipes
         assert process.stdout  # noqa: S101  likewise
         assert process.stderr  # noqa: S101  likewise
-        self.state = ContenderState(order, process.pid)
+        self.state = ContenderState(order)
         self.pipes: list[IO[bytes]] = [process.stdout, process.stderr]
         self._process, self._stdin, self._stdout = process, process.stdin, process.stdout
         self._unread = b""  # the beginning of a line of stdout

@@ -165,7 +165,7 @@ class SceneRun:
                 self._tally.until(lambda: names <= self._tally.ended.keys(), CLOSE_TIMEOUT_S)
 
     def _narrate(self, number: int, says: str) -> None:
-        self._on_line(SceneLine(self.scene.name, number, len(self.scene.moves), says))
+        self._on_line(SceneLine(number, len(self.scene.moves), says))
 
 
 class ScenePlayer:

@@ -72,4 +72,3 @@ class RecipeInfo(Struct, frozen=True):
     modes: tuple[Mode, ...] = ("exclusive",)
     flaws: tuple[Flaw, ...] = ()
     broken: str | None = None  # what is wrong with it even without a flaw
-    joins: tuple[str, ...] = ()  # layouts of locks in which its contenders can queue up

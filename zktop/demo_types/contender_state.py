@@ -106,7 +106,6 @@ class ContenderState(Struct, frozen=True):
     """One of our contenders, derived from its steps: what it believes, not ZooKeeper's state."""
 
     order: ContenderOrder
-    pid: int
     activity: ContenderActivity = "starting"
     connection_loss: Literal["suspended", "lost"] | None = None
     frozen: bool = False

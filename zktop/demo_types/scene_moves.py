@@ -90,7 +90,6 @@ class Scene(Struct, frozen=True):
 class SceneLine(Struct, frozen=True):
     """One line of a scene's narration."""
 
-    scene: str
     number: int  # of the move, from 1; 0 is the title
     of: int
     says: str

@@ -18,11 +18,9 @@ from zktop.ui.view_state import Selection
 ORDERS, STOCK = "/zktop-demo/orders", "/zktop-demo/stock"
 KILLED = "Killed ann; its session expires later."
 CLAIMS = (LockClaim("predecessor", ORDERS), LockClaim("predecessor", STOCK))
-ANN = ContenderState(
-    ContenderOrder("ann", CLAIMS), 1, activity="waits", session=0xA, holds=(ORDERS,)
-)
+ANN = ContenderState(ContenderOrder("ann", CLAIMS), activity="waits", session=0xA, holds=(ORDERS,))
 BOB = ContenderState(
-    ContenderOrder("bob", CLAIMS[::-1]), 2, activity="waits", session=0xB, holds=(STOCK,)
+    ContenderOrder("bob", CLAIMS[::-1]), activity="waits", session=0xB, holds=(STOCK,)
 )
 
 

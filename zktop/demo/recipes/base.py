@@ -48,9 +48,7 @@ class Recipe:
             f"Creates {cls.creates}. Lists {cls.lists}. "
             f"Decides: {cls.decides}. Watches {cls.watches}."
         )
-        return RecipeInfo(
-            cls.name, cls.source, cls.brief, story, cls.modes, cls.flaws, cls.broken, cls.joins
-        )
+        return RecipeInfo(cls.name, cls.source, cls.brief, story, cls.modes, cls.flaws, cls.broken)
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         self.client = client
