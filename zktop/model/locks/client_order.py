@@ -66,10 +66,6 @@ class ClientOrder:
         place = self._place.get(child.node)
         return place is not None and place < self.before(member)
 
-    def counts(self, child: Member) -> bool:
-        """Return whether a child is counted at all, or makes the client fail."""
-        return self._rank_of(child) is not None
-
     def back(self, end: int) -> Iterator[Member]:
         """Yield the children before a position, nearest first."""
         return (self.readable[place] for place in range(end - 1, -1, -1))

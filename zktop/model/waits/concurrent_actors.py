@@ -66,7 +66,6 @@ class _Deletion(Struct, frozen=True, gc=False):
     """A member that was present at one zxid and gone at another."""
 
     actor: str
-    lock: str
     there: int
     gone: int
 
@@ -92,10 +91,10 @@ class ConcurrencyDetector:
         """The zxid of its last release while it was stuck; 0 if it released nothing."""
         return self._released.get(actor, 0)
 
-    def deleted(self, request: WaitRequest, lock: str, *, there: int, gone: int) -> None:
+    def deleted(self, request: WaitRequest, *, there: int, gone: int) -> None:
         """Record a member listed at zxid `there` and missing at zxid `gone`."""
         there = max(there, self._complete_to)
-        self._deletions.append(_Deletion(request.actor, lock, there, gone))
+        self._deletions.append(_Deletion(request.actor, there, gone))
 
     def look(self, graph: WaitGraph, complete_to: int = 0) -> tuple[str, ...]:
         """Find concurrent actors; return the locks to list again to decide about others.

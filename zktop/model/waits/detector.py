@@ -225,7 +225,7 @@ class DeadlockDetector:
             return
         gone = max(lock.seen_zxid, lock.family.absent.get(node, 0))
         if gone > was.seen_zxid:
-            self._concurrency.deleted(request, was.lock, there=was.seen_zxid, gone=gone)
+            self._concurrency.deleted(request, there=was.seen_zxid, gone=gone)
 
     def judge(
         self,

@@ -12,7 +12,6 @@ ones before the last writer ahead of it; if that writer is not tangled, a wall m
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -85,16 +84,6 @@ def _needs_of_read_write(members: tuple[WaitRequest, ...], walls: Sequence[int])
     return needs
 
 
-class QueueReduction(Protocol):
-    """One queue during a reduction."""
-
-    def admit(self) -> list[str]:
-        """Grant what can be granted now; return the actors, once for each member."""
-
-    def leave(self, place: int) -> Sequence[str]:
-        """Remove the member at this place, and grant what can be granted now."""
-
-
 class FifoReduction:
     """Grants members in order, each once enough earlier ones are gone."""
 
@@ -108,7 +97,7 @@ class FifoReduction:
         self._gone = 0
 
     def admit(self) -> list[str]:
-        """Grant the next members for which enough others are gone."""
+        """Grant the next members for which enough others are gone; return their actors."""
         granted = []
         place, gone, needs, left = self._next, self._gone, self._needs, self._left
         while place < len(left) and gone >= needs[place]:
@@ -160,6 +149,9 @@ class ConflictReduction:
             if not self._needs[other]:
                 self._ready.append(other)
         return self.admit()
+
+
+QueueReduction = FifoReduction | ConflictReduction  # of one queue
 
 
 class Reduction:
