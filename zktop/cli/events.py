@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from zktop.cli.common.options import (
-    DURATION,
-    ReplayTime,
-    connection_options,
-    file_options,
-)
+from zktop.cli.common.options import DURATION, ReplayTime, connection_options, file_options
 from zktop.cli.common.output import put_json_line
 from zktop.cli.common.sources import follow, live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides

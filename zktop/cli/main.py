@@ -191,10 +191,7 @@ def _open_ui(overrides: Overrides, screen: str = SCREENS[0]) -> int:
     with no_collections():
         from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  see below
         from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  the UI starts here
-        from zktop.config.join_sources import (  # noqa: PLC0415  needs the types
-            cluster_configs,
-            effective_config,
-        )
+        from zktop.config.join_sources import cluster_configs, effective_config  # noqa: PLC0415  needs the types
 
     with every_mistake(overrides):
         effective, clusters = effective_config(overrides), cluster_configs(overrides)

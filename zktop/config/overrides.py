@@ -6,14 +6,7 @@ import msgspec
 
 from zktop.config.mistakes import ConfigMistake
 from zktop.config.suggest import quoted
-from zktop.config.tree import (
-    ConfigNode,
-    ListNode,
-    MapNode,
-    TextNode,
-    ValueOrigin,
-    merge,
-)
+from zktop.config.tree import ConfigNode, ListNode, MapNode, TextNode, ValueOrigin, merge
 
 COMMAND_LINE = "command line"
 

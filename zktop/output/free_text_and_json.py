@@ -12,13 +12,7 @@ from zktop.model.freeing.free_plan import FreePlan
 from zktop.model.freeing.refusals import unreadable_sentence
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
-from zktop.output.schema import (
-    FREE,
-    FreedJson,
-    FreeJson,
-    LockBlockerJson,
-    WayToFreeJson,
-)
+from zktop.output.schema import FREE, FreedJson, FreeJson, LockBlockerJson, WayToFreeJson
 from zktop.output.snapshot_json import deadlock_json, finding_json
 from zktop.output.snapshot_text import CONFIDENCE_WORDS, WIDTH, wrapped
 

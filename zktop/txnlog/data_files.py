@@ -19,13 +19,7 @@ import msgspec
 from zktop.errors import DataFileError
 from zktop.txnlog import log_records, snapshot_file
 from zktop.txnlog.audit_lines import audit_lines
-from zktop.txnlog.compressed import (
-    GZIP_MAGIC,
-    SNAPPY_MAGIC,
-    GzipReader,
-    SnappyReader,
-    is_damaged,
-)
+from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, GzipReader, SnappyReader, is_damaged
 from zktop.txnlog.log_records import ByteStream
 
 _NAME: Final = re.compile(r"(log|snapshot)\.([0-9a-f]{1,16})(?:\.gz|\.snappy)?")

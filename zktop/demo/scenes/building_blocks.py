@@ -5,12 +5,7 @@ from typing import TypeVar
 from msgspec import convert
 from msgspec.structs import replace
 
-from zktop.demo_types.scene_moves import (
-    CommandContender,
-    ExpectedStep,
-    SceneMove,
-    StartContender,
-)
+from zktop.demo_types.scene_moves import CommandContender, ExpectedStep, SceneMove, StartContender
 
 Value = TypeVar("Value", CommandContender, ExpectedStep)
 

@@ -11,13 +11,7 @@ from itertools import pairwise
 from zktop.model.facts import split
 from zktop.model.findings.busy_pollers import is_polling
 from zktop.model.findings.context import LockContext, MemberWatches
-from zktop.model.findings.finding import (
-    SILENCE,
-    LookAgainAt,
-    Rule,
-    RuleMatch,
-    RuleResult,
-)
+from zktop.model.findings.finding import SILENCE, LookAgainAt, Rule, RuleMatch, RuleResult
 from zktop.model.format import short, span, waits
 from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.watch_check import POLL_MS

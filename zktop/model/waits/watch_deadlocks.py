@@ -11,13 +11,7 @@ from collections.abc import Set as AbstractSet
 from zktop.model.waits.choose_ring import Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.cores import components
-from zktop.model.waits.deadlock import (
-    Deadlock,
-    deadlock_id,
-    deadlock_place,
-    signature,
-    step,
-)
+from zktop.model.waits.deadlock import Deadlock, deadlock_id, deadlock_place, signature, step
 from zktop.model.waits.deadlock_sentences import DisplayNames, watch_sentence
 from zktop.model.waits.find_stuck import holding_nodes
 from zktop.model.waits.wait_queue import WaitQueue

@@ -11,12 +11,7 @@ from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.keys import KEYS
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
-from zktop.ui.trees.path_tree import (
-    PathNode,
-    PathTree,
-    PathTreeLines,
-    is_open_by_default,
-)
+from zktop.ui.trees.path_tree import PathNode, PathTree, PathTreeLines, is_open_by_default
 from zktop.ui.trees.tree_lines import WaitTreeLines, write_overview
 from zktop.ui.trees.wait_tree import tree_of
 from zktop.ui.view_state import Selection, ViewState

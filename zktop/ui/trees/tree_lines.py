@@ -12,13 +12,7 @@ from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_of_deadlock
 from zktop.ui.screens.common.numbers_and_times import MODE_WORDS, age, large_count, with_spaces
 from zktop.ui.styled_text import Line, Run, fitted, line
-from zktop.ui.trees.wait_tree import (
-    ClientKind,
-    TreeClient,
-    TreeLock,
-    WaitTree,
-    overview,
-)
+from zktop.ui.trees.wait_tree import ClientKind, TreeClient, TreeLock, WaitTree, overview
 from zktop.ui.view_state import Selection
 
 HERE: Final[tuple[str, Ink]] = ("  selected", "selected")

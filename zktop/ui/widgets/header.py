@@ -23,13 +23,7 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
 from zktop.ui.screens.common.numbers_and_times import large_count, with_spaces
-from zktop.ui.screens.common.server_state import (
-    OUTAGES,
-    is_same_epoch,
-    newest_of,
-    out_for,
-    outage,
-)
+from zktop.ui.screens.common.server_state import OUTAGES, is_same_epoch, newest_of, out_for, outage
 from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.canvas import Canvas

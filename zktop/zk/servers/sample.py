@@ -17,12 +17,7 @@ from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
 from zktop.zk.servers.known_tables import KnownTables
 from zktop.zk.servers.large_table_reader import TableReader
-from zktop.zk.servers.server_clock import (
-    ServerClock,
-    from_dates,
-    from_monotonic,
-    monotonic_ms,
-)
+from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic, monotonic_ms
 from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
 from zktop.zk.servers.table_size_limits import TableSizeEstimate
 

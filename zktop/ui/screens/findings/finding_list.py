@@ -11,12 +11,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import MAX_LISTED
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.past.tape import DeadlockRecord, Tape
-from zktop.ui.screens.common.lock_status import (
-    deadlock_name,
-    ink_of,
-    ink_of_deadlock,
-    no_locks,
-)
+from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock, no_locks
 from zktop.ui.screens.common.numbers_and_times import elapsed
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Line, joined, line

@@ -19,10 +19,7 @@ from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.inks import Ink
 from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.common.lock_status import (
-    ink_of,
-    ink_of_deadlock,
-)
+from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
 from zktop.ui.screens.common.numbers_and_times import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.styled_text import Line, cut_middle, fitted, joined, line, right_aligned
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of

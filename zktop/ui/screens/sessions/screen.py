@@ -25,11 +25,7 @@ from zktop.ui.screens.common.live_rows import ReadingInSteps, RowSorter
 from zktop.ui.screens.page import OrderedTable, Page
 from zktop.ui.screens.sessions import server_rows
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
-from zktop.ui.screens.sessions.rows import (
-    SessionGroup,
-    SessionRow,
-    SessionRows,
-)
+from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
 from zktop.ui.screens.sessions.session_detail import details
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
 from zktop.ui.screens.timeline.last_60_seconds import minute_lines
