@@ -81,6 +81,47 @@ async def test_only_what_looks_like_a_field_is_one(text: str, said: str | None) 
     assert said in head if said else "unknown word" not in head
 
 
+@pytest.mark.parametrize(
+    ("page", "known"),
+    [
+        ("locks", "waiting held free ok critical warning info …"),
+        ("lock", "holding waiting holds waits "),
+        ("findings", "critical warning info"),
+        ("sessions", "holding waiting quiet"),
+        ("demo", "holding waiting frozen ended killed by signal suspended lost …"),
+    ],
+)
+async def test_an_unknown_state_is_named_with_usual_ones(page: str, known: str) -> None:
+    """Nothing can match it."""
+    async with ours().run_test(size=(120, 36)) as pilot:
+        lines = await filtered(pilot, "state:nope", PAGES[page])
+
+    assert any(line.startswith(f" unknown state nope ({known}") for line in lines)
+
+
+@pytest.mark.parametrize(
+    "state", ["waiting", "HELD", "orphan", "B1", "dead", "recreated", "foreign-children"]
+)
+async def test_a_state_that_a_row_has_or_may_have_is_known(state: str) -> None:
+    """Also a part of a word, the letters of a rule, and the words of the list."""
+    app = ours()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.set_filter(f"state:{state}")
+        lines = await settled(pilot)
+
+    assert not any("unknown state" in line for line in lines)
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_an_invalid_pattern_is_named_with_the_reason(page: str) -> None:
+    """It is searched for as text, and nothing matches it."""
+    async with ours().run_test(size=(120, 36)) as pilot:
+        lines = await filtered(pilot, "/[/", PAGES[page])
+
+    assert " not a pattern: /[/ (unterminated character set)" in lines
+
+
 @pytest.mark.parametrize("size", [(40, 10), (60, 15), (80, 24)])
 async def test_it_is_named_in_small_windows_as_well(size: tuple[int, int]) -> None:
     """It takes as many lines as it needs."""

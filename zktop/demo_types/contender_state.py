@@ -65,6 +65,7 @@ class LogLine(Struct, frozen=True):
     says: str
 
 
+ConnectionLoss = Literal["suspended", "lost"]
 ContenderActivity = Literal[
     "starting",  # the process runs and is not connected yet
     "ready",  # connected, between two locks or two rounds
@@ -107,7 +108,7 @@ class ContenderState(Struct, frozen=True):
 
     order: ContenderOrder
     activity: ContenderActivity = "starting"
-    connection_loss: Literal["suspended", "lost"] | None = None
+    connection_loss: ConnectionLoss | None = None
     frozen: bool = False
     session: Session | None = None
     holds: tuple[str, ...] = ()  # paths of the locks that it believes it holds

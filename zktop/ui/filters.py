@@ -1,16 +1,19 @@
 """Filters as the user types them: `text`, `!text`, `/pattern/`, `state:waiting`, `owner:name`.
 
 All words must match. A word with a colon searches one field only. An invalid pattern is searched
-for as plain text, because the user may still be typing it.
+for as plain text, because the user may still be typing it. `Filter.mistakes` says what is wrong.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
 R = TypeVar("R")
+
+STATE_FIELDS: Final = ("state", "severity")
+MAX_EXAMPLES: Final = 7  # states in a message
 
 
 class Word(NamedTuple):
@@ -19,6 +22,8 @@ class Word(NamedTuple):
     field: str  # "": the text that plain words are searched in
     finds: Callable[[str], bool]
     is_excluded: bool = False  # `!word`: rows with it do not match
+    value: str = ""  # what is searched for in the field
+    mistake: str = ""  # why it is no valid pattern
 
 
 class FilterCount(NamedTuple):
@@ -52,22 +57,34 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
     def passes(self, fields: Mapping[str, str]) -> bool:
         """True if one row with these texts matches."""
         return all(
-            (field in fields and finds(fields[field])) != is_excluded
-            for field, finds, is_excluded in self.words
+            (one.field in fields and one.finds(fields[one.field])) != one.is_excluded
+            for one in self.words
         )
 
-    def mistake(self, known: Sequence[str]) -> str:
-        """Return a message about fields that are not in `known`; empty if there are none.
+    def mistakes(self, known: Sequence[str], states: Sequence[str] = ()) -> str:
+        """Return a message about fields and states that are not known, and invalid patterns.
 
-        >>> parsed_filter("holder:x owner:ann").mistake(["owner", "state"])
+        >>> parsed_filter("holder:x owner:ann").mistakes(["owner", "state"])
         'unknown word holder: (owner: state:)'
+        >>> parsed_filter("state:nope state:wait").mistakes(["state"], ["waiting", "held"])
+        'unknown state nope (waiting held)'
+        >>> parsed_filter("/[/").mistakes([])
+        'not a pattern: /[/ (unterminated character set)'
         """
+        found = [word.mistake for word in self.words if word.mistake]
         named = dict.fromkeys(word.field for word in self.words if word.field)
-        unknown = [field for field in named if field not in known]
-        if not unknown:
-            return ""
-        words = "words" if len(unknown) > 1 else "word"
-        return f"unknown {words} {_listed(unknown)} ({_listed(known)})"
+        if unknown := [field for field in named if field not in known]:
+            words = "words" if len(unknown) > 1 else "word"
+            found.append(f"unknown {words} {_listed(unknown)} ({_listed(known)})")
+        return "; ".join([*found, *self._unknown_states(known, states)])
+
+    def _unknown_states(self, known: Sequence[str], states: Sequence[str]) -> Iterator[str]:
+        for word in self.words:
+            is_state = word.field in STATE_FIELDS and word.field in known
+            if is_state and states and not any(map(word.finds, states)):
+                examples = " ".join(states[:MAX_EXAMPLES])
+                more = " …" if len(states) > MAX_EXAMPLES else ""
+                yield f"unknown {word.field} {word.value} ({examples}{more})"
 
     def __bool__(self) -> bool:
         return bool(self.words)
@@ -107,9 +124,9 @@ def _word(word: str) -> Word:
         inner = _word(word[1:])
         return inner._replace(is_excluded=not inner.is_excluded)
     if len(word) > 2 and word.startswith("/") and word.endswith("/"):  # noqa: PLR2004  both slashes and something
-        return Word("", _pattern(word[1:-1]))
+        return _pattern(word)
     field, value = _field(word)
-    return Word(field, _text(value))
+    return Word(field, _text(value), value=value)
 
 
 def _text(text: str) -> Callable[[str], bool]:
@@ -117,9 +134,11 @@ def _text(text: str) -> Callable[[str], bool]:
     return lambda searched: wanted in searched.casefold()
 
 
-def _pattern(text: str) -> Callable[[str], bool]:
+def _pattern(word: str) -> Word:
+    text = word[1:-1]
     try:
         pattern = re.compile(text, re.IGNORECASE)
-    except re.error:
-        return _text(text)
-    return lambda searched: pattern.search(searched) is not None
+    except (re.error, OverflowError, RecursionError) as error:
+        why = error.msg if isinstance(error, re.error) else "too large"
+        return Word("", _text(text), mistake=f"not a pattern: {word} ({why})")
+    return Word("", lambda searched: pattern.search(searched) is not None)

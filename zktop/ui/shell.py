@@ -307,7 +307,9 @@ class Shell(NavigationApp):
         page = self.page
         if page is None or not state.filter:
             return NO_FILTER_RESULT
-        return FilterResult(page.passed, state.filter.mistake(page.FIELDS))
+        is_empty = page.passed is None or not page.passed.shown
+        states = page.STATES if is_empty else ()  # a state of a row is known
+        return FilterResult(page.passed, state.filter.mistakes(page.FIELDS, states))
 
     def on_drawing_failed(self, message: DrawingFailed) -> None:
         self.failed(message.what, message.error)

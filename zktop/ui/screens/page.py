@@ -56,6 +56,7 @@ class Page(Vertical):
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = ()  # an example row
     STILL_S: ClassVar[float] = 0.0  # between two drawings while only the time changes
     FIELDS: ClassVar[tuple[str, ...]] = ()  # names that a filter may use, as in owner:ann
+    STATES: ClassVar[tuple[str, ...]] = ()  # what `state:` may find, the usual words first
 
     entry: PageEntry
     view_state: ViewState | None = None  # what was drawn last

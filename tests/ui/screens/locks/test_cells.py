@@ -132,6 +132,7 @@ def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:
         "?",
         "?",
     )
+    assert "DENIED" in live.rows[Text("/locks/secret")].states.split()  # for state:denied
 
 
 def test_the_row_of_a_deleted_lock_says_so(report: Report) -> None:

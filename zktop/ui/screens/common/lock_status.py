@@ -53,6 +53,12 @@ class LockStatus(NamedTuple):
     case: str | None = None  # the id of the finding or deadlock
     sentence: str = ""
 
+    @property
+    def word(self) -> str:
+        """Its word in the list of locks."""
+        code = self.code.rstrip("?")
+        return WORDS.get(code, (code, ""))[0]
+
 
 def pill(ink: Ink) -> Ink:
     """Return the filled form of an ink, where it has one."""
@@ -61,9 +67,8 @@ def pill(ink: Ink) -> Ink:
 
 def state_cell(status: LockStatus) -> Line:
     """Draw the status as a word; a problem is a filled pill, and a likely one has a `?`."""
-    code, sign = status.code.rstrip("?"), "?" if status.code.endswith("?") else ""
-    word, _ = WORDS.get(code, (code, ""))
-    return (Run(f" {word}{sign} ", pill(status.ink)),)
+    sign = "?" if status.code.endswith("?") else ""
+    return (Run(f" {status.word}{sign} ", pill(status.ink)),)
 
 
 OK: Final = LockStatus("ok", "good", words="ok")

@@ -1,6 +1,8 @@
 """The table of demo contenders: what each one believes, and what it reported last."""
 
-from zktop.demo_types.contender_state import ContenderState
+from typing import Final, get_args
+
+from zktop.demo_types.contender_state import ConnectionLoss, ContenderActivity, ContenderState
 from zktop.ui.filters import Filter
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, line
@@ -14,6 +16,17 @@ INK_OF_STATE: dict[str, Ink] = {
     "suspended": "warning",
     "lost": "critical",
 }
+
+
+STATES: Final = (  # what `state:` may find
+    "holding",
+    "waiting",
+    "frozen",
+    "ended",
+    "killed by signal",
+    *get_args(ConnectionLoss),
+    *get_args(ContenderActivity),
+)
 
 
 def passes(one: ContenderState, wanted: Filter) -> bool:

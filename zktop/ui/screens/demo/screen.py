@@ -17,7 +17,7 @@ from zktop.ui.messages import PageReady, PlayScene, PressKey, ShowPage
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.common.numbers_and_times import time_s
-from zktop.ui.screens.demo.contender_table import ContenderTable, passes
+from zktop.ui.screens.demo.contender_table import STATES, ContenderTable, passes
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
 from zktop.ui.screens.demo.index import Target, entries
 from zktop.ui.screens.demo.lesson_lines import (
@@ -51,6 +51,7 @@ class DemoScreen(Page):
 
     DEFAULT_CLASSES = "-air"
     FIELDS = ("owner", "state")
+    STATES = STATES
     HELP: ClassVar[str | None] = (
         "Learn how locks work: six lessons, more scenes, and recipes, played by demo clients, "
         "which are real processes.\n\n"

@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session
+from zktop.model.findings.finding import SEVERITIES
 from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
@@ -67,6 +68,7 @@ class FindingsScreen(SplitPage):
     """All deadlocks and findings, and the evidence for the selected one."""
 
     FIELDS = CASE_FIELDS
+    STATES = SEVERITIES
     SIDE = "#case-column"
     HELP = (
         "Deadlocks and other findings, worst first. The selected one is explained: what to do, "

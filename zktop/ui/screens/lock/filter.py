@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from zktop.model.findings.catalogue import RULES
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
@@ -61,6 +62,10 @@ MEMBER_FIELDS: Final[dict[str, Callable[[_Candidate], str]]] = {
     "mode": lambda one: f"{one.member.mode} {MODE_LETTERS[one.member.mode]}",
 }
 FIELDS: Final = tuple(filter(None, MEMBER_FIELDS))
+STATES: Final = (
+    *("holding", "waiting", "holds", "waits"),
+    *(text for rule in RULES for text in (rule.name, rule.id)),
+)
 
 
 def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:

@@ -19,6 +19,7 @@ from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
+from zktop.ui.screens.lock.filter import STATES as QUEUE_STATES
 from zktop.ui.screens.lock.filter import match_line, matching_positions
 from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.histograms import histograms
@@ -59,6 +60,7 @@ class LockScreen(SplitPage):
 
     DEFAULT_CLASSES = "-air"
     FIELDS = QUEUE_FIELDS
+    STATES = QUEUE_STATES
     SIDE = "#lock-aside"
     HELP = (
         "One lock: its queue in order, who may enter, what each client watches, and which clients "

@@ -13,6 +13,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis
+from zktop.model.findings.catalogue import RULES
+from zktop.model.findings.finding import SEVERITIES
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.history.lock_load import WINDOW_S
@@ -21,7 +23,8 @@ from zktop.model.lock_view import OwnerName
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
+from zktop.ui.screens.common.lock_status import QUIET_RANK, WORDS, LockStatus
+from zktop.ui.screens.lock.notes import WARNINGS
 
 MAX_MEMBERS_DATED: Final = 64  # members are in queue order, so the oldest is among the first
 MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown
@@ -153,6 +156,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         return " ".join(
             (
                 self.status.words,
+                self.status.word,
                 "waiting" if self.waiting else "",
                 "held" if any(line.holders for line in lock.queues) else "free",
                 *lock.warnings,
@@ -175,6 +179,12 @@ LOCK_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
 }
 
 FIELDS: Final = tuple(filter(None, LOCK_FIELDS))
+STATES: Final = (
+    *("waiting", "held", "free", "ok", *SEVERITIES, "deadlock", "error", "hidden"),
+    *(text for rule in RULES for text in (rule.name, rule.id)),
+    *(text for code, (word, _) in WORDS.items() for text in (code, word)),
+    *WARNINGS,
+)
 
 
 def fields_with(owner_name: OwnerName) -> dict[str, Callable[[LockRow], str]]:

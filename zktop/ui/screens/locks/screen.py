@@ -21,6 +21,7 @@ from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.locks.groups import LockGroup, about_group
 from zktop.ui.screens.locks.health_line import health
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
+from zktop.ui.screens.locks.lock_row import STATES as ROW_STATES
 from zktop.ui.screens.locks.pane_sizes import (
     FRAME_CELLS,
     PaneHeights,
@@ -57,6 +58,7 @@ class LocksScreen(SplitPage):
     """All locks."""
 
     FIELDS = ROW_FIELDS
+    STATES = ROW_STATES
     SIDE = "#side"
     STILL_S = 10.0  # ages above a minute change in such steps
     HELP = (

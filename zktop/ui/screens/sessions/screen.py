@@ -48,6 +48,7 @@ class SessionsScreen(Page):
 
     DEFAULT_CLASSES = "-air"
     FIELDS = SESSION_FIELDS
+    STATES = ("holding", "waiting", "quiet")
     HELP: ClassVar[str | None] = """
     Servers at the top, then the sessions, highest risk first. At the bottom: the selected session,
     and what happens if it dies.
