@@ -11,6 +11,7 @@ from model.findings.cases import (
     At,
     answers,
     connected,
+    ctx,
     curator,
     ensemble_context,
     found,
@@ -36,7 +37,12 @@ from model.make_facts import (
 
 from zktop.model.facts import AnyFact, Expiry
 from zktop.model.findings.apply import examine_ensemble
-from zktop.model.findings.context import EnsembleContext, SessionContext, SharedContext
+from zktop.model.findings.context import (
+    EnsembleContext,
+    SessionContext,
+    SharedContext,
+    places_in,
+)
 from zktop.model.findings.finding import LookAgainAt
 from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
 from zktop.model.text import Text
@@ -75,8 +81,8 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
     finding = only("P1", case)
 
     assert finding.sentence == (
-        f"bob is connected to no server and still waits for {PATH}; freed when it expires; "
-        "1 client waits."
+        f"bob is connected to no server and still waits for {PATH}; its place is freed when it "
+        "expires; 1 client waits behind it."
     )
     assert finding.nodes == (B.name,)
 
@@ -96,8 +102,13 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
         ),
         pytest.param(
             (k("bob", 0), k("carol", 1), k("alice", 2), k("dave", 3)),
-            "1 client waits.",
+            "1 client waits behind it.",
             id="others wait before it",
+        ),
+        pytest.param(
+            (k("bob", 0), k("alice", 1)),
+            "no client waits behind it.",
+            id="it is last",
         ),
     ],
 )
@@ -410,6 +421,20 @@ def test_s3_counts_down() -> None:
     """The template: what it holds, how long it was silent, when the lock is freed."""
     assert only("S3", silent(21 * SECOND)).sentence == (
         f"report-3 holds {PATH}, silent for 21s of 30s; if dead, freed in 9..12s; 1 client waits."
+    )
+
+
+def test_s3_names_all_locks_whose_waiters_it_counts() -> None:
+    """A client waits for each of the two locks; with one lock named, the number looks wrong."""
+    tables = (connected("alice", quiet_ms=21 * SECOND, timeout_ms=30 * SECOND),)
+    stock = k("alice", 0), k("carol", 1)
+    locks = ctx(A, B, tables=tables).lock, ctx(*stock, tables=tables, path="/locks/stock").lock
+    who = session("alice")
+    case = SessionContext(who, places_in(locks, who), shared=shared_context(*tables))
+
+    assert only("S3", case).sentence == (
+        f"alice holds {PATH} and /locks/stock, silent for 21s of 30s; if dead, freed in 9..12s; "
+        "2 clients wait."
     )
 
 

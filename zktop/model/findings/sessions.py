@@ -58,12 +58,15 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     freed = "freed when it expires"
     if expires:
         freed = f"freed in at most {span(expires.high)}" if expires.high else AT_ANY_MOMENT
-    locks = several(place.mode_and_lock for place in ctx.held or ctx.places)
-    holds = "holds" if ctx.held else "waits for"
+    still = f"{ctx.name} is connected to no server and still"
+    held, wanted = (
+        several(place.mode_and_lock for place in them) for them in (ctx.held, ctx.places)
+    )
     yield RuleMatch(
         about=ctx.about(*(ctx.held or ctx.places)),
-        sentence=f"{ctx.name} is connected to no server and still {holds} {locks}; {freed}; "
-        f"{waits(ctx.behind)}.",
+        sentence=f"{still} holds {held}; {freed}; {waits(ctx.behind)}."
+        if ctx.held
+        else f"{still} waits for {wanted}; its place is {freed}; {waits(ctx.behind)} behind it.",
         confidence="C3" if listed else "C2",
         evidence=(
             (True, "no server's connection table has it"),
@@ -286,7 +289,7 @@ def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
 def _silent(
     ctx: SessionContext, presence: Presence, share: float, severity: Severity
 ) -> RuleMatch:
-    place = ctx.held[0]
+    held = several(place.mode_and_lock for place in ctx.held)
     expires = ctx.shared.ensemble.expires_in(ctx.session, ctx.now_ms)
     freed = "freed when it expires"
     if expires:
@@ -295,8 +298,7 @@ def _silent(
     silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
     return RuleMatch(
         about=ctx.about(*ctx.held),
-        sentence=f"{ctx.name} holds {place.mode_and_lock}, {silent}; if dead, {freed}; "
-        f"{waits(ctx.behind)}.",
+        sentence=f"{ctx.name} holds {held}, {silent}; if dead, {freed}; {waits(ctx.behind)}.",
         confidence="C3",
         evidence=(
             (True, f"{presence.server} has received no packet from it for that long"),
