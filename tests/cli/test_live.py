@@ -342,12 +342,18 @@ def hidden_lock(server: RunningServer, root: str) -> Iterator[str]:
     client.close()
 
 
+@pytest.mark.parametrize("pattern", ["*", "**"])
 def test_check_names_locks_that_an_acl_hides(
-    zktop: Zktop, server: RunningServer, root: str, hidden_lock: str, workers: Hire
+    zktop: Zktop,
+    server: RunningServer,
+    root: str,
+    hidden_lock: str,
+    workers: Hire,
+    pattern: str,
 ) -> None:
     """Its verdict covers the other locks only, so it is UNKNOWN, for Nagios, too."""
     workers(server.address, "alice").acquire(f"{root}/a")
-    where = ("--hosts", server.address, "--root", f"{root}/*")
+    where = ("--hosts", server.address, "--root", f"{root}/{pattern}")
 
     text, nagios = zktop("check", *where), zktop("check", *where, "--format", "nagios")
 

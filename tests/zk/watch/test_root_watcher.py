@@ -256,15 +256,16 @@ def test_an_unreadable_member_is_known_without_its_data(
         live.until(lambda world: world.node(f"{root}/l/m-0000000000") is None)
 
 
+@pytest.mark.parametrize("pattern", ["*", "**"])
 def test_an_unlistable_lock_is_denied_until_the_acl_opens(
-    zookeeper: RunningServer, client: KazooClient, root: str, way: Way
+    zookeeper: RunningServer, client: KazooClient, root: str, way: Way, pattern: str
 ) -> None:
     """A change of an ACL sends no event, so the listing is tried again."""
     opened = make_acl("world", "anyone", all=True)
     admin = make_acl("world", "anyone", admin=True, create=True)
     client.create(f"{root}/l/m-0000000000", makepath=True)
     client.set_acls(f"{root}/l", [admin])
-    with observing(zookeeper.address, f"{root}/*", **way) as live:
+    with observing(zookeeper.address, f"{root}/{pattern}", **way) as live:
         assert live.world.family(f"{root}/l").denied
         assert any(isinstance(f, Denied) and f.what == "list" for f in live.facts)
         client.set_acls(f"{root}/l", [opened])

@@ -410,6 +410,8 @@ class TreeReader:
         if answer.error is None:
             found = decode_stat(answer.value)
             self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
+            if found.num_children > 0 and path not in self.denied:
+                self.open(root, [path])  # to be refused, and tried again until the ACL opens
         elif answer.code == NO_AUTH:
             self.unreadable.add(path)
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="read"))
