@@ -424,18 +424,28 @@ def test_s3_counts_down() -> None:
     )
 
 
-def test_s3_names_all_locks_whose_waiters_it_counts() -> None:
-    """A client waits for each of the two locks; with one lock named, the number looks wrong."""
+def with_two_locks() -> SessionContext:
+    """Alice is silent; she holds two locks, and one client waits for each."""
     tables = (connected("alice", quiet_ms=21 * SECOND, timeout_ms=30 * SECOND),)
     stock = k("alice", 0), k("carol", 1)
     locks = ctx(A, B, tables=tables).lock, ctx(*stock, tables=tables, path="/locks/stock").lock
     who = session("alice")
-    case = SessionContext(who, places_in(locks, who), shared=shared_context(*tables))
+    return SessionContext(who, places_in(locks, who), shared=shared_context(*tables))
 
-    assert only("S3", case).sentence == (
+
+def test_s3_names_all_locks_whose_waiters_it_counts() -> None:
+    """With one lock named, the number of those who wait for two would look wrong."""
+    assert only("S3", with_two_locks()).sentence == (
         f"alice holds {PATH} and /locks/stock, silent for 21s of 30s; if dead, freed in 9..12s; "
         "2 clients wait."
     )
+
+
+def test_a_finding_about_a_session_concerns_each_of_its_locks() -> None:
+    """Else the list of locks says `ok` of all but the first one."""
+    found = only("S3", with_two_locks())
+
+    assert (found.lock, found.locks) == (PATH, (PATH, "/locks/stock"))
 
 
 def test_s3_says_that_an_overdue_session_ends_at_any_moment() -> None:

@@ -144,6 +144,7 @@ class SessionContext(_Context, frozen=True, eq=False):
             tuple(place.member.node for place in places),
             (self.session,),
             (self.session, *key),
+            tuple(dict.fromkeys(place.lock.path for place in places)),
         )
 
 

@@ -8,7 +8,8 @@ blocks a lock for which its session waits, directly or through other locks.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from typing import Final, get_args
+from itertools import chain
+from typing import Final
 
 import msgspec
 
@@ -55,7 +56,9 @@ class CauseIndex:
     """Findings that may be causes, by node, session and lock.
 
     Thousands of findings of one rule are common. So a finding is indexed only if its rule is a
-    possible cause of another rule present, and looked up only if its rule has such a cause.
+    possible cause of another rule present, and looked up only if its rule has such a cause. One
+    about a session may concern thousands of locks: it is indexed only by what an effect must have
+    in common with it.
     """
 
     def __init__(self, present: AbstractSet[str]) -> None:
@@ -64,20 +67,21 @@ class CauseIndex:
             rule: [(there, by) for rules, by in CAUSES.get(rule, ()) if (there := present & rules)]
             for rule in present
         }
-        blamed = {
-            rule for causes in self._causes.values() for there, _ in causes for rule in there
-        }
-        self._blamed = blamed | ROOTS if present & DELAYS else blamed
+        self._blamed: dict[str, set[By]] = {}  # what effects have in common with each cause
+        for there, by in chain.from_iterable(self._causes.values()):
+            for rule in there:
+                self._blamed.setdefault(rule, set()).add(by)
+        for rule in present & ROOTS if present & DELAYS else ():
+            self._blamed.setdefault(rule, set()).add("lock")
         self._by: dict[tuple[By, object], list[Finding]] = {}
         self._is_sorted: set[tuple[By, object]] = set()
 
     def file(self, finding: Finding) -> None:
         """Index a finding if it may be a cause; a C1 note is not one."""
         is_hint = finding.confidence == "C1" and finding.severity == "info"
-        if finding.rule in self._blamed and not is_hint:
-            for by in get_args(By):
-                for key in _keys(finding, by):
-                    self._by.setdefault((by, key), []).append(finding)
+        for by in () if is_hint else self._blamed.get(finding.rule, ()):
+            for key in _keys(finding, by):
+                self._by.setdefault((by, key), []).append(finding)
 
     def note_cause(self, finding: Finding, ahead: WaitsAhead, causes: dict[str, str]) -> None:
         """Add the id of the finding that this one follows from, if any."""
