@@ -3,7 +3,7 @@
 import msgspec
 from model.findings.cases import ZXID, k, path_of
 from model.findings.cases import facts as orphaned
-from model.make_facts import ZK1, kazoo_name, out, own, session
+from model.make_facts import ZK1, connections, kazoo_name, out, own, row, session
 from output.stories import LATER, facts
 
 from zktop.model.examiner import Examiner
@@ -154,6 +154,15 @@ def test_a_finding_about_a_node_that_is_gone_has_the_owner_that_the_node_named()
         ("finding", "B"),
         ("finding-cleared", "B"),
     ]
+
+
+def test_a_finding_about_several_nodes_of_a_session_has_the_owner_that_they_name() -> None:
+    """A silent client with two locks; it had the address of the session."""
+    silent = row("A", quiet_ms=21_000, timeout_ms=30_000)
+    tables = connections(ZK1, silent, row("B"), at=LATER)
+    lines = events_of((LATER, [*facts("X x: A B ; Y x: A"), tables]))
+
+    assert [line["owner"] for line in lines if line.get("rule") == "S3"] == ["A"]
 
 
 def test_a_finding_after_the_connection_was_lost_has_the_time_of_its_data() -> None:

@@ -216,7 +216,8 @@ def _owner(finding: Finding, report: Report) -> str | None:
     session = _only(finding.sessions)
     if session is None:
         return None
-    member = _member(report, finding.lock, _only(finding.nodes)) if finding.lock else None
+    node = next(iter(finding.nodes), None)  # the first node is in the main lock
+    member = _member(report, finding.lock, node) if finding.lock else None
     return report.owner_name(session, member.label if member is not None else None)
 
 
