@@ -74,6 +74,13 @@ def test_one_way_out_has_waited_the_least(state: str, actor: str) -> None:
     assert ways[0].actor == actor
 
 
+def test_a_client_that_waits_for_itself_is_compared_with_no_other() -> None:
+    """It alone "has waited the least": so it has waited the longest, too."""
+    (way,) = only("X rw: A.R@1 A.W@2 ; Y x: B@3 C@4").ways_out
+
+    assert (way.actor, way.why) == ("A", "holds one lock")
+
+
 def test_a_disconnected_client_is_the_first_way_out() -> None:
     """Its session expires by itself, although another client has waited less."""
     ways = only(RING, cut_off={"A"}).ways_out

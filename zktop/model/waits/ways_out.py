@@ -66,7 +66,8 @@ def ways_out(
     ranked = sorted(
         costs, key=lambda a: (fails[a], a not in cut_off, costs[a][0], -frees[a], costs[a][1], a)
     )
-    youngest = _newest_waiter(stuck_core.core)
+    has_others = len(stuck_core.core.actors) > 1
+    youngest = _newest_waiter(stuck_core.core) if has_others else None
     whys = {a: _why(costs[a][0], is_youngest=a == youngest) for a in ranked}
     return tuple(_way(a, names, _EXPIRES if a in cut_off else whys[a], frees[a]) for a in ranked)
 
