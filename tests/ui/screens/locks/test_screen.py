@@ -76,7 +76,7 @@ async def test_many_locks_are_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def test_a_changed_lock_changes_its_row() -> None:
-    """At once: the order may wait, values do not."""
+    """At once after a quiet time: the order may wait, values do not."""
     first, second = frames((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
     app = app_of(first)
     async with app.run_test(size=WIDE) as pilot:
@@ -86,6 +86,22 @@ async def test_a_changed_lock_changes_its_row() -> None:
 
         assert "X api-1" in before
         assert "X api-2" in after
+
+
+async def test_rows_that_change_all_the_time_are_drawn_less_often_than_events(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A reader could not follow them."""
+    monkeypatch.setattr("zktop.ui.screens.locks.screen.READABLE_S", 60.0)
+    first, second = frames((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
+    app = app_of(first)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        app.feed.send(second)  # type: ignore[attr-defined]  # the feed of a test
+        lines = await settled(pilot)
+
+        assert any("X api-1" in line for line in panel(lines, "Locks"))
+        assert any("api-1 released" in line for line in panel(lines, "Events"))
 
 
 async def test_rows_keep_their_places_right_after_a_key(
