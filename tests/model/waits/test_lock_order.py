@@ -48,6 +48,30 @@ def test_the_odd_one_out_goes_against_the_majority():
     assert made.odd_one_out == ("B",)
 
 
+def test_the_odd_one_out_of_two_clients_with_one_name_has_its_session():
+    """As in the sentence: the name alone stands for both."""
+    again = "orders rw: A.W@3 ; stock x: A@4"
+    (made,) = found(ONE, again, OTHER, A=OrderActor("A", "web"), B=OrderActor("B", "web"))
+
+    assert made.majority == "/orders before /stock (2 of 3 times)"
+    assert made.odd_one_out == ("web …B",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("0x100000d0d270000", "0x100000d0d270001", ("web …0001", "web …0000")),
+        ("0x100000d0d270000", "0x200000d0d280000", ("web {B}", "web {A}")),
+    ],
+    ids=["of one server", "the first ones of two servers"],
+)
+def test_clients_with_one_name_are_told_apart(first: str, second: str, shown: tuple[str, str]):
+    """By the last digits of their sessions, or by all: each server counts from 0."""
+    (made,) = found(ONE, OTHER, A=OrderActor(first, "web"), B=OrderActor(second, "web"))
+
+    assert made.actors == tuple(name.format(A=first, B=second) for name in shown)
+
+
 def test_no_order_is_usual_if_both_are_as_frequent():
     """Half of the times is no majority."""
     (made,) = found(ONE, OTHER)

@@ -9,6 +9,7 @@ from zktop.model.client_names import LAST_DIGITS
 from zktop.model.facts import Session
 from zktop.model.format import short
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
 
 _NODES: Final = {
@@ -44,12 +45,21 @@ class ActorNames:
         return self._clients.get(actor, (Text(""), Text("")))[1]
 
     def unique(self, actors: list[str]) -> dict[str, Text]:
-        """The names of these actors; those with equal names get the last digits of their ids."""
+        """The names of these actors; equal ones with the last digits of their ids, or all digits.
+
+        Sessions of several servers may have equal last digits: each server counts from 0.
+        """
         names = {actor: self.name(actor) for actor in actors}
+        sessions = {actor: session for actor in actors if (session := session_of(actor))}
         number = Counter(names.values())
-        return {
-            actor: name
-            if number[name] == 1 or (session := session_of(actor)) is None
-            else Text(f"{name} …{session & LAST_DIGITS:04x}")
-            for actor, name in names.items()
-        }
+        alike = Counter((names[actor], one & LAST_DIGITS) for actor, one in sessions.items())
+        unique: dict[str, Text] = {}
+        for actor, name in names.items():
+            session = sessions.get(actor)
+            if session is None or number[name] == 1:
+                unique[actor] = name
+            elif alike[name, session & LAST_DIGITS] == 1:
+                unique[actor] = Text(f"{name} …{session & LAST_DIGITS:04x}")
+            else:
+                unique[actor] = Text(f"{name} {session_text(session)}")
+        return unique

@@ -72,7 +72,7 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
     soft = is_soft(cycle)
     names = _display_names(cycle)
     doubtful = [owner for owner, s in zip(names, cycle, strict=True) if s.asker.is_concurrent]
-    majority, odd = _majority(cycle, known)
+    majority, odd = _majority(cycle, names, known)
     return Inversion(
         id=name,
         rule=rule,
@@ -114,7 +114,9 @@ def missed_by(cycle: Cycle) -> int | None:
     return max(0, max(starts) - min(known)) if known and len(known) == len(ends) else None
 
 
-def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]]:
+def _majority(
+    cycle: Cycle, names: tuple[str, ...], known: LockOrderGraph
+) -> tuple[str, tuple[str, ...]]:
     """The usual order of two locks, and the owners that take them the other way."""
     if len(cycle) != 2 or cycle[0].held.vertex == cycle[0].wanted.vertex:  # noqa: PLR2004 - a pair
         return "", ()
@@ -125,7 +127,13 @@ def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]
     total = usual.count + rare.count
     locks = {sample.held.vertex: fold_path(lock_path(sample.held.lock)) for sample in cycle}
     order = f"{locks[usual.held]} before {locks[usual.wanted]}"
-    return f"{order} ({usual.count} of {total} times)", tuple(sorted(rare.by_owner))
+    shown = {
+        sample.asker.owner: name
+        for sample, name in zip(cycle, names, strict=True)
+        if sample.held.vertex == rare.held
+    }
+    odd = tuple(sorted(shown.get(owner, owner) for owner in rare.by_owner))
+    return f"{order} ({usual.count} of {total} times)", odd
 
 
 def _display_names(cycle: Cycle) -> tuple[str, ...]:
