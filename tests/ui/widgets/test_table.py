@@ -314,6 +314,17 @@ async def test_a_path_gets_its_cells_back_once_a_long_name_is_gone(
     assert late.startswith("…/long/path/of/a/lock ann")
 
 
+async def test_a_column_without_a_share_of_its_own_takes_cells_that_a_name_leaves() -> None:
+    """Instead of a cut text: a whole id of a session is rare, and needs more cells than others."""
+    name = Column[Item]("NAME", 8, lambda _: line("ann"), share=1)
+    number = Column[Item]("ID", 7, lambda item: line(item.name), keeps_end=True)
+    table = Table([name, number], lambda item: item.name)
+    async with TableApp(table).run_test(size=(30, HEIGHT)) as pilot:
+        table.show([Item("0x100000d0d270000")])
+
+        assert (await screen(pilot))[1].split() == ["ann", "0x100000d0d270000"]
+
+
 @pytest.mark.parametrize(
     ("name", "cells", "shown"),
     [("/" + "漢" * 30, 20, "…" + "漢" * 9 + " "), ("/locks/漢字漢字/a", 9, "…字漢字/a")],

@@ -323,7 +323,7 @@ class Table(Canvas, Generic[R]):
         for column, cells in self._fitting(width):
             drawn = self._cell(column, row)
             needed = width_of(drawn)
-            if column.share:
+            if column.share or column.keeps_end:
                 for widest in (self._needed, self._recent):
                     widest[column.name] = max(needed, widest.get(column.name, 0))
             room = cells - needed

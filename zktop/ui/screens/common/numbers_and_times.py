@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from zktop.model.facts import DAY_MS, MINUTE_MS, SECOND_MS, Millis, Session
+from zktop.model.facts import DAY_MS, MINUTE_MS, SECOND_MS, Millis
 from zktop.model.format import clock, fold_name, iso, several, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
-from zktop.model.session_ids import session_text
 
 MODE_WORDS: Final[Mapping[LockMode, str]] = {  # after the name of a lock
     "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
@@ -56,16 +55,6 @@ def on_its_day(time: str, at: Millis, *others: Millis) -> str:
     """
     day = iso(at)[:10]
     return time if all(iso(other)[:10] == day for other in others) else f"{day} {time}"
-
-
-def short_id(session: Session, digits: int = 4) -> str:
-    """Return the end of a session's id; all sessions of a server share the beginning.
-
-    >>> short_id(0x100000d0d270000), short_id(0x1f)
-    ('0x…0000', '0x1f')
-    """
-    text = session_text(session)
-    return text if len(text) <= digits + len("0x…") else f"0x…{text[-digits:]}"
 
 
 def frequent_names(names: Sequence[str], most: int) -> str:

@@ -12,7 +12,7 @@ from zktop.model.lock_view import Contender
 from zktop.model.locks.lock import Lock
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
-from zktop.ui.screens.common.numbers_and_times import age, elapsed, short_id, with_spaces
+from zktop.ui.screens.common.numbers_and_times import age, elapsed, with_spaces
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line
@@ -107,7 +107,7 @@ def _where(detail: LockDetail, one: Contender) -> str:
     if one.session is None:
         return "no session: its node stays when the client dies" if one.is_ownerless else ""
     address = client_address(detail.report.ensemble, one.session)
-    return f"{short_id(one.session)} {address}".rstrip()
+    return f"{detail.queue.short_ids.of(one.session)} {address}".rstrip()
 
 
 def _held(detail: LockDetail, one: Contender) -> Line:

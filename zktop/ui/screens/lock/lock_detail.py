@@ -15,6 +15,7 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.screens.common.short_ids import ShortIds
 from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs
 from zktop.ui.view_state import ViewState
 
@@ -41,6 +42,12 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
     def position(self) -> dict[str, int]:
         """Position of each node, and of each session that only watches, by `name`."""
         return {self.name(place): place for place in range(len(self))}
+
+    @cached_property
+    def short_ids(self) -> ShortIds:
+        """The ids of its sessions as tables show them."""
+        owners = (member.owner for member in self.members)
+        return ShortIds((*filter(None, owners), *self.watchers))
 
     @cached_property
     def held_runs(self) -> list[ModeRun]:

@@ -14,7 +14,7 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import LANE, margin
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
-from zktop.ui.screens.common.numbers_and_times import age, elapsed, short_id, with_spaces
+from zktop.ui.screens.common.numbers_and_times import age, elapsed, with_spaces
 from zktop.ui.screens.lock.queue_summary import position_ranges
 from zktop.ui.screens.lock.rows import QueueRow, index_of
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line, width_of
@@ -122,7 +122,7 @@ def session(row: QueueRow) -> Line:
     """SESSION: the end of the session id; the pane below shows the whole id."""
     if row.is_group or row.session is None:
         return () if row.is_group else DASH
-    return line((short_id(row.session), "dim"))
+    return line((row.detail.queue.short_ids.of(row.session), "dim"))
 
 
 def client(row: QueueRow) -> Line:
@@ -323,7 +323,7 @@ COLUMNS: Final = (
     Column[QueueRow]("SEQ", 10, sequence, rank=4, cuts_middle=lambda _: True),
     Column[QueueRow]("M", 1, mode),
     Column[QueueRow]("IDENTITY", 13, identity, share=3, cuts_middle=lambda row: not row.is_group),
-    Column[QueueRow]("SESSION", 7, session, rank=3),
+    Column[QueueRow]("SESSION", 7, session, rank=3, keeps_end=True),
     Column[QueueRow]("CLIENT", 21, client, rank=5, share=1),
     Column[QueueRow]("AGE", 7, age_of, at_right=True),
     Column[QueueRow]("BLOCKED BY", 13, blocked_by, rank=2, share=1),

@@ -12,7 +12,8 @@ from zktop.model.findings.finding import ABANDONED, ASLEEP
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member, Target, absolute_path
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.numbers_and_times import large_count, not_woken, short_id, with_spaces
+from zktop.ui.screens.common.numbers_and_times import large_count, not_woken, with_spaces
+from zktop.ui.screens.common.short_ids import ShortIds
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging_lines, line
 
@@ -147,7 +148,7 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
     members = detail.queue.members
     woken = _named(detail, (members[at] for at in wake.waiters))
     clients = woken or (large_count(number, "session") if number else "")
-    others = " ".join(map(short_id, wake.others[:2]))
+    others = " ".join(map(ShortIds(wake.others).of, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
     drawn = line(
         (f"  {wake.place:>3} ", "dim"),

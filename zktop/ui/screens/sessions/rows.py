@@ -1,12 +1,12 @@
 """All sessions as rows, updated from each report: locks, connection, risk and packet rate."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Session
+from zktop.model.facts import Millis, Session
 from zktop.model.format import fold_name
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
@@ -15,11 +15,13 @@ from zktop.model.world.tables_of_all_servers import ExpiryWindow
 from zktop.model.world.tables_of_one_server import Presence
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.screens.common.live_rows import LiveRows
+from zktop.ui.screens.common.short_ids import ShortIds
 from zktop.ui.screens.sessions.directory import NO_LOCKS, SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, SessionRisks
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
+ID_DIGITS: Final = 5  # of a session's id; here are more sessions than in one lock
 ROWS_AT_ONCE: Final = 300  # some 3 ms
 MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; further ones do not make it more urgent
 
@@ -45,6 +47,11 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
     def growth(self) -> int:
         """The order does not depend on the time."""
         return 0
+
+    @property
+    def short_id(self) -> str:
+        """As many digits of its id as tell it apart from the other sessions."""
+        return self.sessions.short_ids.of(self.session)
 
     @property
     def report(self) -> Report:
@@ -158,6 +165,7 @@ class SessionRows(LiveRows[SessionRow]):
         self.risks = SessionRisks(self.directory)
         self.rates = PacketRates()
         self.connected: set[Session] = set()  # without zktop's own session
+        self.short_ids = ShortIds(digits=ID_DIGITS)
 
     @property
     def shown(self) -> Report:
@@ -184,6 +192,17 @@ class SessionRows(LiveRows[SessionRow]):
             if number % ROWS_AT_ONCE == 0:
                 yield
         self.has_changed |= bool(changed)
+
+    def put(self, row: SessionRow, at: Millis | None = None) -> None:
+        if row.session not in self.rows:
+            self.short_ids.add(row.session)
+        super().put(row, at)
+
+    def remove(self, key: Hashable) -> SessionRow | None:
+        row = super().remove(key)
+        if row is not None:
+            self.short_ids.remove(row.session)
+        return row
 
     def set_grouped(self, *, on: bool) -> None:
         """List every session, or only those with locks or risks, in groups."""

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from zktop.model.format import count
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.numbers_and_times import per_second, short_id, sort_value, with_spaces
+from zktop.ui.screens.common.numbers_and_times import per_second, sort_value, with_spaces
 from zktop.ui.screens.sessions import server_rows
 from zktop.ui.screens.sessions.contact_bar import silence_bar, time_left
 from zktop.ui.screens.sessions.risks import RISKS
@@ -180,8 +180,8 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("RISK", 4, _risk, lambda row: RISKS.index(row.risk.level),
            title="Risk of trouble",
            about="How likely the session is to cause trouble: HIGH, MED or LOW. NOTE says why."),
-    Column("SESSION", 8, lambda row: line(short_id(row.session, 5)), lambda row: row.session,
-           title="Session id", about="The last digits of the session's id."),
+    Column("SESSION", 8, lambda row: line(row.short_id), lambda row: row.session,
+           keeps_end=True, title="Session id", about="The last digits of the session's id."),
     Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2,
            cuts_middle=lambda _: True,
            title="Name of the client", about="The name of the client, unique among all sessions."),
