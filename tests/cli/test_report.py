@@ -20,7 +20,7 @@ def test_the_format_follows_from_the_name_of_the_file(zktop: Zktop, tmp_path: Pa
     """The JSON fits the schema; without a file, Markdown goes to stdout."""
     code, out, err = zktop("report", *DEMO, "-o", "a.json")
     assert (code, out) == (0, "")
-    assert err.startswith("a.json: 1 deadlock, 2 other findings. Clients waited 164 s in all;")
+    assert err.startswith("a.json: 1 deadlock, 2 other findings. Clients waited 2m43s in all;")
     schema = json.loads(zktop("schema", "report")[1])
     jsonschema.validate(json.loads((tmp_path / "a.json").read_text()), schema)
 

@@ -18,7 +18,7 @@ def test_it_has_the_verdict_the_end_and_the_sums() -> None:
     assert "## Deadlock #1 (cycle, confirmed)" in text
     assert "bob waits for /locks/traffic/orders." in text
     assert "How it ended: bob gave up or closed its session." in text
-    assert "| bob (127.0.0.1:41804) | 44.7 s | 42.5 s |" in text
+    assert "| bob (127.0.0.1:41804) | 44.7s | 42.5s |" in text
     assert "* 100 % of the time." in text
 
 

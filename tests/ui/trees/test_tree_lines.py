@@ -145,7 +145,7 @@ def test_the_holder_of_a_single_node_blocks_those_that_watch_it() -> None:
     assert view is not None
     assert view.watch_check.watchers_waiting
     assert "  who is blocking  1 blocker" in listed
-    assert "blocks 1  (≥0 s in total)" in overview_of(frame.report)
+    assert "blocks 1  (≥0s in total)" in overview_of(frame.report)
     assert f"└─ {PATH} ◀ 1 waiter" in overview_of(frame.report)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.format import clock, count, millis, several, spoken, unblocks
+from zktop.model.format import MINUTE, clock, count, millis, several, spoken, unblocks
 from zktop.model.layouts.layout import lock_in_mode
 from zktop.model.waits.ways_out import kill_or_wait, process
 from zktop.output.period.period_schema import (
@@ -151,17 +151,16 @@ def percent(share: float) -> str:
 
 
 def amount(seconds: float, bound: str = "exact") -> str:
-    """Format seconds; a lower bound gets a sign.
+    """Format a sum of durations, to three digits below a minute; a lower bound gets a sign.
 
-    >>> amount(22.587), amount(12_345, "at-least"), amount(0)
-    ('22.6 s', '≥ 12 345 s', '0')
+    >>> amount(22.587), amount(0.5), amount(86_465, "at-least"), amount(0)
+    ('22.6s', '0.50s', '≥ 1d00h', '0')
     """
     sign = "≥ " if bound == "at-least" else ""
     if not seconds:
         return f"{sign}0"
-    places = 0 if seconds >= 100 else 1 if seconds >= 1 else 2  # noqa: PLR2004  three digits
-    digits = f"{seconds:,.{places}f}"
-    return f"{sign}{digits.replace(',', ' ')} s"
+    short = f"{seconds:.1f}s" if seconds >= 1 else f"{seconds:.2f}s"
+    return f"{sign}{short if seconds < MINUTE else spoken(seconds)}"
 
 
 def charge(one: ChargeJson) -> str:
@@ -170,7 +169,7 @@ def charge(one: ChargeJson) -> str:
         return amount(one.at_most_s)
     if not one.at_least_s:
         return f"at most {amount(one.at_most_s)}"
-    return f"{amount(one.at_least_s).removesuffix(' s')} to {amount(one.at_most_s)}"
+    return f"{amount(one.at_least_s)} to {amount(one.at_most_s)}"
 
 
 def _time(text: str, day: str) -> str:

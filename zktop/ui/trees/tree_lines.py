@@ -10,7 +10,13 @@ from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_of_deadlock
-from zktop.ui.screens.common.numbers_and_times import MODE_WORDS, age, large_count, with_spaces
+from zktop.ui.screens.common.numbers_and_times import (
+    MODE_WORDS,
+    age,
+    large_count,
+    total_wait,
+    with_spaces,
+)
 from zktop.ui.styled_text import Line, Run, fitted, line
 from zktop.ui.trees.wait_tree import ClientKind, TreeClient, TreeLock, WaitTree, overview
 from zktop.ui.view_state import Selection
@@ -123,8 +129,8 @@ class WaitTreeLines:
         if root is None:
             return ()
         bound = (">=" if self.is_ascii else "≥") if root.undated else ""
-        seconds = f"{bound}{with_spaces(root.blocked_ms // 1000)} s in total"
-        return line("   blocks ", (with_spaces(root.blocked), "waits"), (f"  ({seconds})", "dim"))
+        total = f"{total_wait(root.blocked_ms, bound)} in total"
+        return line("   blocks ", (with_spaces(root.blocked), "waits"), (f"  ({total})", "dim"))
 
     def _client(self, client: TreeClient) -> Line:
         """Return the name of a client, and its address unless that is its name."""

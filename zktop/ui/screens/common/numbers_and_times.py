@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zktop.model.facts import DAY_MS, MINUTE_MS, SECOND_MS, Millis
-from zktop.model.format import clock, fold_name, iso, several, spoken
+from zktop.model.format import clock, fold_name, iso, several, span, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
 
@@ -86,8 +86,8 @@ def per_second(rate: float | None) -> str:
     return f"{rate:.1f}" if 0 < rate < TENTHS_BELOW else f"{rate:.0f}"
 
 
-BLOCKED_CELLS: Final = 9  # of a column of blocked seconds
-WHOLE_FROM_MILLIONS: Final = 100  # larger numbers are written without a fraction
+TOTAL_WAIT_CELLS: Final = 10  # of a column of total waiting times
+DAYS_FROM_MS: Final = 1000 * DAY_MS  # longer ones are written without hours
 
 
 def with_spaces(number: int) -> str:
@@ -108,22 +108,17 @@ def large_count(number: int, noun: str) -> str:
     return f"{with_spaces(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def blocked_seconds(ms: Millis, bound: str = "") -> str:
-    """Format total waiting time in seconds, or in millions of seconds if that is too wide.
+def total_wait(ms: Millis, bound: str = "") -> str:
+    """Format the waiting time of several clients, added up; a very long one in days alone.
 
-    >>> blocked_seconds(9_998_700), blocked_seconds(12_345_678_000), blocked_seconds(0)
-    ('9 998', '12.3M', '0')
-    >>> blocked_seconds(1_234_567_000), blocked_seconds(1_234_567_000, "≥")
-    ('1 234 567', '≥1.2M')
+    >>> total_wait(900), total_wait(9_998_700), total_wait(86_465_000, "≥")
+    ('0s', '2h46m', '≥1d00h')
+    >>> total_wait(123_456_789_000_000)
+    '1428898d'
     """
-    seconds = ms // 1000
-    text = f"{bound}{with_spaces(seconds)}"
-    if len(text) <= BLOCKED_CELLS:
-        return text
-    millions = seconds / 1_000_000
-    return (
-        f"{bound}{millions:.1f}M" if millions < WHOLE_FROM_MILLIONS else f"{bound}{millions:.0f}M"
-    )
+    if ms < SECOND_MS:
+        return f"{bound}0s"
+    return f"{bound}{span(ms) if ms < DAYS_FROM_MS else f'{ms // DAY_MS}d'}"
 
 
 TEN_S_MS = 10 * SECOND_MS

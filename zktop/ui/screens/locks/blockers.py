@@ -20,7 +20,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
-from zktop.ui.screens.common.numbers_and_times import BLOCKED_CELLS, blocked_seconds
+from zktop.ui.screens.common.numbers_and_times import TOTAL_WAIT_CELLS, total_wait
 from zktop.ui.styled_text import Line, cut_middle, fitted, joined, line, right_aligned
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
@@ -30,7 +30,6 @@ PAIR: Final = 2
 MIN_NAME_CELLS: Final = 8  # of one name among several
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
-TOTAL_CELLS: Final = BLOCKED_CELLS + 1
 NARROW, MEDIUM, WIDE = 38, 76, 100  # cells of the line
 
 
@@ -178,8 +177,8 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
     ]
     if width >= NARROW:
         cells.append(right_aligned(line(str(one.blocked)), 7))
-    total = line(blocked_seconds(one.blocked_ms, bound))
-    cells.append(right_aligned(total, TOTAL_CELLS))
+    total = line(total_wait(one.blocked_ms, bound))
+    cells.append(right_aligned(total, TOTAL_WAIT_CELLS))
     if width >= MEDIUM:
         cells.append(line((one.why, one.ink)))
     return joined(cells)
@@ -187,7 +186,7 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
 
 def _client_cells(width: int) -> int:
     if width < NARROW:
-        return max(8, width - 7 - TOTAL_CELLS)
+        return max(8, width - 7 - TOTAL_WAIT_CELLS)
     if width < MEDIUM:
-        return width - 16 - TOTAL_CELLS
+        return width - 16 - TOTAL_WAIT_CELLS
     return WHO_CELLS if width < WIDE else WIDE_WHO_CELLS

@@ -7,7 +7,7 @@ from typing import Final
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import count
 from zktop.ui.screens.common.lock_status import FREE
-from zktop.ui.screens.common.numbers_and_times import blocked_seconds
+from zktop.ui.screens.common.numbers_and_times import total_wait
 from zktop.ui.screens.locks.lock_row import KIND_NAMES, LockRow
 from zktop.ui.styled_text import Line, Run, joined, line
 from zktop.ui.widgets.table import RowGroup
@@ -42,9 +42,9 @@ class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
         return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def seconds_cell(blocked_ms: Millis) -> Line:
-    """Draw waiting time in seconds."""
-    return (Run(blocked_seconds(blocked_ms), "plain" if blocked_ms >= SECOND_MS else "dim"),)
+def total_wait_cell(blocked_ms: Millis) -> Line:
+    """Draw how long clients have waited, added up."""
+    return (Run(total_wait(blocked_ms), "plain" if blocked_ms >= SECOND_MS else "dim"),)
 
 
 GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
@@ -53,7 +53,7 @@ GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
     "KIND": lambda group: line((KIND_NAMES.get(group.kind, group.kind), "dim")),
     "HOLDER": lambda group: line((f"{group.held} held", "holds" if group.held else "dim")),
     "QUEUE": lambda group: line(("?", "unknown") if group.has_unknown else ("0", "dim")),
-    "TOTAL WAIT": lambda group: seconds_cell(group.blocked_ms),
+    "TOTAL WAIT": lambda group: total_wait_cell(group.blocked_ms),
 }
 
 

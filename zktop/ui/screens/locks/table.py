@@ -12,8 +12,8 @@ from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.graphs import bar, sparkline
 from zktop.ui.screens.common.lock_status import state_cell
-from zktop.ui.screens.common.numbers_and_times import BLOCKED_CELLS, age, per_second
-from zktop.ui.screens.locks.groups import GROUP_CELLS, seconds_cell
+from zktop.ui.screens.common.numbers_and_times import TOTAL_WAIT_CELLS, age, per_second
+from zktop.ui.screens.locks.groups import GROUP_CELLS, total_wait_cell
 from zktop.ui.screens.locks.lock_row import KIND_NAMES, LockRow
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, line
 from zktop.ui.widgets.panel import Panel
@@ -108,7 +108,7 @@ class LockCells:
         blocked_ms = row.blocked_ms(self.report.now)
         if blocked_ms is None:
             return DASH if row.lock.has_standbys else UNKNOWN
-        return seconds_cell(blocked_ms)
+        return total_wait_cell(blocked_ms)
 
     def holds(self, row: LockRow) -> Line:
         usual = row.history.usual_hold
@@ -178,9 +178,9 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                at_right=True, descending=True, needs=WIDE,
                title="Oldest wait",
                about="How long the oldest waiter has waited."),
-        Column("TOTAL WAIT", BLOCKED_CELLS + 1, cells.blocked, blocked,
+        Column("TOTAL WAIT", TOTAL_WAIT_CELLS, cells.blocked, blocked,
                at_right=True, rank=3, descending=True, needs=WIDE,
-               title="Sum of all waits, in seconds",
+               title="Sum of all waits",
                about="How long all clients have waited for this lock, added up."),
         Column("REQ/s", 5, cells.rate, rate, at_right=True, rank=7,
                descending=True, needs=WIDE,

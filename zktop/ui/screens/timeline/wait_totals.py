@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.states import LockState
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.numbers_and_times import age, with_spaces
+from zktop.ui.screens.common.numbers_and_times import age, total_wait
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.time_axis import TimeWindow
@@ -31,10 +31,10 @@ def wait_totals(
     """Draw the total wait for each lock within the window, and the longest ongoing wait."""
     paths = [path for path in paths if not _has_standbys(report, path)]
     labels = brief_paths(paths)
-    blocked = {path: blocked_ms(tape, path, window) // 1000 for path in paths}
+    blocked = {path: blocked_ms(tape, path, window) for path in paths}
     drawn = [
-        line(f"{labels[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
-        for path, seconds in blocked.items()
+        line(f"{labels[path]} ", (total_wait(ms), "waits" if ms >= SECOND_MS else "dim"))
+        for path, ms in blocked.items()
     ]
     longest = min(_ongoing_waits(paths, report, is_ascii=is_ascii), default=None)
     wait = (
@@ -47,7 +47,7 @@ def wait_totals(
         if longest
         else []
     )
-    return [joined([line(("TOTAL WAIT in view (s)", "title")), *drawn, *wait])] if drawn else []
+    return [joined([line(("TOTAL WAIT in view", "title")), *drawn, *wait])] if drawn else []
 
 
 def _has_standbys(report: Report, path: Text) -> bool:
