@@ -216,9 +216,22 @@ def _owner(finding: Finding, report: Report) -> str | None:
     session = _only(finding.sessions)
     if session is None:
         return None
-    node = next(iter(finding.nodes), None)  # the first node is in the main lock
-    member = _member(report, finding.lock, node) if finding.lock else None
-    return report.owner_name(session, member.label if member is not None else None)
+    return report.owner_name(session, _label(finding, session, report))
+
+
+def _label(finding: Finding, session: Session, report: Report) -> Text | None:
+    """Return the label of its first node, which is in the main lock, or was in an earlier one."""
+    view = report.view(finding.lock) if finding.lock else None
+    node = next(iter(finding.nodes), None)
+    if view is None or node is None:
+        return None
+    member, past = view.lock.member(node), view.history
+    if member is not None and member.owner == session:
+        return member.label
+    left = (*past.last_holders, *past.former_members)
+    return next(
+        (one.label for one in reversed(left) if (one.node, one.session) == (node, session)), None
+    )
 
 
 def _only_in_second(first: dict[str, T], second: dict[str, T]) -> list[T]:

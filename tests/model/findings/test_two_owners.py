@@ -6,6 +6,7 @@ from model.findings.cases import (
     PATH,
     SECOND,
     At,
+    all_rules,
     connected,
     ctx,
     curator,
@@ -157,20 +158,29 @@ def test_s4_is_quiet_when(children: tuple[At, ...]) -> None:
     assert not found("S4", downgrade(*children))
 
 
-def robbed(*, ended: str = "released", cxid: int = 1, ago: int = 20 * SECOND) -> LockContext:
+def robbed(
+    *,
+    ended: str = "released",
+    cxid: int = 1,
+    ago: int = 20 * SECOND,
+    place: str = "former_members",
+) -> LockContext:
     """Alice's node vanished; her request counter was 1 a minute ago."""
     tables = (
         connected("alice", at=NOW - MINUTE, last_cxid=1),
         connected("alice", last_cxid=cxid),
     )
-    past = history(former_members=(gone("alice", 90, ended, ago=ago),))
+    past = history(**{place: (gone("alice", 90, ended, ago=ago),)})
     return ctx(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables))
 
 
-def test_s5_fires_for_an_owner_whose_node_went_without_its_doing() -> None:
-    """It has made no request, so it released nothing: a hint."""
-    finding = only("S5", robbed())
+@pytest.mark.parametrize("place", ["former_members", "last_holders"])
+def test_s5_fires_for_an_owner_whose_node_went_without_its_doing(place: str) -> None:
+    """It has made no request, so it released nothing: a hint; also if the lock is a new one."""
+    case = robbed(place=place)
+    finding = only("S5", case)
 
+    assert "S5" in all_rules(case)
     assert "alice lost /locks/orders at" in finding.sentence
     assert finding.confidence == "C1"
 

@@ -470,6 +470,47 @@ def test_a_lock_falls_with_its_members() -> None:
     assert watcher.histories.of("/orders").vanished_with == (NOW + 1_000, 2)
 
 
+def test_a_lock_falls_with_members_that_were_deleted_a_moment_before() -> None:
+    """A recursive delete deletes the children one by one, and a look may fall in between."""
+    root = Root()
+    alice, bob = root.create("alice"), root.create("bob")
+    watcher = Watcher(root)
+    root.delete(bob)
+    watcher.look(1_000)
+    root.delete(alice)
+    watcher.look(10)
+    watcher.look(10, gone=True)
+    watcher.root = Root(czxid=70)
+    watcher.look(1_000)
+    history = watcher.histories.of("/orders")
+
+    assert history.vanished_with == (NOW + 1_020, 2)
+    assert history.reaped_at is None
+    assert [one.label for one in history.last_holders] == ["alice"]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [pytest.param(0, 10, id="each in turn"), pytest.param(1, 2_000, id="long before")],
+)
+def test_a_lock_does_not_fall_with_clients_that_left_it(first: int, later: int) -> None:
+    """Released one after the other, or given up earlier: its folder was empty when it went."""
+    root = Root()
+    both = [root.create("alice"), root.create("bob")]
+    watcher = Watcher(root)
+    root.delete(both.pop(first))
+    watcher.look(1_000)
+    root.delete(both.pop())
+    watcher.look(10)
+    watcher.look(later, gone=True)
+    watcher.root = Root(czxid=70)
+    watcher.look(1_000)
+    history = watcher.histories.of("/orders")
+
+    assert history.vanished_with is None
+    assert history.reaped_at == NOW + 1_010 + later
+
+
 def test_a_root_created_again_between_two_looks() -> None:
     """Another czxid is another root: its members are others, its statistics start again."""
     root = Root()

@@ -292,7 +292,7 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     A transaction log shows which session deleted the node. Without a log, the sign is that the
     node vanished although its live session had made no request since before.
     """
-    former_members: Iterable[FormerMember] = ctx.past.former_members
+    former_members: Iterable[FormerMember] = (*ctx.past.last_holders, *ctx.past.former_members)
     if not ctx.shared.shows_connections:  # then only a transaction log can prove it
         former_members = filter(attrgetter("deleted_by"), former_members)
     for gone in former_members:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.derive_events import LockLog
-from zktop.model.history.events import Event
+from zktop.model.history.events import Event, FormerMember
 from zktop.model.history.expired_sessions import ExpiryLedger, RecentExpiries
 from zktop.model.history.lock_change import (
     ChangeContext,
@@ -38,6 +38,7 @@ from zktop.model.world.world import World
 
 _AT: Final = attrgetter("at")
 MAX_VANISHED_ROOTS: Final = 1_000  # remembered in case they are created again
+RECURSIVE_MS: Final[Millis] = 1_000  # a recursive delete of one lock takes no longer
 CONNECTED_STATES: Final = (None, "connected", "read-only")
 
 
@@ -214,18 +215,22 @@ class LockHistories:
         log = self._log_of(change)
         events = log.fold(change, ctx)
         if lock is None or lock.member(HERE) is None:  # else the lock was a client's own node
-            self._remember(path, lock, log.history(now_ms).generation + 1, now_ms)
+            self._remember(path, lock, log.history(now_ms), now_ms)
         self._forget(path)
         return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
 
-    def _remember(self, path: Text, lock: Lock | None, generation: int, now_ms: Millis) -> None:
+    def _remember(
+        self, path: Text, lock: Lock | None, history: LockHistory, now_ms: Millis
+    ) -> None:
         """Remember a root that vanished, in case it is created again."""
-        members = lock.size if lock else 0
-        is_full = lock is not None and bool(members or lock.family.members)
+        left = _left_with_root(history, now_ms)
+        members = (lock.size if lock else 0) + _deleted_before(left, now_ms)
+        is_full = bool(members or (lock and lock.family.members))
         self._vanished_roots[path] = RootHistory(
-            generation,
+            history.generation + 1,
             reaped_at=None if is_full else now_ms,
             vanished_with=(now_ms, members) if members else None,
+            last_holders=tuple(one for one in left if one.ending != "abandoned"),
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
             del self._vanished_roots[next(iter(self._vanished_roots))]
@@ -310,3 +315,19 @@ def _is_unread(change: LockChange) -> bool:
 def _without_events(now_ms: Millis, first: FirstLook) -> LockHistory:
     """The history of a lock without events; most locks of one look share it."""
     return LockHistory(at=now_ms, first_look=first)
+
+
+def _left_with_root(history: LockHistory, vanished_at: Millis) -> list[FormerMember]:
+    """The members that left as the root vanished, or a moment before it."""
+    start = vanished_at - RECURSIVE_MS
+    return [one for one in history.former_members if one.gone_at >= start]
+
+
+def _deleted_before(left: Iterable[FormerMember], vanished_at: Millis) -> int:
+    """The number of members that a recursive delete took before the last look.
+
+    Clients that release a lock in turn, and then delete its folder, leave no waiter behind that
+    gave up a moment before.
+    """
+    before = [one for one in left if one.gone_at < vanished_at]
+    return len(before) if any(one.ending == "abandoned" for one in before) else 0

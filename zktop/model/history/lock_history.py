@@ -44,6 +44,7 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
     vanished_with: tuple[Millis, int] | None = None  # when it vanished, with how many members
+    last_holders: tuple[FormerMember, ...] = ()  # of the znode before: they lost it as it vanished
 
 
 class UsualHold(NamedTuple):
