@@ -67,6 +67,10 @@ LOOKALIKES: Final = str.maketrans(
         "⏎": "<",
         "µ": "u",
         "\xa0": " ",
+        **{  # graphs: the height of the higher of two columns of dots
+            chr(0x2800 + dots): " .:|#"[max((dots & 0x47).bit_count(), (dots & 0xB8).bit_count())]
+            for dots in range(0x100)
+        },
     }
 )
 _BOX_FIRST, _BOX_LAST = "\u2500", "\u257f"
@@ -75,8 +79,8 @@ _BOX_FIRST, _BOX_LAST = "\u2500", "\u257f"
 def to_ascii(text: str) -> str:
     """Replace each character that is not ASCII with a similar one of the same width.
 
-    >>> to_ascii("é→… ╭─╮ 漢 ⣿")
-    'e>~ +-+ ?? ?'
+    >>> to_ascii("é→… ╭─╮ 漢 ⢀⣴⣿")
+    'e>~ +-+ ?? .|#'
     """
     if text.isascii():
         return text

@@ -16,7 +16,6 @@ DOTS: Final = 4  # in the height of a cell
 LEFT_DOTS: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # the lowest 0 to 4 dots of a column
 RIGHT_DOTS: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 BRAILLE: Final = 0x2800
-ASCII_DOTS: Final = " .:|#"  # the same heights, for terminals without UTF-8
 BAR: Final = "▏▎▍▌▋▊▉█"
 MIN_TOP: Final = 4  # clients in a full column, at least: one client must not look like many
 HEAT: Final[tuple[Ink, ...]] = ("medium", "warm", "hot", "high")  # for graphs in which high is bad
@@ -32,7 +31,6 @@ def area(
     height: int = 1,
     top: float,
     inks: Sequence[Ink] = ("plain",),
-    is_ascii: bool = False,
 ) -> list[Line]:
     """Draw values as an area, the newest at the right edge; unknown values leave gaps.
 
@@ -41,16 +39,14 @@ def area(
     >>> from zktop.ui.styled_text import text_of
     >>> text_of(area([0, 1, 2, 3, 4, 4], 4, top=4)[0])
     ' ⢀⣴⣿'
-    >>> text_of(area([1, None, 4, 4], 2, top=4, is_ascii=True)[0])
-    '.#'
+    >>> text_of(area([1, None, 4, 4], 2, top=4)[0])
+    '⡀⣿'
     """
     shown: list[float | None] = list(values[-2 * width :]) if width else []
     shown[:0] = [None] * (2 * width - len(shown))
     total = DOTS * height
     levels = [_level(one, top, total) for one in shown]
-    return [
-        _row(levels, DOTS * row, total, inks, is_ascii=is_ascii) for row in reversed(range(height))
-    ]
+    return [_row(levels, DOTS * row, total, inks) for row in reversed(range(height))]
 
 
 def _level(value: float | None, top: float, total: int) -> int:
@@ -60,59 +56,47 @@ def _level(value: float | None, top: float, total: int) -> int:
     return max(1, min(total, round(value / top * total)))
 
 
-def _row(
-    levels: Sequence[int], below: int, total: int, inks: Sequence[Ink], *, is_ascii: bool
-) -> Line:
+def _row(levels: Sequence[int], below: int, total: int, inks: Sequence[Ink]) -> Line:
     """Return one line of an area, `below` dots above its base."""
     drawn: list[tuple[Ink, str]] = []
     for left, right in zip(levels[::2], levels[1::2], strict=True):
         most = max(left, right)
         ink = inks[max(0, min(most, below + DOTS) - 1) * len(inks) // total]
-        drawn.append((ink, _cell(left - below, right - below, is_ascii=is_ascii)))
+        drawn.append((ink, _cell(left - below, right - below)))
     return _grouped(drawn)
 
 
 @lru_cache(MAX_CACHED)
-def _cell(left: int, right: int, *, is_ascii: bool) -> str:
+def _cell(left: int, right: int) -> str:
     left, right = max(0, min(DOTS, left)), max(0, min(DOTS, right))
-    if is_ascii:
-        return ASCII_DOTS[max(left, right)]
     return chr(BRAILLE + LEFT_DOTS[left] + RIGHT_DOTS[right]) if left or right else " "
 
 
-def sparkline(
-    seconds: Sequence[int | None], now: Millis, width: int, *, is_ascii: bool = False
-) -> Line:
+def sparkline(seconds: Sequence[int | None], now: Millis, width: int) -> Line:
     """Draw the longest queue in each span of time: a dot for 0, a blank if it is unknown.
 
     Spans begin at fixed times of day, so that past columns do not change.
 
     >>> from zktop.ui.styled_text import text_of
     >>> queue = [None] * 30 + [0] * 10 + [4] * 10 + [8] * 10
-    >>> text_of(sparkline(queue, 59_000, 6)), text_of(sparkline(queue, 59_000, 6, is_ascii=True))
-    ('   ⣀⣤⣿', '   .:#')
+    >>> text_of(sparkline(queue, 59_000, 6))
+    '   ⣀⣤⣿'
     """
     span = max(1, -(-len(seconds) // (2 * width)))
     first = now // SECOND_MS - len(seconds) + 1
     begun = -(first % span)  # the oldest span begins before the first known second
-    return _sparkline(tuple(seconds), span, begun, width, is_ascii)
+    return _sparkline(tuple(seconds), span, begun, width)
 
 
 @lru_cache(MAX_CACHED)
-def _sparkline(
-    seconds: tuple[int | None, ...],
-    span: int,
-    begun: int,
-    width: int,
-    is_ascii: bool,  # noqa: FBT001  part of the cache key
-) -> Line:
+def _sparkline(seconds: tuple[int | None, ...], span: int, begun: int, width: int) -> Line:
     spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
     longest = [max(filter(None, some), default=0 if 0 in some else None) for some in spans]
     longest = [*[None] * (2 * width - len(longest)), *longest[-2 * width :]]
     top = max([SPARK_TOP, *filter(None, longest)])
     dots = [0 if one is None else max(2, -(-DOTS * one // top)) if one else 1 for one in longest]
     drawn = [
-        (SPARK_INKS[max(left, right)], _cell(left, right, is_ascii=is_ascii))
+        (SPARK_INKS[max(left, right)], _cell(left, right))
         for left, right in zip(dots[::2], dots[1::2], strict=True)
     ]
     return _grouped(drawn)

@@ -220,7 +220,7 @@ class PulsePane(Pane, can_focus=False):
         seconds = state.pulse.until(state.at or 0, SHOWN_S)
         is_live = state.feed.is_live
         each = max(1, (height - self.gutter.height) // GRAPHS)
-        lines = pulse_lines(seconds, width, each, has_load=is_live, is_ascii=state.is_ascii)
+        lines = pulse_lines(seconds, width, each, has_load=is_live)
         self.frame(FrameWords("Pulse", f"{SHOWN_S} s"))
         self.put(lines, (), (), height)
 

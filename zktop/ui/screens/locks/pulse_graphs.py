@@ -29,18 +29,13 @@ class PulseLine(NamedTuple):
 
 
 def pulse_lines(
-    seconds: Sequence[PulseSecond],
-    width: int,
-    height: int = 1,
-    *,
-    has_load: bool = True,
-    is_ascii: bool = False,
+    seconds: Sequence[PulseSecond], width: int, height: int = 1, *, has_load: bool = True
 ) -> list[Line]:
     """Draw all graphs, each `height` lines high; a recording has no figures about zktop's load."""
     room = max(0, width - LABEL_CELLS - VALUE_CELLS - 3)
     lines: list[Line] = []
     for one in _graphs(seconds, has_load=has_load):
-        drawn = _graph(one, room, height, is_ascii=is_ascii)
+        drawn = _graph(one, room, height)
         for number, piece in enumerate(drawn, start=1):
             is_last = number == height  # the name and the value are on the base of the graph
             lines.append(
@@ -55,11 +50,11 @@ def pulse_lines(
     return lines
 
 
-def _graph(one: PulseLine, room: int, height: int, *, is_ascii: bool) -> list[Line]:
+def _graph(one: PulseLine, room: int, height: int) -> list[Line]:
     top = max([MIN_TOP, *(value for value in one.values if value is not None)])
     top *= 1 if height == 1 else HEADROOM  # a constant value does not touch the graph above
     spread = _stretched(one.values, 2 * room)
-    return area(spread, room, height=height, top=top, inks=one.inks, is_ascii=is_ascii)
+    return area(spread, room, height=height, top=top, inks=one.inks)
 
 
 def _stretched(values: Sequence[float | None], number: int) -> list[float | None]:

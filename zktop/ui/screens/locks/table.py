@@ -127,7 +127,7 @@ class LockCells:
         known = self._graphs.get(row.path)
         if known is not None and known[:2] == (row, now // SECOND_MS):
             return known[2]
-        drawn = sparkline(row.recent(now), now, SPARK_CELLS, is_ascii=self.is_ascii)
+        drawn = sparkline(row.recent(now), now, SPARK_CELLS)
         if row.lock.has_standbys:
             drawn = tuple([run._replace(ink="standby") for run in drawn])
         if len(self._graphs) >= MAX_GRAPHS:

@@ -107,12 +107,12 @@ def minute_lines(
     most = max(0, room - AXIS_LINES - graph)
     others = important_clients(report, state.tape, most)
     clients = list(dict.fromkeys((*first, *others)))[:most]
-    has_waited = strips.waiting_area(state.pulse, window, 1, is_ascii=state.is_ascii)[1] > 0
+    has_waited = strips.waiting_area(state.pulse, window, 1)[1] > 0
     if not clients and not has_waited:
         return []
     graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
     height = _graph_lines(graph)
-    waiting = strips.waiting_area(state.pulse, window, height, is_ascii=state.is_ascii)
+    waiting = strips.waiting_area(state.pulse, window, height)
     drawn = _strips(state, report, window, clients, label)
     return [*drawn, *_graph(waiting, graph, label), _axis(state, window, label)]
 
@@ -128,7 +128,7 @@ def minute_lines_of_lock(
     shown = list(clients)[: max(0, room - AXIS_LINES - MIN_GRAPH_LINES)]
     graph = min(MAX_GRAPH_LINES, room - AXIS_LINES - len(shown))
     states = state.tape.tracks.lock_states(path, window.begin, window.known_end)
-    waiting = strips.queue_area(states, window, _graph_lines(graph), is_ascii=state.is_ascii)
+    waiting = strips.queue_area(states, window, _graph_lines(graph))
     drawn = _strips(state, report, window, shown, label)
     return [*drawn, *_graph(waiting, graph, label), _axis(state, window, label)]
 

@@ -159,20 +159,16 @@ def contact_strip(contacts: Iterable[Millis], window: TimeWindow, begin: Millis 
     return inked("".join(cells))
 
 
-def waiting_area(
-    pulse: Pulse, window: TimeWindow, height: int, *, is_ascii: bool
-) -> tuple[list[Line], int]:
+def waiting_area(pulse: Pulse, window: TimeWindow, height: int) -> tuple[list[Line], int]:
     """Draw how many clients waited for any lock; also return the most at one time."""
     waiting = pulse.waiting(window.begin, window.column_ms / 2, 2 * window.columns)
     most = max(filter(None, waiting), default=0)
     top = max(MIN_TOP, most)
-    return area(
-        waiting, window.columns, height=height, top=top, inks=HEAT, is_ascii=is_ascii
-    ), most
+    return area(waiting, window.columns, height=height, top=top, inks=HEAT), most
 
 
 def queue_area(
-    states: Sequence[LockState], window: TimeWindow, height: int, *, is_ascii: bool
+    states: Sequence[LockState], window: TimeWindow, height: int
 ) -> tuple[list[Line], int]:
     """Draw the queue of one lock; also return its greatest length."""
     half_ms, number = window.column_ms / 2, 2 * len(window.known)
@@ -187,7 +183,7 @@ def queue_area(
     values += [None] * (2 * window.columns - number)
     top = max(filter(None, values), default=0)
     scale = max(MIN_TOP, top)
-    drawn = area(values, window.columns, height=height, top=scale, inks=HEAT, is_ascii=is_ascii)
+    drawn = area(values, window.columns, height=height, top=scale, inks=HEAT)
     return drawn, top
 
 

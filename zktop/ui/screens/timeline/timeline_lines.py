@@ -137,9 +137,7 @@ class TimelineLines:
     def _graph(self, height: int) -> Iterator[TimelineLine]:
         """Yield the graph of the clients that waited for any lock."""
         state = self._state
-        drawn, most = strips.waiting_area(
-            state.pulse, self._window, height, is_ascii=state.is_ascii
-        )
+        drawn, most = strips.waiting_area(state.pulse, self._window, height)
         said = f"up to {count(most, 'client')}" if most else "no client"
         title = line(("WAITING  ", "title"), (said, "dim"))
         yield TimelineLine(self._crossed_text(title))
