@@ -3,7 +3,7 @@
 A deadlock is a root blocker too. Each one has a line with the reason.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -36,22 +36,16 @@ NARROW, MEDIUM, WIDE = 38, 76, 100  # cells of the line
 class Blocker(NamedTuple):
     """One root blocker as text, and the screen that explains it."""
 
-    names: tuple[str, ...]  # of some of its clients
-    number: int  # of all of them
+    root: RootBlocker
+    names: Sequence[str]  # of some of its clients
     why: str
     ink: Ink
-    blocked: int
-    blocked_ms: int
-    is_lower_bound: bool
     link: LineLink
 
-    @classmethod
-    def of(
-        cls, root: RootBlocker, names: Iterable[str], why: str, ink: Ink, link: LineLink
-    ) -> "Blocker":
-        known, is_bound = tuple(dict.fromkeys(names)), bool(root.undated)
-        number = max(len(known), len(root.actors))
-        return cls(known, number, why, ink, root.blocked, root.blocked_ms, is_bound, link)
+    @property
+    def number(self) -> int:
+        """The number of its clients."""
+        return max(len(self.names), len(self.root.actors))
 
     @property
     def client(self) -> str:
@@ -82,15 +76,15 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
         is_sure = deadlock.is_sure
         why = "deadlock" if is_sure else "likely deadlock"
         link = LineLink("findings", Selection(case=deadlock.id))
-        names = [step.name for step in deadlock.steps]
-        return Blocker.of(root, names, why, ink_of_deadlock(deadlock), link)
+        names = [*dict.fromkeys(step.name for step in deadlock.steps)]
+        return Blocker(root, names, why, ink_of_deadlock(deadlock), link)
     actor = root.actors[0]
     session = session_of(actor)
     if root.core is not None:
-        names = [_name(actor, report) for actor in root.actors[:MAX_NAMES]]
+        names = [*dict.fromkeys(_name(actor, report) for actor in root.actors[:MAX_NAMES])]
         subject = Selection(session=session)
         link = LineLink("sessions" if session is not None else "locks", subject)
-        return Blocker.of(root, names, "wait for each other", "warning", link)
+        return Blocker(root, names, "wait for each other", "warning", link)
     if session is not None:
         return _of_session(root, session, report)
     return _of_node(root, actor, report)
@@ -107,7 +101,7 @@ def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
     name = _name(root.actors[0], report)
     about = (finding for finding in report.findings if session in finding.sessions)
     why, ink = _why(about) or _holding(_held(report, session))
-    return Blocker.of(root, [name], why, ink, LineLink("sessions", Selection(session=session)))
+    return Blocker(root, [name], why, ink, LineLink("sessions", Selection(session=session)))
 
 
 def _held(report: Report, session: Session) -> Text | None:
@@ -127,14 +121,14 @@ def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
     client = Text(_name(actor, report))
     held = next(held_by(actor, report), None)
     if held is None:
-        return Blocker.of(root, [client], "holds", "plain", LineLink("locks", Selection()))
+        return Blocker(root, [client], "holds", "plain", LineLink("locks", Selection()))
     path, node = held
     if node_of(actor, report) is not None:
         client = Text(f"{short(node)} in {path}")
     about = (finding for finding in report.findings if node in finding.nodes_in(path))
     kind = actor.partition(":")[0] + ":"
     why, ink = _why(about) or _NODE_REASONS.get(kind) or _holding(path)
-    return Blocker.of(root, [client], why, ink, LineLink("lock", Selection(path=path, node=node)))
+    return Blocker(root, [client], why, ink, LineLink("lock", Selection(path=path, node=node)))
 
 
 _NODE_REASONS: Final[dict[str, tuple[str, Ink]]] = {
@@ -168,7 +162,7 @@ def blocker_head(width: int) -> Line:
 
 
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
-    bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
+    bound = (">=" if is_ascii else "≥") if one.root.undated else ""
     name = one.client_in(_client_cells(width) - 1)
     client = line((name, "strong" if width >= MEDIUM else one.ink))
     cells = [
@@ -176,8 +170,8 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
         fitted(client, _client_cells(width) - 1),
     ]
     if width >= NARROW:
-        cells.append(right_aligned(line(str(one.blocked)), 7))
-    total = line(total_wait(one.blocked_ms, bound))
+        cells.append(right_aligned(line(str(one.root.blocked)), 7))
+    total = line(total_wait(one.root.blocked_ms, bound))
     cells.append(right_aligned(total, TOTAL_WAIT_CELLS))
     if width >= MEDIUM:
         cells.append(line((one.why, one.ink)))
