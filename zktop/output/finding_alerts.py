@@ -71,17 +71,12 @@ class FindingAlerts:
             and alert.labels.get("severity") in self._severities
         }
         self.ended = [one for one in mine.values() if one.status == "resolved"]
-        # by the id of the finding
-        self._firing = {id_: one for id_, one in mine.items() if one.status == "firing"}
-        self._inherited = set(self._firing)  # those that this run has not posted yet
+        # not resolved, by the id of the finding
+        self.firing = {id_: one for id_, one in mine.items() if one.status == "firing"}
+        self._inherited = set(self.firing)  # those that this run has not posted yet
         self._session: Session | None = None
         self._new_until: Millis = 0  # until then, findings of the previous session may come back
         self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports
-
-    @property
-    def firing(self) -> Mapping[str, WebhookAlert]:
-        """The alerts that are not resolved, by the id of their finding."""
-        return self._firing
 
     def after(self, report: Report) -> list[WebhookAlert]:
         """Return new and resolved alerts; none resolves without a connection or just after one."""
@@ -98,7 +93,7 @@ class FindingAlerts:
             for one in report.findings
             if one.severity in self._severities
             and one.cause is None
-            and not (one.id in self._firing and one.id in unsure)
+            and not (one.id in self.firing and one.id in unsure)
         }
         over = self._over(findings.keys() | unsure, report.now)
         ended = [replace(one, status="resolved", ends_at=iso(report.now)) for one in over]
@@ -106,10 +101,10 @@ class FindingAlerts:
             id_: self._alert(finding, report.now)
             for id_, finding in findings.items()
             if id_ in self._inherited
-            or id_ not in self._firing
-            or self._firing[id_].labels != self._labels(finding)
+            or id_ not in self.firing
+            or self.firing[id_].labels != self._labels(finding)
         }
-        self._firing |= changed
+        self.firing |= changed
         self._inherited -= changed.keys()
         return [*ended, *changed.values()]
 
@@ -118,11 +113,11 @@ class FindingAlerts:
 
         A finding missing for long enough is over, even if sessions keep changing.
         """
-        missing = self._firing.keys() - present
+        missing = self.firing.keys() - present
         self._missing_since = {id_: self._missing_since.get(id_, now) for id_ in missing}
         return [
-            self._firing.pop(id_)
-            for id_ in [*self._firing]
+            self.firing.pop(id_)
+            for id_ in [*self.firing]
             if id_ in missing
             and now >= min(self._new_until, self._missing_since[id_] + NEW_SESSION_MS)
         ]
@@ -139,7 +134,7 @@ class FindingAlerts:
         return _without_empty(labels)
 
     def _alert(self, finding: Finding, now: Millis) -> WebhookAlert:
-        known = self._firing.get(finding.id)
+        known = self.firing.get(finding.id)
         begin = now if finding.since is None else min(finding.since, now)
         annotations = {
             "summary": finding.sentence,

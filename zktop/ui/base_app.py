@@ -143,10 +143,8 @@ class BaseApp(App[int]):
 
     def get_driver_class(self) -> type[Driver]:
         """Return a driver that survives a closed terminal."""
-        textuals = super().get_driver_class()
-        if textuals is not LinuxDriver:
-            return textuals
-        return TerminalDriver
+        usual = super().get_driver_class()
+        return TerminalDriver if usual is LinuxDriver else usual
 
     def set_timer(
         self,

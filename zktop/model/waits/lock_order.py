@@ -251,14 +251,9 @@ class LockOrderGraph:
     def __init__(self) -> None:
         self._edges: dict[tuple[str, str], OrderEdge] = {}
         self._out: dict[str, dict[str, OrderEdge]] = {}
-        self._cycles: dict[str, Cycle] = {}
+        self.cycles: dict[str, Cycle] = {}  # all potential ones, by a stable id
         self._running: dict[Place, dict[OrderSample, None]] = {}
         self._learned: dict[Place, dict[Place, _Learned]] = {}  # by wanted place
-
-    @property
-    def cycles(self) -> Mapping[str, Cycle]:
-        """All potential cycles, by a stable id."""
-        return self._cycles
 
     def edge(self, held: str, wanted: str) -> OrderEdge | None:
         """The acquisitions seen in one order of two classes."""
@@ -364,9 +359,9 @@ class LockOrderGraph:
             found = closed_by(added, self._out)
             if found:
                 name = _name(found)
-                known = self._cycles.get(name, ())
+                known = self.cycles.get(name, ())
                 if _vertices(known) != _vertices(found):  # new, or its roots were created again
-                    self._cycles[name] = found
+                    self.cycles[name] = found
         return _Learned(edge, sample.asker.owner, current)
 
     def _forget(self) -> None:
@@ -384,7 +379,7 @@ class LockOrderGraph:
                     del bounded[place]
 
     def _drop(self, sample: OrderSample) -> None:
-        self._cycles = {name: c for name, c in self._cycles.items() if sample not in c}
+        self.cycles = {name: c for name, c in self.cycles.items() if sample not in c}
 
 
 def _is_nesting(graph: WaitGraph, actor: str) -> bool:

@@ -69,7 +69,9 @@ def entries(
     )
     made: list[FindingEntry] = []
     for title, found in sections:
-        passed = [one for one in found if one.left_out or _passes(one, wanted)]
+        passed = [
+            one for one in found if one.left_out or _matches(one.words, one.severity, wanted)
+        ]
         if passed:
             made += [FindingEntry(None, line((f" {title}", "title"))), *passed]
     if not any(one.case and one.severity for one in made):
@@ -102,10 +104,6 @@ def _no_findings(wanted: Filter, report: Report) -> Line:
     if wrong := no_locks(report):
         return line((f" No problems found, but {wrong}.", "unknown"))
     return line((" ✓ No problems found.", "good"))
-
-
-def _passes(entry: FindingEntry, wanted: Filter) -> bool:
-    return _matches(entry.words, entry.severity, wanted)
 
 
 def _matches(words: str, severity: str, wanted: Filter) -> bool:
