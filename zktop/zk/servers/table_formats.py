@@ -278,7 +278,7 @@ def ephemerals_in(dump: bytes) -> memoryview:
     b'Sessions with Ephemerals (0):'
     """
     begin = max(0, dump.find(b"Sessions with Ephemerals ("))
-    end = dump.find(b"\nConnections dump:", begin)
+    end = dump.rfind(b"\nConnections dump:", begin)  # near the end of perhaps 40 MB
     return memoryview(dump)[begin : end if end >= 0 else len(dump)]
 
 
