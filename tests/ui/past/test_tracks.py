@@ -9,8 +9,9 @@ from ui.example_past import BEGIN, A, B, past
 from ui.fake_feed import frames
 
 from bench import past as churn
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, Session
 from zktop.model.history.events import Event
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
@@ -20,7 +21,7 @@ from zktop.ui.past.states import (
     SessionState,
     alarms_in,
     lock_state,
-    session_state,
+    nodes_held,
 )
 from zktop.ui.past.tracks import Tracks
 
@@ -49,6 +50,12 @@ def assert_as_reported(known: Tracks, updates: Sequence[Frame]) -> None:
         for one in sessions:
             assert known.session_states(one, at, at + 1)[-1] == session_state(report, one, at)
         assert known.alarm_states(at, at + 1)[-1].alarms == alarms_in(report)
+
+
+def session_state(report: Report, session: Session, at: Millis) -> SessionState:
+    """What a session does according to one report."""
+    held = nodes_held(report, session)
+    return SessionState(at, held > 0, len(report.locks_of.get(session, ())) > held)
 
 
 def kept(known: Tracks) -> int:
@@ -109,6 +116,28 @@ def test_a_lock_that_never_changes_takes_no_memory() -> None:
     assert known.session_states(session("bob"), NOW + 500, NOW + 2_001) == [
         SessionState(NOW + 500, holds=False, waits=True)
     ]
+
+
+def test_the_locks_of_a_session_are_counted_when_it_is_first_drawn() -> None:
+    """A session may be in hundreds of locks; later drawings find its state."""
+    known = tracks(frames((NOW, lock(QUIET, "ann", "bob")), (NOW + 1_000, [])))
+    drawn = [known.session_states(session("bob"), NOW, NOW + 500) for _ in range(2)]
+
+    assert drawn == [[SessionState(NOW, holds=False, waits=True)]] * 2
+    assert kept(known) == 1
+
+
+def test_a_drawn_session_has_its_later_states(busy: list[Frame]) -> None:
+    """Its strip may be drawn before it changes."""
+    known, sessions = Tracks(), {one for frame in busy for one in frame.report.locks_of}
+    for before, frame in zip([None, *busy], busy, strict=False):
+        report = before.report if before is not None else None
+        changed = frame.report.parts.changed_since(report.parts) if report is not None else ()
+        known.add(report, frame, changed)
+        for one in sessions:
+            known.session_states(one, frame.at, frame.at + 1)
+
+    assert_as_reported(known, busy)
 
 
 def test_a_lock_has_its_state_at_the_beginning_and_its_changes() -> None:

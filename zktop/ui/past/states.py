@@ -61,11 +61,6 @@ def lock_state(record: LockRecord | None, at: Millis) -> LockState:
     return LockState(at, named, len(holders), are_readers, queue)
 
 
-def session_state(report: Report, session: Session, at: Millis) -> SessionState:
-    held = nodes_held(report, session)
-    return SessionState(at, held > 0, len(report.locks_of.get(session, ())) > held)
-
-
 def nodes_held(report: Report, session: Session) -> int:
     """Return how many nodes of a session hold locks."""
     paths = {*report.locks_of.get(session, ())}

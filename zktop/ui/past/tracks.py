@@ -1,7 +1,9 @@
 """Tracks: the changes of each lock and session over time, in columns of numbers.
 
 The strips of the timeline are drawn from tracks, so they reach further back than the reports in
-memory. A lock or session that has not changed has no track: the newest report has its state.
+memory. A lock that has not changed has no track: the newest report has its state. A session has
+one from its first change on, or from the first time that its strip is drawn: its state depends on
+all locks in which it has nodes, perhaps hundreds.
 """
 
 from array import array
@@ -26,7 +28,6 @@ from zktop.ui.past.states import (
     lock_state,
     name_in,
     nodes_held,
-    session_state,
 )
 
 FEW_HOLDERS: Final = 8  # for so few, counting all is faster than comparing
@@ -160,14 +161,19 @@ class Tracks:
 
     def _add_session(self, session: Session, before: Report, now: Report, more_held: int) -> None:
         """Add the state of a session; `more_held` is the change in its number of holding nodes."""
+        track = self._session(session, before)
+        nodes = len(now.locks_of.get(session, ()))
+        track.append(now.now, nodes, max(0, track.held + more_held))
+
+    def _session(self, session: Session, report: Report) -> SessionColumns:
+        """Return the track of a session; a new one begins with its state in this report."""
         track = self._sessions.get(session)
         if track is None:
             track = SessionColumns(array("q"), array("i"))
-            nodes = len(before.locks_of.get(session, ()))
-            track.append(self.begin, nodes, nodes_held(before, session))
+            nodes = len(report.locks_of.get(session, ()))
+            track.append(self.begin, nodes, nodes_held(report, session))
             self._sessions[session] = track
-        nodes = len(now.locks_of.get(session, ()))
-        track.append(now.now, nodes, max(0, track.held + more_held))
+        return track
 
     def forget_before(self, at: Millis) -> None:
         """Drop the changes before this moment, which becomes the new `begin`.
@@ -200,10 +206,7 @@ class Tracks:
         """Return the states of a session; none before anything is known."""
         if self._newest is None or end <= self.begin:
             return []
-        track = self._sessions.get(session)
-        if track is not None:
-            return track.states(max(begin, self.begin), end)
-        return [session_state(self._newest, session, max(begin, self.begin))]
+        return self._session(session, self._newest).states(max(begin, self.begin), end)
 
     def alarm_states(self, begin: Millis, end: Millis) -> list[AlarmState]:
         """Return the alarms; none before anything is known."""
