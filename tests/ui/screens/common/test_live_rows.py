@@ -85,6 +85,16 @@ def test_rows_are_in_the_usual_order(table: list[LockRow], data: st.DataObject) 
         assert live.ordered(NOW + later) == as_documented(table, NOW + later)
 
 
+def test_rows_are_not_sorted_again_while_their_waits_grow_alike() -> None:
+    """Sorting 100,000 rows takes a tenth of a second, and time alone changes nothing."""
+    live = LockRows()
+    for path in NAMES:
+        live.put(quiet_row(path))
+    first = live.ordered(NOW)
+
+    assert live.ordered(NOW + 60_000) is first
+
+
 def test_a_filter_of_many_rows_is_searched_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each row is searched once; then only one that was replaced is."""
     monkeypatch.setattr(live_rows, "TEXTS_AT_ONCE", 2)

@@ -74,7 +74,6 @@ class LiveRows(Generic[R]):
     """
 
     group_type: type[RowGroup[Any]] = RowGroup
-    is_aging = True  # the order depends on the time
 
     def __init__(self, min_group: int, keep_group: int, linger_ms: Millis = 0) -> None:
         self.rows: dict[Any, R] = {}
@@ -88,6 +87,7 @@ class LiveRows(Generic[R]):
         self._is_by_key = False  # the rows are sorted by key; False after one is added
         self._ordered: list[R] | None = None  # all rows; None: a row has changed since
         self._ordered_at: Millis = 0
+        self._can_overtake = False  # some rows become urgent faster than others
         self._texts: dict[str, OfRows[R, str]] = {}  # by field; kept while a filter is set
         self._matches = OfRows[R, bool]()  # whether each row matches the filter
         self._matches_of: str | None = None  # the text of that filter
@@ -177,16 +177,17 @@ class LiveRows(Generic[R]):
         raise NotImplementedError
 
     def ordered(self, now: Millis) -> Sequence[R]:
-        """Return all rows, the most urgent first; cached for the letters of a filter."""
+        """Return all rows, the most urgent first; kept while no row can overtake another."""
         if not self._is_by_key:
             by_key = {key: self.rows[key] for key in sorted(self.rows)}
             self.rows.clear()
             self.rows.update(by_key)
             self._is_by_key = True
-        if self._ordered is None or (self.is_aging and self._ordered_at != now):
+        if self._ordered is None or (self._can_overtake and self._ordered_at != now):
             rows = [*self.rows.values()]
             rows.sort(key=lambda row: row.urgency + row.growth * now, reverse=True)
             self._ordered, self._ordered_at = rows, now
+            self._can_overtake = any(row.growth != rows[0].growth for row in rows)
         return self._ordered
 
     def grouped(

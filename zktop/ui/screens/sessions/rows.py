@@ -156,7 +156,6 @@ class SessionRows(LiveRows[SessionRow]):
     """The sessions with locks or risks; ungrouped, all connected sessions."""
 
     group_type = SessionGroup
-    is_aging = False
 
     def __init__(self) -> None:
         super().__init__(MIN_GROUP, MIN_GROUP)
