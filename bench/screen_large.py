@@ -30,7 +30,7 @@ FACTOR = size(7.0, 1000.0)  # of the bare reading, at most
 FIRST_S = size(2.5, 60.0)  # from the start of the program
 ROOM_MB = 700.0  # above the floor
 CALM_S = size(130.0, 1.0)  # all is examined after a minute; then ages are drawn less often
-REST_S = size(60.0, 0.5)  # in which every table is read once
+REST_S = size(120.0, 0.5)  # in which every table is read once
 SERVER_MB = 4_000
 ROOT = "/bench/locks"
 
