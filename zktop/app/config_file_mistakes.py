@@ -28,15 +28,19 @@ def config_file_mistakes(
     The UI checks its own sections only if the rest is valid. They are read again here without
     the wrong keys and commands, so a mistake elsewhere does not hide theirs.
     """
-    only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
-    found = _mistakes(lambda: effective_config(only, environment))
-    found += _mistakes(lambda: cluster_configs(only, environment))
-    wrong = frozenset(_PLACE.sub("", mistake.key) for mistake in found)
+    file_only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
+    mistakes = _mistakes(lambda: effective_config(file_only, environment))
+    mistakes += _mistakes(lambda: cluster_configs(file_only, environment))
+    wrong_keys = frozenset(_PLACE.sub("", mistake.key) for mistake in mistakes)
     of_ui = _mistakes(
-        lambda: ui_settings(load_sections(file, _UI_SECTIONS, wrong, environment), environment)
+        lambda: ui_settings(
+            load_sections(file, _UI_SECTIONS, wrong_keys, environment), environment
+        )
     )
-    found += [replace(one, key=_number_in_file(one.key, wrong)) for one in of_ui]
-    return ConfigError(found).mistakes
+    mistakes += [
+        replace(mistake, key=_number_in_file(mistake.key, wrong_keys)) for mistake in of_ui
+    ]
+    return ConfigError(mistakes).mistakes
 
 
 @contextmanager
@@ -48,19 +52,19 @@ def every_mistake(
         yield
     except ConfigError as error:
         file = overrides.file or default_file(environment)
-        is_there = file is not None and exists(expanded(file.texts[-1]).is_file)
-        more = config_file_mistakes(file.texts[-1], environment) if file and is_there else ()
+        is_file = file is not None and exists(expanded(file.texts[-1]).is_file)
+        more = config_file_mistakes(file.texts[-1], environment) if file and is_file else ()
         raise ConfigError([*error.mistakes, *more]) from None
 
 
-def _number_in_file(key: str, wrong: frozenset[str]) -> str:
+def _number_in_file(key: str, wrong_keys: frozenset[str]) -> str:
     """Return a command's key as numbered in the file, which also counts the wrong commands."""
-    found = _COMMAND.match(key)
-    if found is None:
+    match = _COMMAND.match(key)
+    if match is None:
         return key
-    right = (number for number in count() if f"commands[{number}]" not in wrong)
-    number = next(islice(right, int(found[1]), None))
-    return f"commands[{number}]{key[found.end() :]}"
+    valid = (number for number in count() if f"commands[{number}]" not in wrong_keys)
+    number = next(islice(valid, int(match[1]), None))
+    return f"commands[{number}]{key[match.end() :]}"
 
 
 def _mistakes(check: Callable[[], object]) -> list[ConfigMistake]:

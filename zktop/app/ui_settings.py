@@ -1,4 +1,4 @@
-"""Turn the config into the settings of the UI; every mistake is reported before it starts."""
+"""Turn the config into the settings of the UI; report every mistake before the UI starts."""
 
 import os
 import re
@@ -31,7 +31,7 @@ from zktop.ui.widgets.ink_styles import LIGHT_CURSOR
 
 _STYLES = (*INKS, "cursor")
 _BACKGROUND = "#121212"  # Textual's default
-_BORDER_SHARE = 0.25  # of the text's colour in the colour of borders
+_BORDER_SHARE = 0.25  # how much of the text's colour is in the colour of borders
 _SIXTEEN_COLOURS = "standard"  # Rich's name for them
 
 
@@ -63,12 +63,14 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
 def check_ui(effective: EffectiveConfig) -> None:
     """Raise ConfigError with every mistake in the keys and the commands of the UI."""
     config = effective.config
-    found = [*_key_mistakes(config.ui.keys)]
+    mistakes = [*_key_mistakes(config.ui.keys)]
     if config.ui.command is not None:
-        found += [("ui.command", what) for what in _word_mistakes(config.ui.command)]
-    found += _command_mistakes(config)
-    if found:
-        raise ConfigError([ConfigMistake(effective.origin(key), key, what) for key, what in found])
+        mistakes += [("ui.command", problem) for problem in _quoting_mistakes(config.ui.command)]
+    mistakes += _command_mistakes(config)
+    if mistakes:
+        raise ConfigError(
+            [ConfigMistake(effective.origin(key), key, problem) for key, problem in mistakes]
+        )
 
 
 def _key_mistakes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -76,26 +78,28 @@ def _key_mistakes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for action in keys:
         if action not in known:
             yield f"ui.keys.{action}", f"there is no such action ({hint(action, known)})"
-    yield from ((f"ui.keys.{action}", what) for action, what in key_mistakes(_valid(keys)))
+    yield from (
+        (f"ui.keys.{action}", problem) for action, problem in key_mistakes(_known_actions(keys))
+    )
 
 
-def _valid(keys: Mapping[str, str]) -> Mapping[str, str]:
+def _known_actions(keys: Mapping[str, str]) -> Mapping[str, str]:
     known = {key.id for key in KEYS}
     return {action: text for action, text in keys.items() if action in known}
 
 
 def _command_mistakes(config: Config) -> Iterator[tuple[str, str]]:
-    places: dict[str, str] = {}
+    key_of_action: dict[str, str] = {}
     for index, section in enumerate(config.commands):
-        wrong = [*_word_mistakes(section.run)] or [*_field_mistakes(section)]
-        yield from ((f"commands[{index}].run", what) for what in wrong)
-        places[f"command_{index}"] = f"commands[{index}].key"
-    actions = command_actions([user_command(replace(one, run="")) for one in config.commands])
-    for action, what in added_mistakes(actions, _valid(config.ui.keys)):
-        yield places[action], what
+        problems = [*_quoting_mistakes(section.run)] or [*_field_mistakes(section)]
+        yield from ((f"commands[{index}].run", problem) for problem in problems)
+        key_of_action[f"command_{index}"] = f"commands[{index}].key"
+    actions = command_actions([user_command(replace(each, run="")) for each in config.commands])
+    for action, problem in added_mistakes(actions, _known_actions(config.ui.keys)):
+        yield key_of_action[action], problem
 
 
-def _word_mistakes(text: str) -> Iterator[str]:
+def _quoting_mistakes(text: str) -> Iterator[str]:
     try:
         shlex.split(text)  # only to check it
     except ValueError as error:
@@ -117,15 +121,15 @@ def user_command(section: CommandSection) -> UserCommand:
 
 def theme_list(environment: Mapping[str, str]) -> ThemeList:
     """Read all theme files again."""
-    found = all_themes(environment, _STYLES)
-    themes = tuple(textual_theme(one) for one in found.usable)
-    return ThemeList(themes, tuple(str(mistake) for mistake in found.mistakes))
+    files = all_themes(environment, _STYLES)
+    themes = tuple(textual_theme(file) for file in files.usable)
+    return ThemeList(themes, tuple(str(mistake) for mistake in files.mistakes))
 
 
 def textual_theme(file: ThemeFile) -> NamedTheme:
     base = BUILTIN_THEMES["ansi-dark" if file.dark else "ansi-light"].variables
     colours = file.colours
-    border = colours.pop("line", "ansi_bright_black" if file.ansi else _between(file))
+    border = colours.pop("line", "ansi_bright_black" if file.ansi else _border_colour(file))
     theme = Theme(
         name=file.name,
         dark=file.dark,
@@ -141,7 +145,7 @@ def textual_theme(file: ThemeFile) -> NamedTheme:
     return NamedTheme(theme, file.about)
 
 
-def _between(file: ThemeFile) -> str:
+def _border_colour(file: ThemeFile) -> str:
     """Return a colour for borders: closer to the background than to the text."""
     background, text = file.background or _BACKGROUND, file.foreground or file.primary
     return Color.parse(background).blend(Color.parse(text), _BORDER_SHARE).hex

@@ -185,10 +185,10 @@ class ConfigReader:
         value = RightParts(struct, values) if is_wrong else struct(**values)
         check = _no_check if key in self._unchecked else self._checks.get(struct, _no_check)
         with suppress(WrongPartError):
-            for name, what in check(value):
+            for name, problem in check(value):
                 inner = inner_key(key, name) if name else key
                 origin = self.origins.get(inner, tree.origin)
-                self.mistakes.append(ConfigMistake(origin, inner, what))
+                self.mistakes.append(ConfigMistake(origin, inner, problem))
         return WRONG if is_wrong else value
 
     def _unique_pairs(self, tree: MapNode, key: str) -> list[tuple[TextNode, ConfigNode]]:
@@ -200,8 +200,8 @@ class ConfigReader:
                 self._wrong(name, inner_key(key, name.text), f"given twice (first in line {line})")
         return list(first.values())
 
-    def _wrong(self, tree: ConfigNode, key: str, what: str) -> object:
-        self.mistakes.append(ConfigMistake(tree.origin, key, what))
+    def _wrong(self, tree: ConfigNode, key: str, problem: str) -> object:
+        self.mistakes.append(ConfigMistake(tree.origin, key, problem))
         return WRONG
 
 

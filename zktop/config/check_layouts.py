@@ -29,10 +29,10 @@ def layout_mistakes(layout: Layout) -> Mistakes:
     """
     yield from _name_mistakes(layout)
     broken = {key: _pattern_error(getattr(layout, key)) for key in ("pattern", "unseen")}
-    yield from ((key, what) for key, what in broken.items() if what is not None)
+    yield from ((key, problem) for key, problem in broken.items() if problem is not None)
     if broken["unseen"] is None:
         macros = _unknown_macros(layout.unseen, tuple(MACROS))
-        yield from (("unseen", what) for what in macros)
+        yield from (("unseen", problem) for problem in macros)
     if broken["pattern"] is None:
         wrong = [*_unknown_words(layout)]
         yield from wrong or _group_mistakes(layout)
@@ -51,7 +51,7 @@ def view_mistakes(view: ClientView) -> Mistakes:
         pattern = written.replace("{NAME}", "x")
         broken = _pattern_error(pattern)
         unknown = [*_unknown_macros(written, macros)]
-        yield from ((field, what) for what in ([broken] if broken else unknown))
+        yield from ((field, problem) for problem in ([broken] if broken else unknown))
         is_readable = field == "key" and written and not (broken or unknown)
         if is_readable and compiled_pattern(pattern).groups != 1:
             yield field, "needs exactly one group, like (.*), for what is compared"
@@ -64,10 +64,10 @@ def _pattern_error(pattern: str) -> str | None:
         with warnings.catch_warnings(action="ignore"):  # about syntax that may change
             compiled_pattern(pattern)  # only to check it
     except (re.error, ValueError, OverflowError, RecursionError) as error:
-        what: object = error
+        problem: object = error
         if isinstance(error, re.error) and any(macro in pattern for macro in MACROS):
-            what = error.msg  # its position would count characters of the expanded macros
-        return f"is not a regular expression: {what}"
+            problem = error.msg  # its position would count characters of the expanded macros
+        return f"is not a regular expression: {problem}"
     return None
 
 
@@ -79,7 +79,7 @@ def _name_mistakes(layout: Layout) -> Mistakes:
 
 def _unknown_words(layout: Layout) -> Mistakes:
     """Find unknown macros and groups."""
-    yield from (("pattern", what) for what in _unknown_macros(layout.pattern, tuple(MACROS)))
+    yield from (("pattern", problem) for problem in _unknown_macros(layout.pattern, tuple(MACROS)))
     for group in compiled_pattern(layout.pattern).groupindex:
         if group not in _GROUPS:
             yield "pattern", f'unknown group "{group}" ({hint(group, _GROUPS)})'
@@ -98,8 +98,8 @@ def _group_mistakes(layout: Layout) -> Mistakes:
     if pattern.fullmatch(""):
         yield "pattern", "matches an empty name"
     if "seq" not in groups and layout.order in _NUMERIC and layout.means != "single":
-        what = "has no group seq for the number that decides the order"
-        yield "pattern", f"{what}: add {{SEQ}}, or set order to name or arrival"
+        problem = "has no group seq for the number that decides the order"
+        yield "pattern", f"{problem}: add {{SEQ}}, or set order to name or arrival"
     if layout.grouped and "name" not in groups:
         yield "grouped", "needs a group (?P<name>...) in the pattern, to tell the locks apart"
     if layout.modes and "mode" not in groups:

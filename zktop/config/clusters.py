@@ -41,8 +41,8 @@ def cluster_tree(option: Override, written: MapNode, mistakes: list[ConfigMistak
     name = option.texts[-1]
     clusters = written.get("clusters")
     if not isinstance(clusters, MapNode) or not clusters.pairs:
-        what = f"there is no cluster {quoted(name)}; a config file must define it"
-        mistakes.append(ConfigMistake(option.origin, "", what))
+        problem = f"there is no cluster {quoted(name)}; a config file must define it"
+        mistakes.append(ConfigMistake(option.origin, "", problem))
         return EMPTY
     try:
         one_of("cluster", [known.text for known, _ in clusters.pairs])(name)

@@ -28,8 +28,8 @@ def file_tree(name: str) -> MapNode:
         return EMPTY
     if isinstance(tree, MapNode):
         return tree
-    what = f"expected a mapping (key: value), got {kind_of(tree)}"
-    raise ConfigError([ConfigMistake(tree.origin, "", what)])
+    problem = f"expected a mapping (key: value), got {kind_of(tree)}"
+    raise ConfigError([ConfigMistake(tree.origin, "", problem)])
 
 
 def config_folder(environment: Mapping[str, str]) -> Path:

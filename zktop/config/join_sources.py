@@ -188,8 +188,10 @@ def _duplicate_layouts(written: MapNode) -> Iterator[ConfigMistake]:
     first: dict[str, ValueOrigin] = {}
     for key, name in _layout_names(written):
         if name.text in first:
-            what = f"a layout of this name is in line {first[name.text].line}; choose another name"
-            yield ConfigMistake(name.origin, key, what)
+            problem = (
+                f"a layout of this name is in line {first[name.text].line}; choose another name"
+            )
+            yield ConfigMistake(name.origin, key, problem)
         first.setdefault(name.text, name.origin)
 
 

@@ -16,7 +16,7 @@ class ConfigMistake(msgspec.Struct, frozen=True):
 
     origin: ValueOrigin
     key: str
-    what: str
+    problem: str
 
     def __str__(self) -> str:
         """Format the mistake as one line.
@@ -30,7 +30,7 @@ class ConfigMistake(msgspec.Struct, frozen=True):
         """
         where = self.origin.option or str(self.origin)
         key = () if self.origin.option or not self.key else (self.key,)
-        return clean(": ".join((where, *key, self.what)))
+        return clean(": ".join((where, *key, self.problem)))
 
 
 class ConfigError(UsageError):

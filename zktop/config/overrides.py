@@ -70,8 +70,8 @@ def layout_roots(option: Override, mistakes: list[ConfigMistake]) -> tuple[MapNo
             origin = option.origin
             roots.append(_map(origin, path=_text(path, origin), layout=_text(layout, origin)))
         else:
-            what = f"expected ROOT=NAME, like /locks/**=kazoo-lock, got {quoted(text)}"
-            mistakes.append(ConfigMistake(option.origin, "", what))
+            problem = f"expected ROOT=NAME, like /locks/**=kazoo-lock, got {quoted(text)}"
+            mistakes.append(ConfigMistake(option.origin, "", problem))
     return tuple(roots)
 
 

@@ -27,22 +27,24 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
     try:
         data = expanded(file).read_bytes()
         if not data.strip():  # as after a failed command: must not replace the list
-            what = "is empty; for no names write {}"
-            raise ConfigError([ConfigMistake(ValueOrigin(file), "", what)])
+            problem = "is empty; for no names write {}"
+            raise ConfigError([ConfigMistake(ValueOrigin(file), "", problem)])
         owners = _json.decode(data)
     except msgspec.DecodeError as error:
         from zktop.config.parse_yaml import MAX_FILE_BYTES  # noqa: PLC0415  as in `file_tree`
 
         if len(data) <= MAX_FILE_BYTES:
             return _read_yaml(file)
-        what = f"is not valid JSON ({error}); YAML may have {MAX_FILE_BYTES // 1024} KiB"
-        raise ConfigError([ConfigMistake(ValueOrigin(file), "", what)]) from None
+        problem = f"is not valid JSON ({error}); YAML may have {MAX_FILE_BYTES // 1024} KiB"
+        raise ConfigError([ConfigMistake(ValueOrigin(file), "", problem)]) from None
     except (OSError, ValueError):
         return _read_yaml(file)
-    nameless = [key for key, one in owners.items() if isinstance(one, dict) and NAME not in one]
+    nameless = [
+        key for key, entry in owners.items() if isinstance(entry, dict) and NAME not in entry
+    ]
     if nameless:
-        what, origin = f"the key {NAME} is missing", ValueOrigin(file)
-        raise ConfigError([ConfigMistake(origin, key, what) for key in nameless])
+        problem, origin = f"the key {NAME} is missing", ValueOrigin(file)
+        raise ConfigError([ConfigMistake(origin, key, problem) for key in nameless])
     return owners
 
 

@@ -52,11 +52,11 @@ def scalar(tree: ConfigNode) -> TextNode:
 
 def text(tree: ConfigNode) -> str:
     """Parse a text; a number or truth value must be in quotes."""
-    found = kind_of(tree)
-    if not isinstance(tree, TextNode) or found == "nothing":
-        raise ValueError(f"expected text, got {found}")
-    if found != "text":
-        raise ValueError(f"expected text, got {found} (put it in quotes)")
+    kind = kind_of(tree)
+    if not isinstance(tree, TextNode) or kind == "nothing":
+        raise ValueError(f"expected text, got {kind}")
+    if kind != "text":
+        raise ValueError(f"expected text, got {kind} (put it in quotes)")
     return printable(tree)
 
 
@@ -283,14 +283,14 @@ def webhook(text: str) -> str:
     return text
 
 
-def one_of(what: str, known: Iterable[str]) -> Form:
+def one_of(kind: str, known: Iterable[str]) -> Form:
     """Return a form that accepts only known names."""
     names = sorted(known)
 
     def known_name(text: str) -> str:
         if text in names:
             return text
-        raise ValueError(f"there is no {what} {quoted(text)} ({hint(text, names)})")
+        raise ValueError(f"there is no {kind} {quoted(text)} ({hint(text, names)})")
 
     return known_name
 
@@ -335,14 +335,14 @@ def _check_ipv6(address: str, text: str) -> None:
         raise ValueError(f"{quoted(text)} is not an IPv6 address") from None
 
 
-def _path_levels(text: str, what: str) -> list[str]:
+def _path_levels(text: str, name: str) -> list[str]:
     if not text.startswith("/"):
-        raise ValueError(f"{what} must start with /, got {quoted(text)}")
+        raise ValueError(f"{name} must start with /, got {quoted(text)}")
     if text != "/" and text.endswith("/"):
-        raise ValueError(f"{what} must not end with /, got {quoted(text)}")
+        raise ValueError(f"{name} must not end with /, got {quoted(text)}")
     levels = text[1:].split("/") if text != "/" else []
     if "" in levels:
-        raise ValueError(f"{what} has an empty level, got {quoted(text)}")
+        raise ValueError(f"{name} has an empty level, got {quoted(text)}")
     if "." in levels or ".." in levels:
-        raise ValueError(f"{what} cannot have a level . or .., got {quoted(text)}")
+        raise ValueError(f"{name} cannot have a level . or .., got {quoted(text)}")
     return levels

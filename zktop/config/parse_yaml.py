@@ -65,9 +65,9 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         node: yaml.Node | None = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        what = " ".join(filter(None, (error.context, error.problem)))
+        problem = " ".join(filter(None, (error.context, error.problem)))
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        _refuse(ValueOrigin(name, line), f"is not valid YAML: column {column}: {what}")
+        _refuse(ValueOrigin(name, line), f"is not valid YAML: column {column}: {problem}")
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         _refuse(
@@ -112,8 +112,8 @@ class _TreeBuilder:
         self._wrong(key.origin, "a key must be one word, not a list or a mapping")
         return TextNode("", plain=False, origin=key.origin)
 
-    def _wrong(self, origin: ValueOrigin, what: str) -> None:
-        self.mistakes.append(ConfigMistake(origin, "", what))
+    def _wrong(self, origin: ValueOrigin, problem: str) -> None:
+        self.mistakes.append(ConfigMistake(origin, "", problem))
 
     def _check_limits(self, origin: ValueOrigin, depth: int) -> None:
         self.values += 1
@@ -123,5 +123,5 @@ class _TreeBuilder:
             _refuse(origin, _TOO_MANY)
 
 
-def _refuse(origin: ValueOrigin, what: str) -> NoReturn:
-    raise ConfigError([ConfigMistake(origin, "", what)])
+def _refuse(origin: ValueOrigin, problem: str) -> NoReturn:
+    raise ConfigError([ConfigMistake(origin, "", problem)])

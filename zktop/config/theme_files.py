@@ -49,7 +49,7 @@ _VARIABLES = frozenset(
     name + shade
     for name in _NAMED_COLOURS
     for shade in ("", *_SHADES)
-    if not (shade and name == "line")  # Textual makes no shades of it
+    if not (shade and name == "line")  # Textual has no shades of `line`
 )
 
 
@@ -145,14 +145,16 @@ def _read(file: Path, inks: Collection[str]) -> ThemeFile:
     reader = ConfigReader(_FORMS, {ThemeFile: _check(file.stem, inks)})
     theme = reader.read(_theme_type(), tree)
     if reader.mistakes:
-        named = [replace(each, origin=_in_file(each.origin, file)) for each in reader.mistakes]
-        raise ConfigError(named)
+        mistakes = [
+            replace(mistake, origin=_in_file(mistake.origin, file)) for mistake in reader.mistakes
+        ]
+        raise ConfigError(mistakes)
     assert isinstance(theme, ThemeFile)  # noqa: S101  true without mistakes
     return theme
 
 
 def _in_file(origin: ValueOrigin, file: Path) -> ValueOrigin:
-    """Replace an origin without a line by the file: an empty file has no lines."""
+    """Return the origin, or the file if it has no line, as in an empty file."""
     return origin if origin.line is not None else ValueOrigin(str(file))
 
 
