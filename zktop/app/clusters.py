@@ -13,7 +13,7 @@ from zktop.config.keys_and_defaults import Config
 from zktop.model.root_entry import Root
 from zktop.ui.interfaces import OpenCluster
 
-SAMPLE_EVERY_S = 2.0
+SAMPLE_EVERY_S = 2.0  # between two readings of the servers' tables
 
 
 class Clusters:
@@ -55,8 +55,8 @@ def open_cluster(
     can_write = sandbox is not None or config.demo.allow != "never"
     contenders = Contenders(config, sandbox) if can_write else None
     feed = live_feed(name, config, contenders)
-    own = ("--hosts", name) if name == config.hosts else ("--cluster", name)
-    options = typed if own[0] in typed else (*own, *typed)
+    this_cluster = ("--hosts", name) if name == config.hosts else ("--cluster", name)
+    options = typed if this_cluster[0] in typed else (*this_cluster, *typed)
     return OpenCluster(feed, contenders, exports_of(config.hosts, options))
 
 
@@ -89,7 +89,7 @@ def recorded_options(address: str) -> Sequence[str]:
 
     >>> recorded_options("zk1:2181,zk2:2181/app")
     ('--hosts', 'zk1:2181,zk2:2181/app')
-    >>> recorded_options("zk1,zk2")  # folders that were imported
+    >>> recorded_options("zk1,zk2")  # an import knows folders, not addresses
     ()
     """
     hosts = address.partition("/")[0].split(",")

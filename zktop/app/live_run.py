@@ -26,11 +26,11 @@ from zktop.zk import Access, Plan, Source
 from zktop.zk.event_loop import WhileWaiting
 from zktop.zk.wall_clock import now_ms
 
-GATHER_S = 0.01  # between wake-ups before a look is due: one for each event would double the cost
+GATHER_S = 0.01  # pause before a look is due; waking up for each event would double the cost
 RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
-FIRST_SAMPLE_S = 5.0
+FIRST_SAMPLE_S = 5.0  # the longest wait for the first tables of the servers
 SLEEP_S = 3.0  # after a longer wait, zktop was suspended, or its machine was asleep
 SLEPT = Text("zktop was not running")
 STEADY_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while Linux sleeps
@@ -127,7 +127,7 @@ class LiveRun:
         """Wait for the first complete reading; yield its progress."""
         with no_collections():
             while not self._source.run_until_read(0.1):
-                self._fold()
+                self._fold()  # facts that are not folded yet take twice the memory
                 self.raise_if_lost()
                 yield self._source.progress() or f"{self._facts_read:,} znodes read so far"
 
@@ -171,7 +171,7 @@ class LiveRun:
             yield self.look(thorough=is_last)
 
     def keep_tables_new(self, is_needed: Callable[[], bool]) -> None:
-        """While `is_needed()`, read the servers' tables as often even if nothing changes."""
+        """While `is_needed()`, read the servers' tables at the full rate, even without changes."""
         self._source.shows_tables = is_needed
 
     def wake(self) -> None:
@@ -189,10 +189,10 @@ class LiveRun:
 
     def _look(self, *, is_thorough: bool) -> Report:
         began, cpu = time.monotonic(), time.thread_time()
-        is_news = self._fold()
+        has_news = self._fold()
         self._now = now_ms()
         report = self._report(is_thorough=is_thorough)
-        self._pace.looked(began, time.thread_time() - cpu if is_news else 0.0)
+        self._pace.looked(began, time.thread_time() - cpu if has_news else 0.0)
         self._relist(report.relist)
         return report
 
@@ -223,7 +223,7 @@ class LiveRun:
         """Handle replies and events until the next look is due."""
         reading_first = self._pace.reading_first_until(time.monotonic())
         until = min(end, max(reading_first, self._pace.latest(is_behind=self._examiner.is_behind)))
-        look_by = None  # then look, even if reads that follow the new facts are unanswered
+        look_by = None  # look then, even if reads caused by the new facts are unanswered
         self._is_woken = has_more = False
         while (now := time.monotonic()) < until or (has_more and now < reading_first):
             has_more = self._source.run(until)
@@ -236,7 +236,7 @@ class LiveRun:
                     time.sleep(GATHER_S)
 
     def _fold(self) -> bool:
-        """Fold new facts into the world, if any; unfolded, they take twice the memory."""
+        """Fold the new facts into the world; return whether there were any."""
         facts = self._source.take()
         facts += self._owners.changes() if self._owners else []
         if facts:

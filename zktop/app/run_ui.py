@@ -29,7 +29,7 @@ def run_live_ui(
     """
     require_terminal("zktop snapshot")
     configs = {effective.cluster_name: effective.config}
-    configs |= {name: one for name, one in others.items() if name not in configs}
+    configs |= {name: config for name, config in others.items() if name not in configs}
     file = effective.file
     own_file = ("--config", file.texts[-1]) if file is not None and file.is_typed else ()
 
@@ -37,7 +37,7 @@ def run_live_ui(
         words = typed if name == effective.cluster_name else own_file
         return open_cluster(name, configs[name], typed=words)
 
-    hosts = {name: one.hosts for name, one in configs.items()}
+    hosts = {name: config.hosts for name, config in configs.items()}
     settings = replace(ui_settings(effective, os.environ), page=page)
     return _run(Clusters(hosts, open_one), settings)
 

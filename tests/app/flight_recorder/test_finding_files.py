@@ -114,7 +114,7 @@ def test_findings_that_share_a_file_have_links_to_it_with_their_names(tmp_path: 
     (kept,) = kept_in(tmp_path)
     links = sorted(path for path in kept.path.parent.iterdir() if path != kept.path)
     targets = {path.resolve() for path in links}
-    folder.write_kept(StoredPiece(tmp_path / "newer", at, 0), LIMITS.max_bytes // 2)
+    folder.make_room_for_kept(StoredPiece(tmp_path / "newer", at, 0), LIMITS.max_bytes // 2)
     names = [path.name.partition("Z-")[2] for path in (kept.path, *links)]
 
     assert names == ["D1-0.zktop", "D1-1.zktop", "D1-2.zktop"]

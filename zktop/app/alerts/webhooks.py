@@ -113,7 +113,8 @@ class Webhook:
         self._findings = FindingAlerts(cluster, section.severity, before)
         self._is_checked = False
         self._missing = ""  # what the check complained about, before any post
-        self._waiting = {one.fingerprint: one for one in self._findings.ended}  # the oldest first
+        # The oldest first.
+        self._waiting = {alert.fingerprint: alert for alert in self._findings.ended}
         self._has_news = threading.Condition()
         self._is_over = threading.Event()
         self._is_failing = False
@@ -124,7 +125,9 @@ class Webhook:
     def unresolved(self) -> Mapping[str, WebhookAlert]:
         """Return the firing alerts by finding id, and those not yet posted as resolved."""
         with self._has_news:
-            ended = {key: one for key, one in self._waiting.items() if one.status == "resolved"}
+            ended = {
+                key: alert for key, alert in self._waiting.items() if alert.status == "resolved"
+            }
         return {**ended, **self._findings.firing}
 
     def look(self, report: Report) -> bool:

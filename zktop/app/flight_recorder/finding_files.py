@@ -99,7 +99,7 @@ class FindingFiles:
         begin = pieces[0].begin if pieces else now
         header = packed_header(replace(self._header, opens_at=now), begin)
         path = self._file.path
-        self._folder.write_kept(self._file, len(header))
+        self._folder.make_room_for_kept(self._file, len(header))
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(header)
         self._file = replace(self._file, size=len(header))
@@ -111,10 +111,10 @@ class FindingFiles:
         """Append a piece to the open file; raise OSError if it cannot be written."""
         if self._file is None:
             return
-        with _opened(piece) as source:  # opened first: `write_kept` may delete it
+        with _opened(piece) as source:  # opened first: `make_room_for_kept` may delete it
             size = self._file.size + source.seek(0, os.SEEK_END)
             source.seek(0)
-            self._folder.write_kept(self._file, size)
+            self._folder.make_room_for_kept(self._file, size)
             with self._file.path.open("ab") as file:
                 shutil.copyfileobj(source, file)
         self._file = replace(self._file, size=size)

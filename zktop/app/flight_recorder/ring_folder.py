@@ -17,8 +17,8 @@ from zktop.errors import UsageError, cannot_write
 from zktop.model.facts import Millis
 from zktop.recording import whole_part
 
-LOCK: Final = "lock"
-KEPT: Final = "findings"
+LOCK: Final = "lock"  # the file that the recorder locks
+KEPT: Final = "findings"  # the folder of the files around findings
 MENDED: Final = "mended"  # becomes a piece when it is complete
 _KEPT_NAME: Final = re.compile(r"(\d{8}T\d{6}\.\d{3})Z-(.+)\.zktop")
 _PIECE: Final = re.compile(r"zktop-(\d{8}T\d{6}\.\d{3})Z\.zktop")
@@ -27,8 +27,8 @@ _TIME: Final = "%Y%m%dT%H%M%S.%f"
 
 def pieces_in(folder: Path) -> list[StoredPiece]:
     """Return the pieces of a ring in order of time."""
-    found = ((path, _PIECE.fullmatch(path.name)) for path in folder.iterdir())
-    pieces = (_stored(path, name[1]) for path, name in found if name)
+    matches = ((path, _PIECE.fullmatch(path.name)) for path in folder.iterdir())
+    pieces = (_stored(path, match[1]) for path, match in matches if match)
     return sorted(filter(None, pieces), key=lambda piece: piece.begin)
 
 
@@ -38,8 +38,9 @@ def kept_in(folder: Path) -> list[StoredPiece]:
 
 
 def _kept_with_links(folder: Path) -> list[StoredPiece]:
-    found = ((path, _KEPT_NAME.fullmatch(path.name)) for path in (folder / KEPT).glob("*.zktop"))
-    files = (_stored(path, name[1]) for path, name in found if name)
+    paths = (folder / KEPT).glob("*.zktop")
+    matches = ((path, _KEPT_NAME.fullmatch(path.name)) for path in paths)
+    files = (_stored(path, match[1]) for path, match in matches if match)
     return sorted(filter(None, files), key=lambda file: file.begin)
 
 
@@ -100,7 +101,9 @@ class RingFolder:
             raise OSError(
                 errno.EFBIG, "it does not fit into --max-size beside the files around findings"
             )
-        self._delete(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, left))
+        self._delete_first(
+            self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, left)
+        )
 
     # Files around findings
 
@@ -132,14 +135,14 @@ class RingFolder:
         """Return the newest file around a finding."""
         return max(self._kept, key=lambda file: file.begin, default=None)
 
-    def write_kept(self, file: StoredPiece, size: int) -> None:
-        """Record the size that a file is about to have; delete the oldest ones to make room."""
-        others = [one for one in self._kept if one.path != file.path]
+    def make_room_for_kept(self, file: StoredPiece, size: int) -> None:
+        """Delete old files around findings, so that this one can grow to a size; note the size."""
+        others = [kept for kept in self._kept if kept.path != file.path]
         left = self.limits.kept_bytes - size
         if left < 0:
             raise OSError(errno.EFBIG, "it would take more than half of --max-size")
         superfluous = tuple(superfluous_pieces(others, 0, left))
-        self._delete(others, superfluous)
+        self._delete_first(others, superfluous)
         if superfluous:
             self._delete_broken_links()
             self._kept_at = _newest_by_finding(self.path)
@@ -147,10 +150,11 @@ class RingFolder:
         self._kept_at[_finding_in(file.path)] = file.begin
         self.room_for(0, 0)
 
-    def _delete(self, files: list[StoredPiece], these: Sequence[StoredPiece]) -> None:
-        for file in these:
+    def _delete_first(self, files: list[StoredPiece], first: Sequence[StoredPiece]) -> None:
+        """Delete the first of these files, and remove them from the list."""
+        for file in first:
             file.path.unlink(missing_ok=True)
-        del files[: len(these)]
+        del files[: len(first)]
 
     def _delete_broken_links(self) -> None:
         for path in (self.path / KEPT).glob("*.zktop"):
