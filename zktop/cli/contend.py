@@ -109,9 +109,11 @@ def command(
     effective = effective_config(overrides)
     check_permission(effective)
     config = effective.config
-    own = name or f"{os.uname().nodename}-{os.getpid()}"
-    names = [own] if count == 1 else [f"{own}-{number}" for number in range(1, count + 1)]
-    orders = [_order(each, config, options) for each in names]
+    base_name = name or f"{os.uname().nodename}-{os.getpid()}"
+    names = (
+        [base_name] if count == 1 else [f"{base_name}-{number}" for number in range(1, count + 1)]
+    )
+    orders = [_order(contender, config, options) for contender in names]
     on_step = _print_json if as_json else _print
     with signals_as_ctrl_c():
         if count > 1:
@@ -155,7 +157,7 @@ def _contend_together(
 ) -> int:
     """Run each contender as a process; return their exit code if all have the same, else 1."""
     tally = ContenderTally()
-    failures: list[OSError] = []  # to write the output
+    failures: list[OSError] = []  # of writing the output
 
     def on_change(change: ContenderChange) -> None:
         tally.add(change)

@@ -38,7 +38,9 @@ Examples:
     help="File to write; an existing one is replaced.",
 )
 @window_options
-@click.option("--chroot", default="", metavar="PATH", help="Only what is below this path.")
+@click.option(
+    "--chroot", default="", metavar="PATH", help="Import only the znodes below this path."
+)
 @click.option(
     "--redact/--no-redact",
     default=True,
@@ -91,8 +93,8 @@ def _refuse_input(output: Path, paths: tuple[Path, ...]) -> None:
     """Refuse to overwrite a file of ZooKeeper, which may be the only evidence."""
     is_input = is_data_name(output.name) or output.resolve() in map(Path.resolve, paths)
     if is_input and output.exists():
-        what = "is a ZooKeeper file, or named like one: write to another file."
-        raise click.UsageError(f"{output} {what}")
+        problem = "is a ZooKeeper file, or named like one: write to another file."
+        raise click.UsageError(f"{output} {problem}")
 
 
 def _opened(output: Path) -> IO[bytes]:
@@ -103,19 +105,22 @@ def _opened(output: Path) -> IO[bytes]:
 
 
 def _chroot(path: str) -> str:
-    shown = path.rstrip("/")
-    if shown and not shown.startswith("/"):
+    chroot = path.rstrip("/")
+    if chroot and not chroot.startswith("/"):
         raise click.UsageError(f"--chroot takes a path that begins with /, not {path!r}.")
-    return shown
+    return chroot
 
 
-def _summary(one: ImportSummary) -> str:
+def _summary(summary: ImportSummary) -> str:
     """Return what was imported, and how much of it the servers' digests prove."""
-    number, members = count(one.transactions, "transaction"), count(len(one.members), "member")
-    if not one.transactions:
-        when = iso(one.at) if one.at else "an unknown time"
+    number, members = (
+        count(summary.transactions, "transaction"),
+        count(len(summary.members), "member"),
+    )
+    if not summary.transactions:
+        when = iso(summary.at) if summary.at else "an unknown time"
         return f"no transaction of this time was found; the state of {members} at {when}"
-    read = f"{number} of {members} from {iso(one.first_at)} to {iso(one.at)}"
-    if one.with_digest:
-        return f"{read}; the servers' digests prove {one.proven} of {one.with_digest}"
+    read = f"{number} of {members} from {iso(summary.first_at)} to {iso(summary.at)}"
+    if summary.with_digest:
+        return f"{read}; the servers' digests prove {summary.proven} of {summary.with_digest}"
     return f"{read}; the servers wrote no digests that could prove them"

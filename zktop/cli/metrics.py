@@ -39,7 +39,7 @@ Examples:
 """
 
 Address = tuple[str, int]
-Look = Callable[[Report], None]
+OnReport = Callable[[Report], None]
 
 
 class AddressParam(click.ParamType[Address]):
@@ -58,21 +58,37 @@ class AddressParam(click.ParamType[Address]):
 
 @click.command("metrics", epilog=_EXAMPLES)
 @click.option(
-    "--listen", type=AddressParam(), metavar="HOST:PORT", help="Serve them over HTTP until ctrl-c."
-)
-@click.option("--listen-cert", type=FILE_PATH, metavar="FILE", help="Serve HTTPS: certificate.")
-@click.option("--listen-key", type=FILE_PATH, metavar="FILE", help="The certificate's key (PEM).")
-@click.option(
-    "--listen-ca", type=FILE_PATH, metavar="FILE", help="Ask for a certificate of this CA."
+    "--listen",
+    type=AddressParam(),
+    metavar="HOST:PORT",
+    help="Serve the metrics over HTTP until ctrl-c.",
 )
 @click.option(
-    "--listen-login", type=FILE_PATH, metavar="FILE", help="Ask for the USER:PASSWORD in it."
+    "--listen-cert",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Serve HTTPS with this certificate (PEM).",
+)
+@click.option(
+    "--listen-key", type=FILE_PATH, metavar="FILE", help="The key of the certificate (PEM)."
+)
+@click.option(
+    "--listen-ca",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Accept only clients with a certificate of this CA.",
+)
+@click.option(
+    "--listen-login",
+    type=FILE_PATH,
+    metavar="FILE",
+    help="Require the USER:PASSWORD in this file.",
 )
 @click.option(
     "--textfile",
     type=click.Path(path_type=Path),
     metavar="FILE.prom",
-    help="Write them to a file for node_exporter until ctrl-c, then delete it.",
+    help="Write the metrics to a file for node_exporter until ctrl-c, then delete it.",
 )
 @click.option(
     "--every",
@@ -115,13 +131,13 @@ def command(
         access = _access(exports, options)
         with exports.http_server(collector, access), _webhooks(overrides) as hooks:
             narrate(f"serving {access.url}; ctrl-c ends it")
-            look = _both(collector.look, hooks.look)
-            _look_at_reports(overrides, options["duration"], look)
+            on_report = _both(collector.look, hooks.look)
+            _look_at_reports(overrides, options["duration"], on_report)
     elif options["textfile"]:
         file_of, path = exports.text_file, options["textfile"]
         with file_of(collector, path) as write, _webhooks(overrides) as hooks:
-            look = _both(_writing(collector.look, write, options["every"]), hooks.look)
-            _look_at_reports(overrides, options["duration"], look)
+            on_report = _both(_writing(collector.look, write, options["every"]), hooks.look)
+            _look_at_reports(overrides, options["duration"], on_report)
     else:
         settle = effective_config(overrides).config.thresholds.settle
         _look_at_reports(
@@ -135,24 +151,25 @@ def _webhooks(overrides: Overrides) -> Webhooks:
 
 
 def _look_at_reports(
-    overrides: Overrides, duration: Millis | None, look: Look, *, is_once: bool = False
+    overrides: Overrides, duration: Millis | None, on_report: OnReport, *, is_once: bool = False
 ) -> None:
-    """Pass every report to `look`. With `is_once`, a lost connection is an error, else a metric.
+    """Pass every report to `on_report`; a lost connection shows in the metrics.
 
-    With `is_once`, first wait until all is read: a partial count would look like the total.
+    With `is_once`, a lost connection is an error, and the first report comes when everything has
+    been read: a partial count would look like the total.
     """
     with live_run(overrides) as run:
         run.read()  # if it times out, a note of the run says so
         if is_once:
-            _wait_for_the_rest(run)
+            _wait_for_empty_folders(run)
         for report in follow(run, duration):
-            look(report)
+            on_report(report)
         if is_once:
             run.raise_if_lost(patience_s=0.0)
 
 
-def _wait_for_the_rest(run: LiveRun) -> None:
-    """Wait until empty lock folders are read, perhaps thousands, which happens last."""
+def _wait_for_empty_folders(run: LiveRun) -> None:
+    """Wait until empty lock folders are read; there may be thousands, and they are read last."""
     if run.reads_more:
         for _report in run.reports(REST_S):
             run.raise_if_lost(patience_s=0.0)
@@ -160,21 +177,21 @@ def _wait_for_the_rest(run: LiveRun) -> None:
                 return
 
 
-def _both(first: Look, second: Look) -> Look:
-    def look(report: Report) -> None:
+def _both(first: OnReport, second: OnReport) -> OnReport:
+    def call_both(report: Report) -> None:
         first(report)
         second(report)
 
-    return look
+    return call_both
 
 
-def _writing(look: Look, write: Callable[[], None], every: Millis) -> Look:
-    """Return a function that calls `look`, and writes the file when it is due."""
+def _writing(on_report: OnReport, write: Callable[[], None], every: Millis) -> OnReport:
+    """Return a function that calls `on_report`, and writes the file when it is due."""
     due = 0.0
 
     def look_and_write(report: Report) -> None:
         nonlocal due
-        look(report)
+        on_report(report)
         if time.monotonic() >= due:
             write()
             due = time.monotonic() + every / SECOND_MS

@@ -27,12 +27,12 @@ Examples:
 
 
 def complete_scene(
-    _context: click.Context, _parameter: click.Parameter, begun: str
+    _context: click.Context, _parameter: click.Parameter, prefix: str
 ) -> list[CompletionItem]:
     return [
         CompletionItem(scene.name, help=scene.title)
         for scene in SCENES
-        if scene.name.startswith(begun)
+        if scene.name.startswith(prefix)
     ]
 
 

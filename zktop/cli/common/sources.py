@@ -48,8 +48,8 @@ def open_recording(
 
     It is examined with the settings of the recorded run, unless the command line gives others.
     """
-    own = effective_config(overrides).config.settings() if _has_settings(overrides) else None
-    recording = Replay(Path(file), own)
+    settings = effective_config(overrides).config.settings() if _has_settings(overrides) else None
+    recording = Replay(Path(file), settings)
     if at is None:
         return recording, None
     moment = at.resolve(recording.begin, recording.last_known_time)
@@ -88,16 +88,17 @@ def progress_of(recording: Replay) -> Iterator[None]:
 
 
 def print_notes(source: LiveRun | Replay, shown: Report | None = None) -> None:
-    """Print on stderr what is missing from the reports, and if the one shown is an assumption.
+    """Print on stderr what is missing from the reports.
 
-    A report of a gap assumes nothing: it says that nothing is known.
+    If the report shown is later than the end of the recording, say what it assumes. A report of a
+    gap assumes nothing: it says that nothing is known.
     """
     for note in source.notes:
         narrate(f"note: {note}")
     end = source.known_until if isinstance(source, Replay) else None
     if shown and not shown.why_lost and end is not None and end < shown.now:
-        then = f"the state {span(shown.now - end)} later if nothing happened since"
-        narrate(f"note: The files end at {iso(end)}: this is {then}.")
+        assumed = f"the state {span(shown.now - end)} later if nothing happened since"
+        narrate(f"note: The files end at {iso(end)}: this is {assumed}.")
     if isinstance(source, Replay) and source.is_cut_off:
         why = "truncated, damaged or from a newer zktop"
         narrate(f"{source.path} is {why}: it was read up to its last valid line.")
