@@ -48,8 +48,8 @@ class LockedWork:
         self._released.set()
         self.client.wakeup.set()
 
-    def report(self, says: str) -> None:
-        self.client.reporter.report("working", says, lock=self._held[-1].path)
+    def report(self, sentence: str) -> None:
+        self.client.reporter.report("working", sentence, lock=self._held[-1].path)
 
     def hold(self) -> None:
         """Hold for the ordered time, or until the session is lost."""
@@ -120,11 +120,11 @@ EXIT_NOT_DONE = 1  # no round succeeded; `flock` has the same code
 class DemoContender:
     """One contender: call `run` from one thread, the other methods from any."""
 
-    def __init__(self, order: ContenderOrder, say: OnStep) -> None:
+    def __init__(self, order: ContenderOrder, on_step: OnStep) -> None:
         """Refuse an invalid order before connecting."""
         self.order = order = checked_order(order)
         self.wakeup = StoppableEvent()
-        self.reporter = StepReporter(order.name, say)
+        self.reporter = StepReporter(order.name, on_step)
         self._go = threading.Semaphore(0)
         self._client: LockClient | None = None
         self._waiting: Recipe | None = None
@@ -144,10 +144,10 @@ class DemoContender:
         finally:
             if self._client is not None:
                 self._client.end()
-        undone = (
+        why_not_done = (
             "ended after its work failed" if self._has_failed_work else "ended without the lock"
         )
-        self.reporter.report("ended", "done" if self._done else undone)
+        self.reporter.report("ended", "done" if self._done else why_not_done)
         return ExitCode.FINE if self._done else EXIT_NOT_DONE
 
     def go(self) -> None:
@@ -204,8 +204,8 @@ class DemoContender:
         except ConnectionClosedError:  # by `hang_up`
             raise StoppedError from None
         except (PlaceLostError, SessionExpiredError, ConnectionLoss) as loss:
-            says = f"{_why_lost(loss, held)}: the place in the queue is lost"
-            self.reporter.report("failed", says)
+            sentence = f"{_why_lost(loss, held)}: the place in the queue is lost"
+            self.reporter.report("failed", sentence)
             return False
         except KazooException as refusal:
             name = type(refusal).__name__.removesuffix("Error")
@@ -234,8 +234,8 @@ class DemoContender:
             self._waiting = None
 
     def _wait_at_gate(self, claim: LockClaim, held: list[Recipe]) -> None:
-        says = f"waits for `go` before it requests {claim.path}"
-        self.reporter.report("waiting", says, lock=claim.path)
+        sentence = f"waits for `go` before it requests {claim.path}"
+        self.reporter.report("waiting", sentence, lock=claim.path)
         self.wakeup.clear()
         while not self._go.acquire(blocking=False):
             self.wakeup.wait()

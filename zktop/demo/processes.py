@@ -303,8 +303,10 @@ class ProcessPool:
             for pipe in process.read():
                 self._selector.unregister(pipe)
                 pipe.close()
-            changes += [(one.step.at, one) for one in process.take_changes() if one.step]
-        self._publish(*(one for _, one in sorted(changes, key=lambda pair: pair[0])))
+            changes += [
+                (change.step.at, change) for change in process.take_changes() if change.step
+            ]
+        self._publish(*(change for _, change in sorted(changes, key=lambda pair: pair[0])))
         for process in ready:
             if not process.pipes:
                 process.wait()

@@ -122,7 +122,7 @@ class SceneRun:
             if isinstance(act, StartContender):
                 self._before.pop(act.name, None)
                 self._pool.start(act.order(self.folder, self._root, self._connection))
-                own = [one for one in expected if one.name == act.name and is_one_queue]
+                own = [step for step in expected if is_one_queue and step.name == act.name]
                 self._wait_for(own, ())
                 expected = [step for step in expected if step not in own]
             else:
@@ -137,7 +137,9 @@ class SceneRun:
 
     def _wait_for(self, expected: Sequence[ExpectedStep], ended: Sequence[str]) -> None:
         def missing() -> list[str]:
-            steps = [f"{one.name} {one.what}" for one in expected if not self._since(one)]
+            steps = [
+                f"{step.name} {step.what}" for step in expected if not self._times_in_move(step)
+            ]
             return steps + [f"{name} ended" for name in ended if name not in self._tally.ended]
 
         within_s = MOVE_TIMEOUT_S + 3 * self._connection.session_timeout_s
@@ -147,7 +149,7 @@ class SceneRun:
                 f"did not happen within {within_s:g} s: " + ", ".join(missing())
             )
 
-    def _since(self, step: ExpectedStep) -> int:
+    def _times_in_move(self, step: ExpectedStep) -> int:
         """Return how often this step was reported since the start of the current move."""
         before = self._before.get(step.name, Counter())
         return self._tally.count(step.name, step.what) - before[step.what]
@@ -253,14 +255,15 @@ class ScenePlayer:
 
     def _next(self) -> Callable[[], None] | None:
         """Return the next command; if none arrives in time, the next move or a restart."""
-        act, wait_s = {
-            "playing": (self._move, self._rest_s),
-            "over": (self._repeat, self._repeat_after_s),
-        }.get(self.progress.phase, (self._repeat, None))
+        wait_s: float | None = None  # for as long as it takes
+        if self.progress.phase == "playing":
+            wait_s = self._rest_s
+        elif self.progress.phase == "over":
+            wait_s = self._repeat_after_s
         try:
             return self._commands.get(timeout=wait_s)
         except queue.Empty:
-            return act
+            return self._move if self.progress.phase == "playing" else self._repeat
 
     def _load(self, scene: Scene) -> None:
         self._clear()

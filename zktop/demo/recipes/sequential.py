@@ -54,8 +54,8 @@ class Poll(QueueRecipe):
         else:
             self._place(me, queue)  # only to check it: raises PlaceLostError
             if smaller := [name for name in queue if name < me]:
-                says = f"{smaller[0]} is smaller: next poll in {self.claim.poll_s:g} s"
-                self._report_decision(says)
+                sentence = f"{smaller[0]} is smaller: next poll in {self.claim.poll_s:g} s"
+                self._report_decision(sentence)
                 return False
         self._report_decision("no number is smaller")
         return True
