@@ -22,18 +22,18 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     >>> affected_locks("/pool/sem-__lock__"), affected_locks("/app/sem/leases")
     (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
     """
-    found = [path]
+    locks = [path]
     name = path[path.rfind("/") + 1 :]
     if name.endswith(QUEUE_OF_SEMAPHORE):
-        found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
+        locks.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if decides_above(name):
-        found.append(split(path)[0])
+        locks.append(split(path)[0])
     for child in dict.fromkeys(children):  # its data or owner may matter
         below = join(path, child)
-        found.append(below)
+        locks.append(below)
         if child.endswith(QUEUE_OF_SEMAPHORE):
-            found.append(Text(below.removesuffix(QUEUE_OF_SEMAPHORE)))
-    return found
+            locks.append(Text(below.removesuffix(QUEUE_OF_SEMAPHORE)))
+    return locks
 
 
 def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[Text]:
@@ -41,7 +41,7 @@ def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[
     return [
         name
         for name in names
-        if (name[-10:-9] != "0" or not name[-9:].isdecimal())  # then it has a number
+        if not (name[-10:-9] == "0" and name[-9:].isdecimal())  # like -0000000007
         and not parent.may_have_numbered(name)
     ]
 
@@ -57,11 +57,11 @@ def may_be_lock(site: LockSite) -> bool:
     if family.listed or family.members or family.denied:
         return not part_of(site)
     parent, name = split(path)
-    znode, above = world.node(path), LockSite(parent, world, settings)
-    if znode is None or above.family.may_have_numbered(name):
+    znode, parent_site = world.node(path), LockSite(parent, world, settings)
+    if znode is None or parent_site.family.may_have_numbered(name):
         return False
     owner, data = znode.stat.owner if znode.stat else 0, znode.data
-    if owner and is_named_by_user(site) and above.configured is None:
+    if owner and is_named_by_user(site) and parent_site.configured is None:
         return True
     is_lock = is_unnumbered_lock(site) if owner else lease_end(data) is not None
-    return is_lock and not is_lock_of_its_parent(above, name)
+    return is_lock and not is_lock_of_its_parent(parent_site, name)

@@ -27,7 +27,7 @@ def full_time(text: str) -> Millis | None:
     return round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-def moment_of(text: str, begin: Millis, here: Millis) -> Millis:
+def moment_of(text: str, begin: Millis, current: Millis) -> Millis:
     """Parse a full time, a time of day, or an offset.
 
     An offset counts from the beginning (+), or back from the current moment (-).
@@ -41,14 +41,14 @@ def moment_of(text: str, begin: Millis, here: Millis) -> Millis:
     ValueError: Not a time: half past two
     """
     text = text.strip()
-    found = re.fullmatch(r"([+-])\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|s|m|h|)", text)
-    if found:
-        length = round(float(found[2]) * _UNITS[found[3]])
+    match = re.fullmatch(r"([+-])\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|s|m|h|)", text)
+    if match:
+        length = round(float(match[2]) * _UNITS[match[3]])
         if length <= _MAX_OFFSET_MS:
-            return begin + length if found[1] == "+" else here - length
+            return begin + length if match[1] == "+" else current - length
     if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z?", text):
         with suppress(ValueError):
-            return _nearest_day(_of_day(text.removesuffix("Z")), here)
+            return _nearest_day(_of_day(text.removesuffix("Z")), current)
     if (at := full_time(text)) is not None:
         return at
     raise ValueError(f"Not a time: {text}")
@@ -67,7 +67,7 @@ def _of_day(text: str) -> Millis:
     )
 
 
-def _nearest_day(of_day: Millis, here: Millis) -> Millis:
+def _nearest_day(of_day: Millis, current: Millis) -> Millis:
     """The moment with this time of day that is nearest to the current moment."""
-    today = here - here % DAY_MS + of_day
-    return min((today - DAY_MS, today, today + DAY_MS), key=lambda at: abs(at - here))
+    today = current - current % DAY_MS + of_day
+    return min((today - DAY_MS, today, today + DAY_MS), key=lambda at: abs(at - current))

@@ -30,13 +30,13 @@ PARAMETERS = type(pytest.param())
 Run = Callable[[], object]
 
 
-def runs(rule: str, sort: str) -> Iterator[Run]:
+def runs(rule: str, kind: str) -> Iterator[Run]:
     """The tests of this folder that are named after a rule, with each set of their parameters."""
     for path in sorted(HERE.glob("test_*.py")):
         module = importlib.import_module(f"model.findings.{path.stem}")
         for name, test in inspect.getmembers(module, inspect.isfunction):
             named = NAMED.match(name)
-            if named and named[2] == sort and rule.lower() in named[1].split("_"):
+            if named and named[2] == kind and rule.lower() in named[1].split("_"):
                 yield from with_parameters(test)
 
 

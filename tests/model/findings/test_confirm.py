@@ -1,4 +1,4 @@
-"""Two looks before an alarm: memory over looks, counted by the facts behind a finding."""
+"""A finding becomes an alarm only after a second look, at newer facts."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ GHOST = msgspec.structs.replace(ORPHAN, id="B2-1", rule="B2", at_once=True)
 
 
 def seen(finding: Finding, *as_of: int) -> list[tuple[Finding, ...]]:
-    """What is shown at each look, one a second, of facts as of these times."""
+    """What is shown at each look. There is one a second; each sees facts of one of these times."""
     looks, shown = SubjectFindings(), []
     for number, moment in enumerate(as_of):
         again = msgspec.structs.replace(finding, as_of=NOW + moment)
@@ -61,7 +61,7 @@ def test_a_finding_in_the_same_words_is_the_same_object() -> None:
 
 
 def test_a_finding_that_was_absent_at_one_look_starts_again() -> None:
-    """A watch that was there in between proves that it is being set."""
+    """A watch that was seen in between proves that the client does set one."""
     looks = SubjectFindings().after([NO_WATCH], NOW, SETTLE)
     looks = looks.after([], NOW + SECOND, SETTLE)
     later = msgspec.structs.replace(NO_WATCH, as_of=NOW + 10 * SECOND)
@@ -70,16 +70,16 @@ def test_a_finding_that_was_absent_at_one_look_starts_again() -> None:
     assert not looks.shown
 
 
-def test_since_is_when_it_was_first_seen_unless_the_facts_know_better() -> None:
-    """An orphan's node tells its age."""
+def test_since_is_when_it_was_first_seen_unless_the_facts_have_a_time() -> None:
+    """The znode of an orphan has the time of its creation."""
     (_, _, (ghost,)) = seen(msgspec.structs.replace(GHOST, since=None), 0, 1_000, 2_000)
     (_, (orphan,)) = seen(ORPHAN, 0, 2_000)
 
     assert (ghost.since, orphan.since) == (NOW, NOW - 120 * SECOND)
 
 
-def test_two_locks_that_tell_of_one_thing_make_one_finding() -> None:
-    """One wrong clock is no alarm for each lock."""
+def test_one_problem_that_two_locks_show_is_one_finding() -> None:
+    """A wrong clock is not reported again for each lock."""
     cases = [
         ctx(k("a", 0, age_ms=10_000), k("b", 1, age_ms=15_000), path=f"/locks/{name}")
         for name in ("one", "two")

@@ -44,7 +44,7 @@ from zktop.model.findings.context import (
     places_in,
 )
 from zktop.model.findings.finding import LookAgainAt
-from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
+from zktop.model.findings.sessions import is_suspicious, sessions_and_connections
 from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)
@@ -258,7 +258,7 @@ def test_p4_is_quiet_for_pings_in_time() -> None:
 
 def suspicious(shared: SharedContext, owners: Collection[int] = ()) -> set[int]:
     """The sessions that new tables have examined."""
-    rows = sessions_and_rows(shared.ensemble, owners)
+    rows = sessions_and_connections(shared.ensemble, owners)
     return {one for one, row in rows if is_suspicious(one, row, shared)}
 
 

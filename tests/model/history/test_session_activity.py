@@ -39,13 +39,15 @@ def test_what_happened_between_two_tables() -> None:
         table(2_000, received=16, sent=18, last_cxid=8),
     )
 
-    assert sessions.step(ALICE) == SessionActivity(2_000, received=6, requests=3, notifications=2)
+    assert sessions.last_step(ALICE) == SessionActivity(
+        2_000, received=6, requests=3, notifications=2
+    )
     assert sessions.requests_per_s(ALICE) == pytest.approx(3.0)
 
 
 def test_one_table_tells_no_rate() -> None:
     """Nor does an unknown session."""
-    assert seen(table(0)).step(ALICE) is None
+    assert seen(table(0)).last_step(ALICE) is None
     assert seen().requests_per_s(ALICE) is None
 
 
@@ -53,7 +55,7 @@ def test_counters_that_went_down_start_over() -> None:
     """The server's statistics were reset."""
     sessions = seen(table(0, received=10, sent=10), table(2_000, received=1, sent=1))
 
-    assert sessions.step(ALICE) is None
+    assert sessions.last_step(ALICE) is None
 
 
 def test_pings_are_no_requests() -> None:

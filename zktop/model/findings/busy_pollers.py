@@ -38,7 +38,7 @@ def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
 def is_polling(ctx: LockContext, session: Session) -> bool:
     """Whether a session makes more requests than a patient waiter would."""
     sessions = ctx.shared.sessions
-    rate, step = sessions.requests_per_s(session), sessions.step(session)
+    rate, step = sessions.requests_per_s(session), sessions.last_step(session)
     if rate is None or step is None or rate <= ctx.thresholds.busy_polls_per_second:
         return False
     if sessions.idle_since(session) is None:

@@ -50,7 +50,7 @@ def _order(rule: AnyRule) -> tuple[int, int, int]:
 
 RULES: Final[tuple[AnyRule, ...]] = tuple(
     sorted(
-        (one for family in FAMILIES for one in vars(family).values() if isinstance(one, Rule)),
+        (rule for family in FAMILIES for rule in vars(family).values() if isinstance(rule, Rule)),
         key=_order,
     )
 )
@@ -59,9 +59,11 @@ SCOPES: Final = {rule.id: rule.scope for rule in RULES}
 TABLE_RULES: Final = frozenset(rule.id for rule in RULES if rule.tables)
 
 # A rule's scope decides which context its function takes; the type checker cannot know that.
-LOCK_RULES: Final = tuple(cast("Rule[LockContext]", r) for r in RULES if r.scope == "lock")
+LOCK_RULES: Final = tuple(
+    cast("Rule[LockContext]", rule) for rule in RULES if rule.scope == "lock"
+)
 SESSION_RULES: Final = tuple(
-    cast("Rule[SessionContext]", r) for r in RULES if r.scope == "session"
+    cast("Rule[SessionContext]", rule) for rule in RULES if rule.scope == "session"
 )
 ENSEMBLE_RULES: Final = tuple(
     cast("Rule[EnsembleContext]", rule) for rule in RULES if rule.scope in ("whole", "server")

@@ -157,7 +157,7 @@ def _waited(number: int) -> str:
 def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """Readers that came later keep being served before a waiting writer."""
     lock, bound = ctx.lock, _starving_readers(ctx)
-    if lock.kind != "read-write" or any(isinstance(one, RowRangeQueue) for one in lock.queues):
+    if lock.kind != "read-write" or any(isinstance(queue, RowRangeQueue) for queue in lock.queues):
         return  # there, readers of other rows do not compete with a writer
     left = _former_readers(ctx)
     for writer in ctx.waiters if all(holder.mode == "read" for holder in ctx.holders) else ():

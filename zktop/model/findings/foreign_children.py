@@ -38,19 +38,21 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         return
     paths = [absolute_path(ctx.path, child.node) for child in obstacles]
     named = several(map(short, paths))
-    free = _without_holder(ctx)
-    is_free = bool(free)
+    without_holder = _without_holder(ctx)
+    is_free = bool(without_holder)
     behind = _behind(ctx, obstacles) or len(ctx.waiters)
-    waiting = sum(len(one.waiters) for one in free) if is_free else behind
-    lock = f"{len(free)} of its {len(ctx.lock.queues)} locks" if ctx.holders else "the lock"
+    waiting = sum(len(queue.waiters) for queue in without_holder) if is_free else behind
+    lock = (
+        f"{len(without_holder)} of its {len(ctx.lock.queues)} locks" if ctx.holders else "the lock"
+    )
     is_in_the_way = f"{named} {'is' if len(paths) == 1 else 'are'} in the way in {ctx.name}"
     yield RuleMatch(
         about=ctx.about(*obstacles, key=("blocked-by-foreign",)),
-        sentence=f"{is_in_the_way}: no client holds {lock}, and none will until {_it_is(paths)} "
-        f"deleted; {waits(waiting)}."
+        sentence=f"{is_in_the_way}: no client holds {lock}, and none will until "
+        f"{_these_are(paths)} deleted; {waits(waiting)}."
         if is_free
         else f"{is_in_the_way}: {waits(waiting)} for {'it' if len(paths) == 1 else 'them'}, now "
-        f"or after the next release, until {_it_is(paths)} deleted.",
+        f"or after the next release, until {_these_are(paths)} deleted.",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *(owner_facts(ctx, child) for child in obstacles[:3]),
@@ -73,7 +75,7 @@ def _without_holder(ctx: LockContext) -> list[LockQueue]:
     return [queue for queue in ctx.lock.queues if queue.waiters and not queue.holders]
 
 
-def _it_is(paths: list[Text]) -> str:
+def _these_are(paths: list[Text]) -> str:
     return f"{paths[0]} is" if len(paths) == 1 else "these are"
 
 
@@ -91,7 +93,9 @@ def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
     names = [
         queue.layout.name
         for queue in (only_mixed(ctx.lock.queues) if not _take_permits(ctx) else ())
-        if any(queue.counts(waiter, one) for waiter in queue.waiters for one in obstacles)
+        if any(
+            queue.counts(waiter, obstacle) for waiter in queue.waiters for obstacle in obstacles
+        )
     ]
     return several(names) if names else ctx.lock.layout
 
@@ -103,7 +107,7 @@ def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
     """
     queues = [queue for queue in ctx.lock.queues if isinstance(queue, MixedQueue)]
     for queue in queues if is_free else ():
-        first = next((one for one in queue.waiters if queue.expected(one)), None)
+        first = next((waiter for waiter in queue.waiters if queue.expected(waiter)), None)
         table = ctx.ensemble.watch_fact(first.owner) if first else None
         if first is None or table is None or table.zxid < max(first.czxid, queue.folder.changed):
             continue
@@ -119,18 +123,18 @@ def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
 def _behind(ctx: LockContext, obstacles: tuple[Member, ...]) -> int:
     """The number of waiters behind any of these children."""
     queues = only_mixed(ctx.lock.queues)
-    return len({one.node for queue in queues for one in queue.waiters_behind(obstacles)})
+    return len({waiter.node for queue in queues for waiter in queue.waiters_behind(obstacles)})
 
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
-    """Return C4 for Curator, in all versions; others' versions are assumed or shown by a watch."""
+    """Return C4 for Curator, where all versions agree; for others, a version is assumed."""
     if _take_permits(ctx) and ctx.lock.leases_are != "known":
         return "C2"  # the waiting client itself shows the number of leases
     if any(_owner(ctx, child) is None for child in ctx.lock.obstacles):
         return "C2"  # it may go with its session
     if is_free and all(name.startswith("curator") for name in _layout_names(ctx)):
         return "C3" if any(_without_watch(ctx, is_free=is_free)) else "C4"
-    proofs = (p for queue in only_mixed(ctx.lock.queues) for p in queue.proofs.values())
+    proofs = (proof for queue in only_mixed(ctx.lock.queues) for proof in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
 
 
@@ -192,8 +196,8 @@ def _advice(ctx: LockContext, obstacles: tuple[Member, ...], paths: list[Text]) 
 def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     """Clients fail at a child whose name they cannot read, and leave their nodes behind."""
     for queue in only_mixed(ctx.lock.queues):
-        for found in queue.unreadable:
-            yield _broken(ctx, queue, found)
+        for unreadable in queue.unreadable:
+            yield _broken(ctx, queue, unreadable)
         if queue.left_behind:
             yield _left_behind(ctx, queue)
 
@@ -209,7 +213,10 @@ def _left_behind(ctx: LockContext, queue: MixedQueue) -> RuleMatch:
         f"{'it' if len(left) == 1 else 'them'}.",
         confidence="C3",
         evidence=(
-            *((True, f"{ctx.name_of(one)} left {short(one.znode.name)}") for one in left[:3]),
+            *(
+                (True, f"{ctx.name_of(member)} left {short(member.znode.name)}")
+                for member in left[:3]
+            ),
             (None, f"assumed version: {_assumed_versions(queue)}"),
         ),
         advice=f"Restart the clients whose nodes are stranded (`{free_command(ctx.path)}` prints "
@@ -218,12 +225,12 @@ def _left_behind(ctx: LockContext, queue: MixedQueue) -> RuleMatch:
     )
 
 
-def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> RuleMatch:
-    child, path = found.child, absolute_path(ctx.path, found.child.node)
-    failed, will_fail = found.failed, found.will_fail
+def _broken(ctx: LockContext, queue: MixedQueue, unreadable: UnreadableChild) -> RuleMatch:
+    child, path = unreadable.child, absolute_path(ctx.path, unreadable.child.node)
+    failed, will_fail = unreadable.failed, unreadable.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(failed)} behind"
     coming = f"{count(len(will_fail), 'client')} will fail at {path} at the next listing"
-    what = f"{left}, stranded until the session ends" if failed else coming
+    effect = f"{left}, stranded until the session ends" if failed else coming
     is_foreign = child.layout == FOREIGN
     reasons: tuple[Reason, ...] = (
         (True, f"clients that use {queue.layout.name} cannot read {short(child.znode.name)}"),
@@ -237,7 +244,7 @@ def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> Rule
         stop = f"Delete {path}" if owner == 0 else f"Find out who owns {path}"
     return RuleMatch(
         about=ctx.about(*failed, *will_fail, key=("broken-by-foreign", path)),
-        sentence=f"{ctx.name}: {what}.",
+        sentence=f"{ctx.name}: {effect}.",
         confidence="C3",
         evidence=reasons,
         advice=f"{stop}, and restart the clients whose nodes are stranded."
@@ -266,16 +273,16 @@ def _assumed_versions(queue: MixedQueue) -> str:
 )
 def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
     """Two waiters do not count each other, and wait for the same node: both will get it."""
-    pair = next(_split(ctx), None)
+    pair = next(_split_pairs(ctx), None)
     if pair is None:
         return
-    one, other, node = pair
-    is_seen = all(ctx.ensemble.watched(member.owner) is not None for member in (one, other))
+    first, second, node = pair
+    is_seen = all(ctx.ensemble.watched(member.owner) is not None for member in (first, second))
     yield RuleMatch(
-        about=ctx.about(one, other, key=("split", one.layout, other.layout)),
+        about=ctx.about(first, second, key=("split", first.layout, second.layout)),
         sentence=f"{ctx.name} will have two owners when {short(node.znode.name)} goes: "
-        f"{ctx.name_of(one)} ({one.layout}) and {ctx.name_of(other)} ({other.layout}) both wait "
-        "for it and do not count each other.",
+        f"{ctx.name_of(first)} ({first.layout}) and {ctx.name_of(second)} ({second.layout}) both "
+        "wait for it and do not count each other.",
         confidence="C3" if is_seen else "C2",
         evidence=(
             (True, "by the rule of its own library, neither name comes before the other"),
@@ -285,7 +292,7 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
+def _split_pairs(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     """Yield two waiters that do not count each other, and the node that both wait for."""
     behind: dict[Text, dict[int, tuple[MixedQueue, Member]]] = {}
     for queue in only_mixed(ctx.lock.queues):
@@ -295,10 +302,14 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
                 by = id(queue.decision(member).order)
                 behind.setdefault(nearest.node, {}).setdefault(by, (queue, member))
     for firsts in behind.values():
-        for (here, one), (there, other) in combinations(firsts.values(), 2):
-            is_shared = one.mode == other.mode == "read" or one.owner == other.owner
-            if not is_shared and not here.counts(one, other) and not there.counts(other, one):
-                yield one, other, here.before(one)[-1]
+        for (first_queue, first), (second_queue, second) in combinations(firsts.values(), 2):
+            is_shared = first.mode == second.mode == "read" or first.owner == second.owner
+            if (
+                not is_shared
+                and not first_queue.counts(first, second)
+                and not second_queue.counts(second, first)
+            ):
+                yield first, second, first_queue.before(first)[-1]
 
 
 _COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software creates
@@ -335,10 +346,10 @@ def _doubted_layout(ctx: LockContext) -> str:
 def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
     """Why these children are not in the queue."""
     own = ctx.shared.settings.layouts
-    layouts = [one for name in _layout_names(ctx) if (one := layout_named(name, own))]
+    layouts = [layout for name in _layout_names(ctx) if (layout := layout_named(name, own))]
     znodes = map(ctx.lock.family.members.get, foreign)
-    unowned = [one.name for one in znodes if one and one.stat and not one.stat.owner]
-    alike = [name for name in unowned if any(parse_name(one, name) for one in layouts)]
+    unowned = [znode.name for znode in znodes if znode and znode.stat and not znode.stat.owner]
+    alike = [name for name in unowned if any(parse_name(layout, name) for layout in layouts)]
     if alike:
         yield f"no session owns {several(map(short, alike))}, though named like a lock request"
     others = [name for name in foreign if name not in alike]

@@ -153,7 +153,7 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _was_woken(ctx: LockContext, session: Session) -> bool:
-    step, presence = ctx.shared.sessions.step(session), ctx.ensemble.presence(session)
+    step, presence = ctx.shared.sessions.last_step(session), ctx.ensemble.presence(session)
     is_listing = presence is not None and presence.last_operation == "GETC"
     return is_listing and step is not None and step.notifications > 0 and step.requests > 0
 

@@ -38,7 +38,7 @@ def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
     if member.layout != "kazoo-lock" or member.mode != "write" or seen.watched:
         return False
     ahead = ctx.queue_of[member.node].members[: ctx.place[member.node]]
-    return bool(ahead) and all(one.mode == "read" for one in ahead) and ctx.is_wrong(seen)
+    return bool(ahead) and all(earlier.mode == "read" for earlier in ahead) and ctx.is_wrong(seen)
 
 
 def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict[Text, Member]:
@@ -46,7 +46,7 @@ def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict
     if not waiters:
         return {}
     names, arrivals = _neighbours(ctx.lock, _node), _neighbours(ctx.lock, _arrival)
-    found: dict[Text, Member] = {}
+    by_name_of: dict[Text, Member] = {}
     for seen in waiters:
         node = seen.member.node
         by_name, by_arrival = names.get(node), arrivals.get(node)
@@ -57,12 +57,12 @@ def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict
             continue
         # A reader's nearest writer may happen to be its neighbour by name: then all is well,
         # unless the whole queue is sorted by names.
-        if path not in seen.expected or _goes_by_name(ctx.queue_of[node].members):
-            found[node] = by_name
-    return found
+        if path not in seen.expected or _is_sorted_by_name(ctx.queue_of[node].members):
+            by_name_of[node] = by_name
+    return by_name_of
 
 
-def believers(members: Sequence[Member]) -> list[Member]:
+def first_by_name_on_arrival(members: Sequence[Member]) -> list[Member]:
     """The members whose name was the smallest of all when they came.
 
     >>> from zktop.model.world.children_of_znode import Znode
@@ -70,18 +70,18 @@ def believers(members: Sequence[Member]) -> list[Member]:
     ...     stat = Stat(czxid=czxid, mzxid=czxid, ctime=0)
     ...     return Member(name, "exclusive", czxid, "x", None, None, Znode(name, stat))
     >>> from zktop.model.facts import Stat
-    >>> [one.node for one in believers(list(map(member, range(1, 5), "fcga")))]
+    >>> [one.node for one in first_by_name_on_arrival(list(map(member, range(1, 5), "fcga")))]
     ['f', 'c', 'a']
     """
-    found: list[Member] = []
+    smallest: list[Member] = []
     for member in sorted(members, key=_arrival):
-        if not found or member.node < found[-1].node:
-            found.append(member)
-    return found
+        if not smallest or member.node < smallest[-1].node:
+            smallest.append(member)
+    return smallest
 
 
-def may_believe(ctx: LockContext) -> list[Member]:
-    """The waiters that watch nothing here and are first by their whole names."""
+def waiters_first_by_name(ctx: LockContext) -> list[Member]:
+    """The waiters that watch nothing here, and whose whole names were the smallest."""
     unwatching = {
         seen.member.node
         for seen in ctx.mismatched
@@ -92,27 +92,27 @@ def may_believe(ctx: LockContext) -> list[Member]:
     return [
         member
         for queue in ctx.lock.queues
-        for member in believers(queue.members)
+        for member in first_by_name_on_arrival(queue.members)
         if member.node in unwatching
     ]
 
 
-def may_read(ctx: LockContext) -> list[Member]:
-    """The readers that `may_believe` finds in queues whose readers all sort before the writers.
+def readers_first_by_name(ctx: LockContext) -> list[Member]:
+    """Of `waiters_first_by_name`, the readers in queues where all readers sort before the writers.
 
     By name such a reader never has to wait: if it watches nothing, no wake-up is lost.
     """
     wrong = {seen.member.node for seen in ctx.mismatched if ctx.is_wrong(seen)}
     return [
         member
-        for member in may_believe(ctx)
+        for member in waiters_first_by_name(ctx)
         if member.mode == "read"
         and member.node in wrong
-        and _readers_come_first(ctx.queue_of[member.node].members)
+        and _readers_sort_first(ctx.queue_of[member.node].members)
     ]
 
 
-def _readers_come_first(members: Sequence[Member]) -> bool:
+def _readers_sort_first(members: Sequence[Member]) -> bool:
     reads = [member.node for member in members if member.mode == "read"]
     others = [member.node for member in members if member.mode != "read"]
     return bool(reads and others) and max(reads) < min(others)
@@ -129,8 +129,8 @@ def _neighbours(
     }
 
 
-def _goes_by_name(members: Sequence[Member]) -> bool:
-    return all(one.node < other.node for one, other in pairwise(members))
+def _is_sorted_by_name(members: Sequence[Member]) -> bool:
+    return all(earlier.node < later.node for earlier, later in pairwise(members))
 
 
 def _node(member: Member) -> tuple[int | str, ...]:
@@ -154,10 +154,10 @@ def _arrival(member: Member) -> tuple[int | str, ...]:
 )
 def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches nothing in this lock, so nothing will wake it."""
-    reading = {member.node for member in may_read(ctx)}
+    readers = {member.node for member in readers_first_by_name(ctx)}
     for seen in ctx.mismatched:
         may_own = may_have_kept_reading(ctx, seen) or may_own_beside_readers(ctx, seen)
-        if may_own or seen.member.node in reading:
+        if may_own or seen.member.node in readers:
             continue
         if seen.expected and not seen.watched and not is_polling(ctx, seen.member.owner):
             if ctx.is_wrong(seen):
@@ -207,10 +207,10 @@ def missed_wake_up(ctx: LockContext) -> Iterator[RuleResult]:
             continue
         idle = ctx.shared.sessions.idle_before(head.owner, since)
         if came < since and idle and presence.at > since + ctx.thresholds.settle:
-            yield _silent(ctx, head, since)
+            yield _missed_wake_up(ctx, head, since)
 
 
-def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
+def _missed_wake_up(ctx: LockContext, head: Member, since: int) -> RuleMatch:
     name = ctx.name_of(head)
     return RuleMatch(
         about=ctx.about(head),
@@ -238,7 +238,7 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
     blocks="long",
     only_if=("waiters", "watches"),
 )
-def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
+def watch_on_deleted_node(ctx: LockContext) -> Iterator[RuleResult]:
     """A session watches a numbered node that is gone: such a name never comes back."""
     foreign = {absolute_path(ctx.path, name) for name in ctx.lock.foreign}
     for seen in ctx.mismatched:
@@ -246,10 +246,14 @@ def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
         gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
         is_all_listed = seen.member.node not in ctx.watching_children
         if gone:
-            yield _void(ctx, seen, min(gone), is_all=gone == seen.watched and is_all_listed)
+            yield _watch_on_deleted_node(
+                ctx, seen, min(gone), is_all=gone == seen.watched and is_all_listed
+            )
 
 
-def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -> RuleMatch:
+def _watch_on_deleted_node(
+    ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool
+) -> RuleMatch:
     name, node = ctx.name_of(seen.member), short(split(path)[1])
     waiting = f"{name} waits in {ctx.name} for {node}, which is already gone"
     watching = f"{name} still watches {node} in {ctx.name}, which is gone"
@@ -286,18 +290,20 @@ def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches a member of its queue that its library should not watch."""
     by_name = watching_by_name(ctx, ctx.mismatched)
     for seen in ctx.mismatched:
-        found = (ctx.at_path.get(path) for path in seen.others)
+        watched = (ctx.at_path.get(path) for path in seen.others)
         queue = ctx.queue_of[seen.member.node]
-        members = [one for one in found if one and ctx.queue_of[one.node] is queue]
+        watched_members = [
+            member for member in watched if member and ctx.queue_of[member.node] is queue
+        ]
         is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
-        if not is_wrong or not members or seen.member.node in by_name:
+        if not is_wrong or not watched_members or seen.member.node in by_name:
             continue
         place = ctx.place[seen.member.node]
-        if any(ctx.place[other.node] < place for other in members):
-            yield _wrong(ctx, seen, members)
+        if any(ctx.place[other.node] < place for other in watched_members):
+            yield _wrong_target(ctx, seen, watched_members)
 
 
-def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
+def _wrong_target(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
     member = seen.member
     name, target = ctx.name_of(member), short(split(min(seen.expected))[1])
     nearest = max(watched, key=lambda other: ctx.place[other.node])

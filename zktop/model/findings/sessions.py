@@ -118,23 +118,25 @@ def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
     It was probably requested in seconds instead of milliseconds. The longest timeout granted does
     not suggest a mistake: many healthy sessions get it, because Curator asks for a minute.
     """
-    witnesses = ctx.shared.ensemble.tables
-    ticks = [server.expiry.tick_ms for server in witnesses if server.expiry.tick_ms]
+    tables = ctx.shared.ensemble.tables
+    ticks = [server.expiry.tick_ms for server in tables if server.expiry.tick_ms]
     if not ticks:
         yield MissingInput("no server shows its tick time", "expiry")
         return
     least = MIN_TIMEOUT_TICKS * min(ticks)
-    having = (server.by_timeout.get(least, ()) for server in witnesses)
-    found = sorted({s for sessions in having for s in sessions if s in ctx.owners})
-    if found:
-        yield _suspicious(ctx, found, least)
+    with_least = (server.by_timeout.get(least, ()) for server in tables)
+    sessions = sorted(
+        {session for sessions in with_least for session in sessions if session in ctx.owners}
+    )
+    if sessions:
+        yield _suspicious(ctx, sessions, least)
 
 
-def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:
-    names = tuple(ctx.shared.name_of(session) for session in found[:MAX_NAMED])
-    rest = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+def _suspicious(ctx: EnsembleContext, sessions: list[Session], timeout: int) -> RuleMatch:
+    names = tuple(ctx.shared.name_of(session) for session in sessions[:MAX_NAMED])
+    rest = f" and {len(sessions) - MAX_NAMED} more" if len(sessions) > MAX_NAMED else ""
     return RuleMatch(
-        about=FindingSubject(sessions=tuple(found[:MAX_NAMED]), key=("timeout", "least")),
+        about=FindingSubject(sessions=tuple(sessions[:MAX_NAMED]), key=("timeout", "least")),
         sentence=f"{', '.join(names)}{rest} hold or want locks with a session timeout of "
         f"{span(timeout)}, the shortest that the servers grant.",
         confidence="C2",
@@ -241,7 +243,7 @@ def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:
     )
 
 
-def sessions_and_rows(
+def sessions_and_connections(
     ensemble: Ensemble, owners: Iterable[Session]
 ) -> Iterator[tuple[Session, Connection | None]]:
     """Yield all connections, and node owners without one; nothing if there are no tables."""
@@ -249,7 +251,7 @@ def sessions_and_rows(
     for rows in tables:
         yield from rows.items()
     if tables:
-        yield from ((one, None) for one in owners if not any(one in rows for rows in tables))
+        yield from ((owner, None) for owner in owners if not any(owner in rows for rows in tables))
 
 
 def is_suspicious(session: Session, row: Connection | None, shared: SharedContext) -> bool:

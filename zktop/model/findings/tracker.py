@@ -53,7 +53,7 @@ from zktop.model.findings.schedule import (
     WorkOfLook,
     next_examination,
 )
-from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
+from zktop.model.findings.sessions import is_suspicious, sessions_and_connections
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.leaking_folders import FolderCount
@@ -241,7 +241,7 @@ class FindingTracker:
         """Start to make due every subject that new tables may affect."""
         changed = sorted(look.ensemble.changed_since(before))
         self._affected = chain(self._affected, _with_locks(changed, look.locks_of))
-        self._unchecked = sessions_and_rows(look.ensemble, look.locks_of.keys())
+        self._unchecked = sessions_and_connections(look.ensemble, look.locks_of.keys())
         self._is_marking = self._is_confirmable = True
         # With many thousands, this pause exceeds the longest rest, so they are due sooner anyway.
         is_sooner = len(self._found) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS

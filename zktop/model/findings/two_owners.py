@@ -20,11 +20,11 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.findings.missed_wakeups import (
-    believers,
-    may_believe,
+    first_by_name_on_arrival,
     may_have_kept_reading,
     may_own_beside_readers,
-    may_read,
+    readers_first_by_name,
+    waiters_first_by_name,
     watching_by_name,
 )
 from zktop.model.format import clock, count, several, short
@@ -114,24 +114,24 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     for queue in ctx.lock.queues:
         in_queue = [seen for seen in wrong if ctx.queue_of[seen.member.node] is queue]
         if in_queue:
-            yield _sorts_by_name(ctx, in_queue, believers(queue.members))
+            yield _sorts_by_name(ctx, in_queue, first_by_name_on_arrival(queue.members))
     if wrong:
         return
-    reading = may_read(ctx)
-    if reading:
-        yield _reads_by_name(ctx, reading)
+    readers = readers_first_by_name(ctx)
+    if readers:
+        yield _reads_by_name(ctx, readers)
         return
     asleep = {seen.member.node for seen in ctx.mismatched if ctx.is_wrong(seen)}  # L1 reports them
-    believing = [one for one in may_believe(ctx) if one.node not in asleep]
-    if believing:
-        yield _may_sort_by_name(ctx, believing)
+    may_own = [waiter for waiter in waiters_first_by_name(ctx) if waiter.node not in asleep]
+    if may_own:
+        yield _may_sort_by_name(ctx, may_own)
 
 
-def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
-    readers = several(ctx.names(reading))
+def _reads_by_name(ctx: LockContext, readers: list[Member]) -> RuleMatch:
+    names = several(ctx.names(readers))
     return RuleMatch(
-        about=ctx.about(*reading, key=("reads-by-name",)),
-        sentence=f"{readers} may read {ctx.name} while a client writes: by number it must wait, "
+        about=ctx.about(*readers, key=("reads-by-name",)),
+        sentence=f"{names} may read {ctx.name} while a client writes: by number it must wait, "
         "by name a reader is always first.",
         confidence="C2",
         evidence=(
@@ -139,28 +139,30 @@ def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
             (True, "the names of all readers sort before those of the writers"),
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
-        advice=f"Check how the client of {readers} sorts: by the number at the end or by whole "
+        advice=f"Check how the client of {names} sorts: by the number at the end or by whole "
         "names.",
         patience_ms=ctx.thresholds.settle,
-        as_of=ctx.ensemble.watched_at(reading[0].owner),
+        as_of=ctx.ensemble.watched_at(readers[0].owner),
     )
 
 
 def _sorts_by_name(
-    ctx: LockContext, wrong: list[MemberWatches], believing: list[Member]
+    ctx: LockContext, wrong: list[MemberWatches], may_own: list[Member]
 ) -> RuleMatch:
     watching = several(ctx.name_of(seen.member) for seen in wrong)
-    first = believing[0]
-    others = [one for one in believing[1:] if one.owner != first.owner]
+    first = may_own[0]
+    others = [member for member in may_own[1:] if member.owner != first.owner]
     others_named = several(ctx.names(reversed(others)))
-    two = (
+    two_owners = (
         f"{ctx.name} may have two owners: {ctx.name_of(first)} (first by number) and "
         f"{others_named} (first by name when it came, sorts wrongly)."
     )
-    one = f"{ctx.name_of(wrong[0].member)} sorts {ctx.name} by name: two owners are possible."
+    one_owner = (
+        f"{ctx.name_of(wrong[0].member)} sorts {ctx.name} by name: two owners are possible."
+    )
     return RuleMatch(
-        about=ctx.about(*believing, key=("by-name",)),
-        sentence=two if others else one,
+        about=ctx.about(*may_own, key=("by-name",)),
+        sentence=two_owners if others else one_owner,
         confidence="C4" if len(wrong) >= CERTAIN_SESSIONS else "C3",
         evidence=(
             (True, f"{watching} watch the neighbour by name, not the one by number"),
@@ -173,10 +175,10 @@ def _sorts_by_name(
     )
 
 
-def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
-    names = several(ctx.names(believing))
+def _may_sort_by_name(ctx: LockContext, may_own: list[Member]) -> RuleMatch:
+    names = several(ctx.names(may_own))
     return RuleMatch(
-        about=ctx.about(*believing, key=("may-sort-by-name",)),
+        about=ctx.about(*may_own, key=("may-sort-by-name",)),
         sentence=f"{names} must wait in {ctx.name} by number, but is first by name: "
         "a client that sorts names would believe that it owns the lock.",
         confidence="C1",
@@ -188,7 +190,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
         "names.",
         severity="info",
         patience_ms=ctx.thresholds.settle,
-        as_of=ctx.ensemble.watched_at(believing[0].owner),
+        as_of=ctx.ensemble.watched_at(may_own[0].owner),
     )
 
 
@@ -213,11 +215,11 @@ def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
         owned = (filter(has_client, queue.holders) for queue in ctx.lock.queues)
         heads = [head for holders in owned for head in islice(holders, 1)]
         if _conflict(heads):
-            yield _dual(ctx, heads)
+            yield _several_owners(ctx, heads)
         return
     numbers = [member.sequence for member in ctx.holders if member.sequence is not None]
     if len(set(numbers)) < len(numbers) and _conflict(list(ctx.holders)):
-        yield _dual(ctx, list(ctx.holders))
+        yield _several_owners(ctx, list(ctx.holders))
 
 
 def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
@@ -246,7 +248,7 @@ def _conflict(heads: list[Member]) -> bool:
     return several_owners and not all(head.mode in shared for head in heads)
 
 
-def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
+def _several_owners(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     owners = several(f"{ctx.name_of(head)} (first for {head.layout})" for head in heads)
     is_seen = all(ctx.ensemble.watched(head.owner) is not None for head in heads)
     return RuleMatch(

@@ -11,7 +11,8 @@ import msgspec
 
 MAX_SAMPLES: Final = 512
 MIN_SAMPLES: Final = 20  # for a quantile
-BUCKETS_MS: Final = (10, 40, 160, 640, 2_560, 10_240, 40_960)  # ends; then "more"
+# Upper ends; one more bucket has all above.
+BUCKETS_MS: Final = (10, 40, 160, 640, 2_560, 10_240, 40_960)
 MAX_DURATION_MS: Final = 0xFFFF_FFFF  # fifty days, in four bytes
 
 
@@ -34,10 +35,12 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def buckets(self) -> tuple[int, ...]:
-        """The number of samples below each of BUCKETS_MS (from the one before), and the rest."""
-        ends = [bisect_right(self._sorted, end - 1) for end in BUCKETS_MS]
+        """The number of samples in each bucket; the last one has those above all of BUCKETS_MS."""
+        ends = [bisect_right(self._sorted, upper - 1) for upper in BUCKETS_MS]
         starts = [0, *ends]
-        return tuple(b - a for a, b in zip(starts, [*ends, len(self.samples)], strict=True))
+        return tuple(
+            end - start for start, end in zip(starts, [*ends, len(self.samples)], strict=True)
+        )
 
     def quantile(self, share: float) -> int | None:
         """The smallest sample that at least this share of all does not exceed."""

@@ -49,17 +49,17 @@ class ExpiryLedger:
         """Add the sessions that expired, and note who acquired the locks that they held."""
         events = [*events]
         expired: dict[Session, list[Event]] = {}
-        for one in events:
-            if one.session and one.is_expiry:
-                expired.setdefault(one.session, []).append(one)
-        for session, its in expired.items():
-            self._expired(session, its, sessions)
+        for event in events:
+            if event.session and event.is_expiry:
+                expired.setdefault(event.session, []).append(event)
+        for session, own_events in expired.items():
+            self._expired(session, own_events, sessions)
         if expired:
             self._note_free()
         first: dict[Text, Event] = {}
-        for one in events if self._free else ():
-            if one.event == "acquired" and one.lock in self._free:
-                first.setdefault(one.lock, one)
+        for event in events if self._free else ():
+            if event.event == "acquired" and event.lock in self._free:
+                first.setdefault(event.lock, event)
         if first:
             self._acquired(first)
             self._note_free()
@@ -69,29 +69,36 @@ class ExpiryLedger:
         return tuple(self._kept)
 
     def _expired(self, session: Session, events: list[Event], sessions: SessionHistories) -> None:
-        place = next((i for i, one in enumerate(self._kept) if one.session == session), None)
+        place = next(
+            (index for index, kept in enumerate(self._kept) if kept.session == session), None
+        )
         if place is None:
             client = sessions.last_place(session)[1]
             self._kept.append(ExpiredSession(events[0].at, session, events[0].owner, client))
             place = len(self._kept) - 1
-        known = self._kept[place]
-        freed = {one.lock: one for one in known.freed}  # it may have had several nodes in a lock
-        for one in events:
-            if one.held is not None:
-                freed.setdefault(one.lock, FreedLock(one.lock))
-        left = dict.fromkeys((*known.left, *(one.lock for one in events if one.held is None)))
-        self._kept[place] = replace(known, freed=tuple(freed.values()), left=tuple(left))
+        entry = self._kept[place]
+        # A session may have had several nodes in one lock.
+        freed = {known.lock: known for known in entry.freed}
+        for event in events:
+            if event.held is not None:
+                freed.setdefault(event.lock, FreedLock(event.lock))
+        left = dict.fromkeys(
+            (*entry.left, *(event.lock for event in events if event.held is None))
+        )
+        self._kept[place] = replace(entry, freed=tuple(freed.values()), left=tuple(left))
 
     def _acquired(self, first: Mapping[Text, Event]) -> None:
         """Note who got the freed locks, from the first acquisition of each lock."""
-        for place, one in enumerate(self._kept):
-            freed = tuple(_with_next(freed, first.get(freed.lock), one.at) for freed in one.freed)
-            if freed != one.freed:
-                self._kept[place] = replace(one, freed=freed)
+        for place, expired in enumerate(self._kept):
+            freed = tuple(
+                _with_next(freed, first.get(freed.lock), expired.at) for freed in expired.freed
+            )
+            if freed != expired.freed:
+                self._kept[place] = replace(expired, freed=freed)
 
     def _note_free(self) -> None:
-        freed = (freed for one in self._kept for freed in one.freed)
-        self._free = frozenset(one.lock for one in freed if one.after_ms is None)
+        every = (freed for expired in self._kept for freed in expired.freed)
+        self._free = frozenset(freed.lock for freed in every if freed.after_ms is None)
 
 
 def _with_next(freed: FreedLock, event: Event | None, since: Millis) -> FreedLock:

@@ -60,7 +60,7 @@ class SessionHistories:
             if table is None or table is self._tables.get(tables.server):
                 continue
             self._tables[tables.server] = table
-            asked = self._learn(tables.server, tables.connections or {}, table.at, ensemble)
+            asked = self._add_rows(tables.server, tables.connections or {}, table.at, ensemble)
             self.idle = self.idle.with_changes(dict.fromkeys(asked, table.at))
             self._forget()
 
@@ -83,8 +83,8 @@ class SessionHistories:
         Its last request came between that table and the next one. None if it has been idle since
         the first table.
         """
-        known = self._records.get(session)
-        return known.last_active if known and known.row.last_cxid is not None else None
+        record = self._records.get(session)
+        return record.last_active if record and record.row.last_cxid is not None else None
 
     def quiet_ms(self, session: Session) -> int | None:
         """How long its tables have shown only pings.
@@ -92,21 +92,21 @@ class SessionHistories:
         This counts from the first to the last table of one connection, by `lcxid`. Only requests
         change it: pings and renewed watches have negative ids.
         """
-        known, since = self._records.get(session), self.idle_since(session)
-        if known is None or since is None or self._now - known.at > FRESH_MS:
+        record, since = self._records.get(session), self.idle_since(session)
+        if record is None or since is None or self._now - record.at > FRESH_MS:
             return None
-        return known.at - max((since, *known.moves))
+        return record.at - max((since, *record.moves))
 
-    def step(self, session: Session) -> SessionActivity | None:
+    def last_step(self, session: Session) -> SessionActivity | None:
         """Its activity between its last two tables.
 
         None before its second table, and after a move or a reset.
         """
-        known = self._records.get(session)
-        before = known.before if known else None
-        if known is None or before is None:
+        record = self._records.get(session)
+        before = record.before if record else None
+        if record is None or before is None:
             return None
-        row, elapsed = known.row, known.at - known.before_at
+        row, elapsed = record.row, record.at - record.before_at
         received, requests = row.received - before.received, _requests(row) - _requests(before)
         if received < 0 or requests < 0 or row.sent < before.sent:
             return None
@@ -115,19 +115,19 @@ class SessionHistories:
 
     def requests_per_s(self, session: Session) -> float | None:
         """The packets received from it per second, over the last two tables."""
-        step = self.step(session)
+        step = self.last_step(session)
         return 1000 * step.received / step.ms if step else None
 
     def moves(self, session: Session) -> tuple[Millis, ...]:
         """When it was found on a new connection, within the last ten minutes."""
-        known = self._records.get(session)
+        record = self._records.get(session)
         late = self._now - MOVES_WITHIN_MS
-        return tuple(at for at in known.moves if at >= late) if known else ()
+        return tuple(at for at in record.moves if at >= late) if record else ()
 
     def last_place(self, session: Session) -> tuple[Text | None, Text | None]:
         """The server that last listed it, and its client's address there."""
-        known = self._records.get(session)
-        return (known.server, known.row.client) if known else (None, None)
+        record = self._records.get(session)
+        return (record.server, record.row.client) if record else (None, None)
 
     def longest_gap(self, session: Session) -> int | None:
         """The longest time without a packet within this hour and the one before.
@@ -135,49 +135,51 @@ class SessionHistories:
         No session survives a silence as long as its timeout, so such a silence does not count: its
         server paused, or a clock was set.
         """
-        known = self._records.get(session)
-        if known is None:
+        record = self._records.get(session)
+        if record is None:
             return None
-        gap, before = known.gap, known.gap_before
+        gap, before = record.gap, record.gap_before
         return gap if before is None or (gap is not None and gap > before) else before
 
-    def _learn(
+    def _add_rows(
         self, server: Text, rows: Mapping[Session, Connection], at: Millis, ensemble: Ensemble
     ) -> Iterator[Session]:
         """Add rows; yield the sessions that may have made a request since their last rows."""
         records = self._records
         for session, row in rows.items():
-            known = records.get(session)
-            if known is None:
+            record = records.get(session)
+            if record is None:
                 gap = _longer(None, row.quiet_ms, row)
                 records[session] = _Record(server, row, at, at, at, gap)
                 has_asked = row.last_cxid is not None
-            elif known.server != server or known.row.established != row.established:
-                has_asked = self._learn_move(known, server, row, at, ensemble)
-            elif at > known.at:
-                known.before, known.before_at = known.row, known.at
-                has_asked = _store_row(known, row, at, is_moved=False)
+            elif record.server != server or record.row.established != row.established:
+                has_asked = self._add_moved_row(record, server, row, at, ensemble)
+            elif at > record.at:
+                record.before, record.before_at = record.row, record.at
+                has_asked = _store_row(record, row, at, is_moved=False)
             else:
                 has_asked = False
             if has_asked:
                 yield session
 
-    def _learn_move(
-        self, known: _Record, server: Text, row: Connection, at: Millis, ensemble: Ensemble
+    def _add_moved_row(
+        self, record: _Record, server: Text, row: Connection, at: Millis, ensemble: Ensemble
     ) -> bool:
         """Add a row of another connection, if it is the newest one of its session."""
         presence = ensemble.presence(row.session)
         if presence is None or presence.server != server:
             return False
-        known.moves = (*known.moves, at)[-MAX_MOVES:]
-        known.server, known.before, known.heard_at = server, None, at  # active on connecting
-        return _store_row(known, row, at, is_moved=True)
+        record.moves = (*record.moves, at)[-MAX_MOVES:]
+        record.server, record.before, record.heard_at = server, None, at  # active on connecting
+        return _store_row(record, row, at, is_moved=True)
 
     def _forget(self) -> None:
         listed = sum(len(table.rows or ()) for table in self._tables.values())
         if len(self._records) > 2 * listed + SPARE_RECORDS:
             late = self._now - KEPT_MS
-            kept = {one: known for one, known in self._records.items() if known.at >= late}
+            kept = {
+                session: record for session, record in self._records.items() if record.at >= late
+            }
             gone = self._records.keys() - kept.keys()
             self.idle = self.idle.with_changes(dict.fromkeys(gone))
             self._records = kept
@@ -187,25 +189,25 @@ def _requests(row: Connection) -> int:
     return row.last_cxid or 0
 
 
-def _store_row(known: _Record, row: Connection, at: Millis, *, is_moved: bool) -> bool:
+def _store_row(record: _Record, row: Connection, at: Millis, *, is_moved: bool) -> bool:
     """Store the newest row; return whether it may show a new request.
 
     A new connection and a reset of the counters hide what was requested before them.
     """
-    last = known.row
+    last = record.row
     if row.received != last.received:
-        known.heard_at = at
+        record.heard_at = at
     has_asked = is_moved or row.last_cxid != last.last_cxid
     if has_asked:
-        known.last_active = known.at
-    if at - known.gap_from >= HOUR_MS:
-        known.gap_before, known.gap, known.gap_from = known.gap, None, at
-    silent, quiet = at - known.heard_at, row.quiet_ms
+        record.last_active = record.at
+    if at - record.gap_from >= HOUR_MS:
+        record.gap_before, record.gap, record.gap_from = record.gap, None, at
+    silent, quiet = at - record.heard_at, row.quiet_ms
     if quiet is not None and quiet > silent:
         silent = quiet
-    if known.gap is None or silent > known.gap:
-        known.gap = _longer(known.gap, silent, row)
-    known.row, known.at = row, at
+    if record.gap is None or silent > record.gap:
+        record.gap = _longer(record.gap, silent, row)
+    record.row, record.at = row, at
     return has_asked and (row.last_cxid is not None or last.last_cxid is not None)
 
 

@@ -17,8 +17,8 @@ _LOCKISH_PARTS: Final = (
     "sem",
     "lease",
 )
-# Not a block, clock, leaderboard, selection, electronics, release or assembly. The words of the
-# fourth line stand alone, also in camel case; those of the last may end a word, as in jobmaster.
+# Matches no block, clock, leaderboard, selection, electronics, release or assembly. The words of
+# the fourth line stand alone, also in camel case; those of the last may end a word: jobmaster.
 _LOCKISH: Final = re.compile(
     r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|dblock|mutex|latch|semaphore|leader(?!board))"
     r"|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
@@ -40,7 +40,7 @@ def sounds_like_lock(name: str) -> bool:
     [True, False, False]
     """
     lowered = name.lower()  # faster than the pattern for a million names
-    return any(sign in lowered for sign in _LOCKISH_PARTS) and _LOCKISH.search(name) is not None
+    return any(part in lowered for part in _LOCKISH_PARTS) and _LOCKISH.search(name) is not None
 
 
 def is_folder_of_locks(path: str) -> bool:

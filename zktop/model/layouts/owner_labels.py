@@ -50,10 +50,10 @@ def label_of(data: bytes, layout: str) -> Text | None:
     """Return the label in a znode's data, or None."""
     if data in _CONSTANTS:
         return None
-    found = _READERS.get(layout, _from_text)(data)
-    if not found:
+    label = _READERS.get(layout, _from_text)(data)
+    if not label:
         return None
-    short = found if len(found) <= MAX_LABEL_LENGTH else found[: MAX_LABEL_LENGTH - 1] + "…"
+    short = label if len(label) <= MAX_LABEL_LENGTH else label[: MAX_LABEL_LENGTH - 1] + "…"
     return clean(short.strip()) or None
 
 
@@ -108,7 +108,7 @@ def longest_phrase(data: bytes) -> str | None:
     if server := re.search(HBASE_BYTES, data[:1024]):
         return f"{server[1].decode()}:{_varint(server[2])}"
     phrases = [
-        found.decode("ascii") for found in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
+        phrase.decode("ascii") for phrase in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
     ]
     return max(phrases, key=len, default=None)
 
@@ -145,9 +145,9 @@ def named_in(document: object) -> str | None:
     if not isinstance(document, dict):
         return None
     for key, label_in in _KEYS.items():
-        found = label_in(document) if key in document else None
-        if found:
-            return found
+        label = label_in(document) if key in document else None
+        if label:
+            return label
     return None
 
 
@@ -193,8 +193,8 @@ def _unless_digits(data: bytes) -> str | None:
 
 
 def _fate(data: bytes) -> str | None:
-    found = re.fullmatch(_FATE, data.decode("utf-8", "replace"))
-    return found[1] if found else _from_text(data)
+    match = re.fullmatch(_FATE, data.decode("utf-8", "replace"))
+    return match[1] if match else _from_text(data)
 
 
 def _until(mark: str) -> Callable[[bytes], str | None]:
@@ -202,8 +202,8 @@ def _until(mark: str) -> Callable[[bytes], str | None]:
 
 
 def _bookie(data: bytes) -> str | None:
-    found = re.search(BOOKIE, data[:4096].decode("utf-8", "replace"))
-    return found[1] if found else _from_text(data)
+    match = re.search(BOOKIE, data[:4096].decode("utf-8", "replace"))
+    return match[1] if match else _from_text(data)
 
 
 def _unless_date(data: bytes) -> str | None:

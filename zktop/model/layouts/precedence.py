@@ -29,4 +29,4 @@ _NAMES: Final[tuple[Layout, ...]] = (
     other_libraries.NAMED,
 )
 
-BY_NAME: Final = tuple(msgspec.structs.replace(one, kind=one.means) for one in _NAMES)
+BY_NAME: Final = tuple(msgspec.structs.replace(layout, kind=layout.means) for layout in _NAMES)

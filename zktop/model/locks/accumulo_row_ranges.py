@@ -1,8 +1,9 @@
 """The queue of Accumulo's table locks: readers and writers of row ranges that may overlap.
 
 Two members conflict if their rows overlap and one of them writes. Comparing every pair would be
-slow, so whether a member holds is looked up by bisection in the union of all earlier ranges, or in
-that of the earlier writers; and a search for blockers ends at a writer of all the wanted rows.
+slow. So a writer holds if its range does not meet the union of all earlier ranges, and a reader if
+it does not meet that of the earlier writers; bisection answers both. The search for blockers ends
+at a writer of all the wanted rows.
 """
 
 import base64
@@ -34,7 +35,7 @@ class RowRangeQueue(QueueDefaults):
         self._oddities = oddities
         self._places = {member.node: place for place, member in enumerate(self.members)}
         self._ranges = {member.node: range_of(member.node) for member in members}
-        self.holders = tuple(self._free())
+        self.holders = tuple(self._find_holders())
         self._held = frozenset(member.node for member in self.holders)
 
     @property
@@ -76,25 +77,25 @@ class RowRangeQueue(QueueDefaults):
             return
         wanted = self._ranges[member.node]
         for other in reversed(self.members[: self._places[member.node]]):
-            shares = other.mode == member.mode == "read"
-            if not shares and _overlap(wanted, self._ranges[other.node]):
+            both_read = other.mode == member.mode == "read"
+            if not both_read and _overlap(wanted, self._ranges[other.node]):
                 yield other
 
     def _covers(self, other: Member, member: Member) -> bool:
         (start, end), (first, last) = self._ranges[other.node], self._ranges[member.node]
         return start <= first and last <= end
 
-    def _free(self) -> list[Member]:
-        free: list[Member] = []
+    def _find_holders(self) -> list[Member]:
+        holders: list[Member] = []
         all_rows, writers = RowUnion(), RowUnion()
         for member in self.members:
             wanted = self._ranges[member.node]
             if not (writers if member.mode == "read" else all_rows).meets(wanted):
-                free.append(member)
+                holders.append(member)
             all_rows.add(wanted)
             if member.mode != "read":
                 writers.add(wanted)
-        return free
+        return holders
 
 
 class RowUnion:
@@ -127,10 +128,10 @@ def range_of(node: str) -> RowRange:
     >>> range_of("flock#WRITE~FATE:USER:6f9e2c1a-0001-4a4a-8a8a-000000000001~N~PbQ==#0000000007")
     ((-1, b''), (0, b'm'))
     """
-    found = re.fullmatch(_RANGE_IN_NAME, node)
-    if found is None:
+    match = re.fullmatch(_RANGE_IN_NAME, node)
+    if match is None:
         return _FIRST, _LAST
-    return _row(found[1], _FIRST), _row(found[2], _LAST)
+    return _row(match[1], _FIRST), _row(match[2], _LAST)
 
 
 def _row(text: str, unbounded: TableRow) -> TableRow:
@@ -142,5 +143,5 @@ def _row(text: str, unbounded: TableRow) -> TableRow:
         return unbounded
 
 
-def _overlap(one: RowRange, other: RowRange) -> bool:
-    return max(one[0], other[0]) < min(one[1], other[1])
+def _overlap(first: RowRange, second: RowRange) -> bool:
+    return max(first[0], second[0]) < min(first[1], second[1])

@@ -41,8 +41,8 @@ class ClientOrder:
         tie = _TIES_OF_CHILDREN.get(layout.ties)
         self._has_tie_rule = tie is not None
         if tie is not None:
-            ranked.sort(key=lambda one: tie(one[1]))
-        readable = sorted([one for one in ranked if one[0] != FAILS], key=_first)
+            ranked.sort(key=lambda pair: tie(pair[1]))
+        readable = sorted([pair for pair in ranked if pair[0] != FAILS], key=_first)
         self.readable = tuple(child for _, child in readable)
         self.ranks: list[Rank] = [rank for rank, _ in readable]
         self._place = {child.node: place for place, child in enumerate(self.readable)}
@@ -107,22 +107,24 @@ class NamedOrder(ClientOrder):
         self._left_out = sorted(others.place_of(child) for child in self.readable)
 
     def first(self, end: int | None = None) -> Iterator[Member]:
-        here = zip(self.ranks, self.readable, strict=True)
+        own = zip(self.ranks, self.readable, strict=True)
         pairs = zip(self._others.ranks, self._others.readable, strict=True)
-        there = (pair for pair in pairs if pair[1].node not in self._place)
-        return (child for _, child in islice(merge(here, there, key=_first), end))
+        others = (pair for pair in pairs if pair[1].node not in self._place)
+        return (child for _, child in islice(merge(own, others, key=_first), end))
 
     def back(self, end: int) -> Iterator[Member]:
         others, left_out = self._others, self._left_out
         own_places, places = range(len(self.readable)), range(len(others.readable) + 1)
-        here = bisect_left(
+        own_end = bisect_left(
             own_places, end, key=lambda at: at + self._others_before(self.ranks[at])
         )
-        there = bisect_left(places, end - here, key=lambda at: at - bisect_left(left_out, at))
-        own = ((self.ranks[at], self.readable[at]) for at in range(here - 1, -1, -1))
+        others_end = bisect_left(
+            places, end - own_end, key=lambda at: at - bisect_left(left_out, at)
+        )
+        own = ((self.ranks[at], self.readable[at]) for at in range(own_end - 1, -1, -1))
         rest = (
             (others.ranks[at], others.readable[at])
-            for at in range(there - 1, -1, -1)
+            for at in range(others_end - 1, -1, -1)
             if others.readable[at].node not in self._place
         )
         return (child for _, child in merge(rest, own, key=_first, reverse=True))
@@ -153,7 +155,9 @@ def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
     bars = bars_of(view)
     if view is INTEROP:
         number = ranker_of(view)
-        children = [c for c in children if c.layout != FOREIGN or number(c.znode.name)]
+        children = [
+            child for child in children if child.layout != FOREIGN or number(child.znode.name)
+        ]
     if bars is None:
         return (child for child in children if child.mode != "read")
     return (child for child in children if bars(child.znode.name))
@@ -217,7 +221,7 @@ def has_two_orders(layout: Layout, members: Sequence[Member]) -> bool:
     """
     return (
         sorts_by_id(layout)
-        and any(one.node > after.node for one, after in pairwise(members))
+        and any(before.node > after.node for before, after in pairwise(members))
         and is_sane(members)
     )
 

@@ -33,8 +33,8 @@ def members_of(
     members = [_member(layout, place, known, below) for place in places]
     if is_promoting(layout) and any(member.mode == "read" for member in members):
         return [
-            msgspec.structs.replace(one, mode="write") if one.mode == "exclusive" else one
-            for one in members
+            msgspec.structs.replace(member, mode="write") if member.mode == "exclusive" else member
+            for member in members
         ]
     return members
 

@@ -39,12 +39,12 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         """Whether all clients agree on the order."""
         return not (self.twins or self.negative or self.unnumbered or self.unseen)
 
-    def with_change(self, member: Member, around: "Around", step: int) -> "QueueOddities":
+    def with_change(self, member: Member, neighbours: "Neighbours", step: int) -> "QueueOddities":
         """Adjust the counters for a member that joins (step 1) or leaves (step -1) a sane queue.
 
         In such a queue only these four can change; the caller checks tokens and sets `largest`.
         """
-        before, after = around
+        before, after = neighbours
         inversions = (
             _is_inverted(before, member)
             + _is_inverted(member, after)
@@ -68,7 +68,8 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         # After an overflow: the oldest member waits, so a newer one has overtaken it.
         broken = _is_broken(rule, holders) or (
             bool(self.negative and self.unordered)
-            and min((m for m in members if m.czxid), key=attrgetter("czxid")) not in holders
+            and min((member for member in members if member.czxid), key=attrgetter("czxid"))
+            not in holders
         )
         lasting = self.lasting and layout.name not in _LASTING_BY_DESIGN
         applies = {
@@ -85,7 +86,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         return tuple(warning for warning, is_so in applies.items() if is_so)
 
 
-Around = tuple[Member | None, Member | None]  # the member before, and the one after
+Neighbours = tuple[Member | None, Member | None]  # the member before, and the one after
 
 _LASTING_BY_DESIGN: Final = frozenset(
     ("accumulo-fate-lock", "kazoo-lease", "kazoo-locking-queue", "shedlock")
@@ -93,20 +94,20 @@ _LASTING_BY_DESIGN: Final = frozenset(
 
 
 def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
-    known = [member.sequence for member in members if member.sequence is not None]
-    negative = len([number for number in known if number < 0])
+    numbers = [member.sequence for member in members if member.sequence is not None]
+    negative = len([number for number in numbers if number < 0])
     tokens = [token for member in members if (token := member.token) is not None]
     return QueueOddities(
         unordered=_inversions(members),
-        twins=len(known) - len(set(known)),
+        twins=len(numbers) - len(set(numbers)),
         negative=negative,
-        unnumbered=len(members) - len(known),
+        unnumbered=len(members) - len(numbers),
         unseen=_unseen(layout, members, negative),
         lasting=[member.releases for member in members].count(False),
         readers=[member.mode for member in members].count("read"),
-        revoked=len([one for one in members if one.znode.data in REVOKED]),
+        revoked=len([member for member in members if member.znode.data in REVOKED]),
         repeated=len(tokens) != len(set(tokens)),
-        largest=max(known, default=0),
+        largest=max(numbers, default=0),
     )
 
 

@@ -136,7 +136,7 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
         place = _place(members, queue.layout, znode)
         if place is None:
             return None  # a foreign child was removed
-        oddities = oddities.with_change(members[place], _around(members, place, place + 1), -1)
+        oddities = oddities.with_change(members[place], _neighbours(members, place, place + 1), -1)
         del members[place]
     for znode in changes.added:
         member = _new_member(queue, znode, site)
@@ -145,7 +145,7 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
         place = bisect_left(members, member.sequence, key=sequence)
         if place < len(members) and members[place].sequence == member.sequence:
             return None
-        oddities = oddities.with_change(member, _around(members, place, place), 1)
+        oddities = oddities.with_change(member, _neighbours(members, place, place), 1)
         members.insert(place, member)
         if is_repeated(member, site.family.members):
             return None
@@ -195,7 +195,9 @@ def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | No
     return member
 
 
-def _around(members: list[Member], before: int, after: int) -> tuple[Member | None, Member | None]:
+def _neighbours(
+    members: list[Member], before: int, after: int
+) -> tuple[Member | None, Member | None]:
     return (
         members[before - 1] if before else None,
         members[after] if after < len(members) else None,

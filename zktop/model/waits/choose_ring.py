@@ -59,9 +59,9 @@ def passes_by(edge: WaitEdge, before: WaitEdge) -> bool:
     return edge.request == before.blocker and edge.queue.lock == before.queue.lock
 
 
-def queuing_actors(found: Ring) -> frozenset[str]:
+def queuing_actors(ring: Ring) -> frozenset[str]:
     """The actors of a ring that just queue between the others."""
-    pairs = zip((found[-1], *found), found, strict=False)
+    pairs = zip((ring[-1], *ring), ring, strict=False)
     return frozenset(edge.request.actor for before, edge in pairs if passes_by(edge, before))
 
 
@@ -81,8 +81,8 @@ def edges(core: Core) -> EdgesByWaiter:
 def _pairs(stuck_queue: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
     waiting = [place for place, is_waiting in enumerate(stuck_queue.waits) if is_waiting]
     if full:
-        return {(p, other) for p in waiting for other in blockers(stuck_queue, p)}
-    nearest_holder = ((p, next(blockers(stuck_queue, p))) for p in waiting)
+        return {(place, other) for place in waiting for other in blockers(stuck_queue, place)}
+    nearest_holder = ((place, next(blockers(stuck_queue, place))) for place in waiting)
     return {*sparse_edges(stuck_queue), *nearest_holder}
 
 
@@ -107,12 +107,16 @@ def first_closed(graph: EdgesByWaiter) -> Ring:
 
 
 def _until(graph: EdgesByWaiter, czxid: int) -> EdgesByWaiter:
-    return {a: [edge for edge in out if edge.request.czxid <= czxid] for a, out in graph.items()}
+    return {
+        actor: [edge for edge in out if edge.request.czxid <= czxid]
+        for actor, out in graph.items()
+    }
 
 
 def _has_cycle(graph: EdgesByWaiter) -> bool:
     links = {
-        a: [e.blocker.actor for e in out if e.blocker.actor in graph] for a, out in graph.items()
+        actor: [edge.blocker.actor for edge in out if edge.blocker.actor in graph]
+        for actor, out in graph.items()
     }
     return any(len(group) > 1 or group[0] in links[group[0]] for group in components(links))
 
@@ -137,9 +141,9 @@ def _shortest(graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring
     ahead: dict[str, list[WaitEdge]] = {}
     done: set[str] = set()  # their only way is a ring already found
     for start in _starts(graph):
-        if start not in done and (found := _through(start, graph, accepts, ahead)):
-            rings.append(found)
-            actors = [edge.request.actor for edge in found]
+        if start not in done and (ring := _through(start, graph, accepts, ahead)):
+            rings.append(ring)
+            actors = [edge.request.actor for edge in ring]
             if all(len(ahead[actor]) == 1 for actor in actors):
                 done.update(actors)
     return min(rings, key=_rank, default=())
@@ -155,11 +159,11 @@ def _starts(graph: EdgesByWaiter) -> Iterator[str]:
         yield next(iter(graph))
 
 
-def _rank(found: Ring) -> tuple[int, ...]:
+def _rank(ring: Ring) -> tuple[int, ...]:
     """Rank rings: short ones first, then several locks, few queued blockers, the first closed."""
-    is_local = len({edge.queue.lock for edge in found}) == 1
-    soft = sum(not edge.is_hard for edge in found)
-    return len(found), is_local, soft, max(edge.request.czxid for edge in found)
+    is_local = len({edge.queue.lock for edge in ring}) == 1
+    soft = sum(not edge.is_hard for edge in ring)
+    return len(ring), is_local, soft, max(edge.request.czxid for edge in ring)
 
 
 def _through(
@@ -214,22 +218,26 @@ def rule_and_kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
 def upgraders(core: Core, ring: Ring) -> list[str]:
     """The actors that read the first queue of the ring and wait to write it, if several do."""
     lock = ring[0].queue.lock
-    found = sorted(
+    actors = sorted(
         {
-            a
+            actor
             for stuck_queue in core.queues
             if stuck_queue.queue.lock == lock
-            for a in _upgrades(stuck_queue)
+            for actor in _upgrades(stuck_queue)
         }
     )
-    return found if len(found) > 1 else []
+    return actors if len(actors) > 1 else []
 
 
 def _upgrades(stuck_queue: StuckQueue) -> Iterator[str]:
     pairs = list(zip(stuck_queue.members, stuck_queue.waits, strict=True))
     reading = {member.actor for member, waits in pairs if member.reads and not waits}
     if stuck_queue.queue.kind == "read-write":
-        yield from (m.actor for m, waits in pairs if waits and not m.reads and m.actor in reading)
+        yield from (
+            member.actor
+            for member, waits in pairs
+            if waits and not member.reads and member.actor in reading
+        )
 
 
 def twice_queued(ring: Ring) -> Counter[str]:
@@ -237,7 +245,11 @@ def twice_queued(ring: Ring) -> Counter[str]:
 
     Sessions with several threads often do, so such a ring proves little.
     """
-    roles = {(e.queue.lock, r.node, r.actor) for e in ring for r in (e.request, e.blocker)}
+    roles = {
+        (edge.queue.lock, request.node, request.actor)
+        for edge in ring
+        for request in (edge.request, edge.blocker)
+    }
     places = Counter((lock, actor) for lock, _, actor in roles)
     return Counter(actor for (_, actor), number in places.items() if number > 1)
 

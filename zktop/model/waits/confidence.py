@@ -108,7 +108,7 @@ class _Grading(Struct, frozen=True):
 
     def _is_watched(self) -> bool:
         edges: tuple[WaitEdge, ...] = self.case.ring
-        return all((e.queue.lock, e.request.node) in self.known.watched for e in edges)
+        return all((edge.queue.lock, edge.request.node) in self.known.watched for edge in edges)
 
     def _is_still(self, actor: str) -> bool:
         """True if its only request since the ring closed is the one that set its watch."""
@@ -119,7 +119,9 @@ class _Grading(Struct, frozen=True):
     def _is_quiet(self) -> bool:
         """True if no actor sent anything in QUIET_MS of observation, and none lacks its watch."""
         quiet = self.known.quiet_ms
-        if any((e.queue.lock, e.request.node) in self.known.astray for e in self.case.ring):
+        if any(
+            (edge.queue.lock, edge.request.node) in self.known.astray for edge in self.case.ring
+        ):
             return False
         return all(quiet.get(actor, 0) >= QUIET_MS for actor in self.case.actors)
 
@@ -163,7 +165,7 @@ class _Grading(Struct, frozen=True):
             watched = f"in the {seconds} s that zktop has watched"
             yield Evidence(supports=True, text=f"no requests but pings {watched}")
         elif self.known.quiet_ms.keys() >= still.keys():
-            active = sorted(a for a in still if self.known.quiet_ms[a] < QUIET_MS)
+            active = sorted(actor for actor in still if self.known.quiet_ms[actor] < QUIET_MS)
             names = ", ".join(map(self.case.owner, active)) or "a client without its watch"
             text = f"not watched for {seconds} s yet, or sent requests meanwhile: {names}"
             yield Evidence(supports=None, text=text)

@@ -50,19 +50,19 @@ def explain_stuck(
 ) -> StuckSet:
     """Explain why these actors are stuck, from all their queues; reuse cores of `before`."""
     queues = {
-        one.queue.lock: keep_stuck(one.queue, one.queue.requests[: one.end], frozen)
-        for one in thinned
+        thin.queue.lock: keep_stuck(thin.queue, thin.queue.requests[: thin.end], frozen)
+        for thin in thinned
     }
     graph = edges(queues.values())
     known = {core.actors: core for core in before}
     fresh = sorted(cores(queues.values(), graph), key=lambda core: min(core.actors))
-    found = tuple(_known_core(core, known.get(core.actors)) for core in fresh)
+    reused = tuple(_known_core(core, known.get(core.actors)) for core in fresh)
     dead_ends = [actor for actor, others in graph.items() if not others]
-    reached = reach(graph, [*(core.actors for core in found), dead_ends])
+    reached = reach(graph, [*(core.actors for core in reused), dead_ends])
     stuck_actors = frozenset(actor for actor in frozen if actor not in unowned)
-    tails = {one.queue.lock: one.queue.requests[one.end :] for one in thinned}
-    size = sum(len(one.queue.requests) for one in thinned)
-    return StuckSet(stuck_actors, frozen, queues, found, reached, tails, size)
+    tails = {thin.queue.lock: thin.queue.requests[thin.end :] for thin in thinned}
+    size = sum(len(thin.queue.requests) for thin in thinned)
+    return StuckSet(stuck_actors, frozen, queues, reused, reached, tails, size)
 
 
 def _known_core(core: "Core", known: "Core | None") -> "Core":
@@ -267,9 +267,8 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
     ]
     for group, stuck_queues in zip(found, _shares(queues, found), strict=True):
         left = group
-        if any(
-            stuck_queue.queue.room > 1 for stuck_queue in stuck_queues
-        ):  # with plain waits, every ring is a core
+        has_pool = any(stuck_queue.queue.room > 1 for stuck_queue in stuck_queues)
+        if has_pool:  # without one, every ring is a core
             left = frozenset(
                 stuck_actors(
                     [
@@ -292,7 +291,9 @@ def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[
     group_of = {actor: number for number, group in enumerate(groups) for actor in group}
     shares: list[list[StuckQueue]] = [[] for _ in groups]
     for stuck_queue in queues:
-        present = {group_of[m.actor] for m in stuck_queue.members if m.actor in group_of}
+        present = {
+            group_of[member.actor] for member in stuck_queue.members if member.actor in group_of
+        }
         for number in sorted(present):
             shares[number].append(stuck_queue.only(groups[number]))
     return shares

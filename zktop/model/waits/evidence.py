@@ -54,32 +54,38 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     now_ms: Millis
 
-    def judge(self, one: StuckCore) -> Judgement | None:
+    def judge(self, stuck: StuckCore) -> Judgement | None:
         """Judge one core; locks are named by their paths."""
-        found = judge(one, self._evidence(one.core), self._names(one.core))
-        return replace(found, deadlock=_with_paths(found.deadlock)) if found else None
+        judgement = judge(stuck, self._evidence(stuck.core), self._names(stuck.core))
+        return replace(judgement, deadlock=_with_paths(judgement.deadlock)) if judgement else None
 
     def _evidence(self, core: Core) -> ActorEvidence:
         sessions = {actor: session_of(actor) for actor in core.actors}
         waits = list(self._ring_waits(core))
         past = {wait.name: self.histories.of(wait.lock.path, self.now_ms) for wait in waits}
         verdicts = {
-            (w.name, w.request.node): self._watch_check(w.lock).of(w.member).verdict for w in waits
+            (wait.name, wait.request.node): self._watch_check(wait.lock).of(wait.member).verdict
+            for wait in waits
         }
         usual = {name: history.usual_hold for name, history in past.items()}
-        tries = {w.request.actor: past[w.name].attempts.get(identity_of(w.member)) for w in waits}
-        patience = {actor: one.learned_timeout_ms for actor, one in tries.items() if one}
+        tries = {
+            wait.request.actor: past[wait.name].attempts.get(identity_of(wait.member))
+            for wait in waits
+        }
+        patience = {actor: place.learned_timeout_ms for actor, place in tries.items() if place}
         return ActorEvidence(
             now_ms=self.now_ms,
             settle_ms=self.settings.thresholds.settle,
             complete_to=self.ensemble.complete_to,
             concurrent=frozenset(filter(self.concurrency.is_concurrent, sessions)),
             released={actor: self.concurrency.released(actor) for actor in sessions},
-            threads=frozenset(a for a, session in sessions.items() if session is None),
-            still_since_ms=_known(self.histories.sessions.last_active, sessions),
-            quiet_ms=_known(self.histories.sessions.quiet_ms, sessions),
-            watched=frozenset(one for one, verdict in verdicts.items() if verdict == "confirmed"),
-            astray=frozenset(one for one, verdict in verdicts.items() if verdict in ASTRAY),
+            threads=frozenset(actor for actor, session in sessions.items() if session is None),
+            still_since_ms=_facts_of_sessions(self.histories.sessions.last_active, sessions),
+            quiet_ms=_facts_of_sessions(self.histories.sessions.quiet_ms, sessions),
+            watched=frozenset(
+                place for place, verdict in verdicts.items() if verdict == "confirmed"
+            ),
+            astray=frozenset(place for place, verdict in verdicts.items() if verdict in ASTRAY),
             usual_hold_ms={name: hold.p99_ms for name, hold in usual.items() if hold is not None},
             patience_ms={actor: ms for actor, ms in patience.items() if ms is not None},
             cut_off=frozenset(filter(self._is_cut_off, sessions)),
@@ -90,7 +96,9 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         places = self.graph.places(actor)
         locks = ((self._lock(queue.lock), request.node) for queue, request in places)
         members = (lock.member(node) if lock else None for lock, node in locks)
-        return all(one and self.ensemble.is_cut_off(one.owner, one.czxid) for one in members)
+        return all(
+            member and self.ensemble.is_cut_off(member.owner, member.czxid) for member in members
+        )
 
     def _watch_check(self, lock: Lock) -> WatchCheck:
         return WatchCheck(lock, self.ensemble, self.histories.sessions.idle, self.settings.layouts)
@@ -121,23 +129,23 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             for actor, session in actors.items()
         }
         presences = {
-            a: self.ensemble.presence(session) for a, session in actors.items() if session
+            actor: self.ensemble.presence(session) for actor, session in actors.items() if session
         }
-        names = {queue.lock for found in places.values() for queue, _ in found}
+        names = {queue.lock for requests in places.values() for queue, _ in requests}
         return DisplayNames(
             owners={actor: name for actor, name in owners.items() if name is not None},
             paths={name: lock_path(name) for name in names if lock_path(name) != name},
             labels=labels,
-            presences={actor: one for actor, one in presences.items() if one},
+            presences={actor: presence for actor, presence in presences.items() if presence},
         )
 
 
-def _known(
+def _facts_of_sessions(
     fact_of: Callable[[Session], Millis | None], sessions: Mapping[str, Session | None]
 ) -> dict[str, Millis]:
     """The fact about each actor that is a session; actors without the fact are left out."""
-    facts = ((actor, fact_of(session)) for actor, session in sessions.items() if session)
-    return {actor: fact for actor, fact in facts if fact is not None}
+    pairs = ((actor, fact_of(session)) for actor, session in sessions.items() if session)
+    return {actor: fact for actor, fact in pairs if fact is not None}
 
 
 def _with_paths(deadlock: Deadlock) -> Deadlock:

@@ -140,7 +140,8 @@ class ConflictReduction:
     def admit(self) -> list[str]:
         """Grant members without any conflict left."""
         ready, self._ready = self._ready, []
-        return [m.actor for m in (self._members[place] for place in ready) if not m.exempt]
+        members = [self._members[place] for place in ready]
+        return [member.actor for member in members if not member.exempt]
 
     def leave(self, place: int) -> Sequence[str]:
         """Remove the member's conflicts, and grant those without any other."""
@@ -169,7 +170,7 @@ class Reduction:
     ) -> None:
         self._locks, self._queues, self._done = locks, queues, done
         self.tested = 0  # places in the queues that it read
-        self.never: set[str] = set()  # actors that never release some place
+        self.never_releasing: set[str] = set()  # actors that never release some place
         self._places: dict[str, list[tuple[QueueReduction, int]]] = {}
         self._pending: dict[str, int] = {}  # requests of each actor that are not granted yet
         self._known: set[str] = set()  # actors all of whose queues were read
@@ -199,7 +200,7 @@ class Reduction:
                 self._read.add(lock)
                 self._read_queue(self._queues[lock])
         self._known.add(actor)
-        if not self._pending.get(actor) and actor not in self.never:
+        if not self._pending.get(actor) and actor not in self.never_releasing:
             self._ready.append(actor)
 
     def _read_queue(self, queue: ThinnedQueue) -> None:
@@ -219,7 +220,7 @@ class Reduction:
             if not member.exempt:
                 pending[actor] = pending.get(actor, 0) + 1
             if not member.releases:
-                self.never.add(actor)
+                self.never_releasing.add(actor)
             elif is_released:
                 spots.append((reduction, place))
         for place in gone:
@@ -233,7 +234,7 @@ class Reduction:
             self._pending[actor] -= 1
             if actor not in self._known:
                 self._unknown.append(actor)
-            elif not self._pending[actor] and actor not in self.never:
+            elif not self._pending[actor] and actor not in self.never_releasing:
                 self._ready.append(actor)
 
 
@@ -248,7 +249,7 @@ def stuck_actors(queues: Iterable[ThinnedQueue]) -> set[str]:
         for member in queue.members:
             locks.setdefault(member.actor, {})[lock] = None
     reduction = Reduction(locks.__getitem__, by_lock)
-    return locks.keys() - set(reduction.run(locks)) - reduction.never
+    return locks.keys() - set(reduction.run(locks)) - reduction.never_releasing
 
 
 def holding_nodes(queue: WaitQueue) -> frozenset[str]:
@@ -267,7 +268,9 @@ def holding_nodes(queue: WaitQueue) -> frozenset[str]:
     elif queue.kind == "read-write":
         first = tuple(takewhile(lambda request: request.reads, requests)) or first
     elif queue.kind == "conflict":
-        there, conflicts = {request.node for request in requests}, queue.conflicts or {}
-        first = tuple(one for one in requests if there.isdisjoint(conflicts.get(one.node, ())))
+        nodes, conflicts = {request.node for request in requests}, queue.conflicts or {}
+        first = tuple(
+            request for request in requests if nodes.isdisjoint(conflicts.get(request.node, ()))
+        )
     exempt = (request.node for request in requests if request.exempt)
     return frozenset((*(request.node for request in first), *exempt))

@@ -58,8 +58,10 @@ class Inversion(Struct, frozen=True, gc=False):
 
     def with_closest_call(self, before: "Inversion | None") -> "Inversion":
         """Keep the closest call so far: only the latest runs of the actors are known here."""
-        calls = [one.missed_by_ms for one in (self, before) if one is not None]
-        return replace(self, missed_by_ms=min((c for c in calls if c is not None), default=None))
+        calls = [inversion.missed_by_ms for inversion in (self, before) if inversion is not None]
+        return replace(
+            self, missed_by_ms=min((call for call in calls if call is not None), default=None)
+        )
 
 
 def inversions(known: LockOrderGraph) -> list[Inversion]:
@@ -71,7 +73,9 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
     rule: Literal["D9", "D10"] = "D10" if name.startswith("D10") else "D9"
     soft = is_soft(cycle)
     names = _display_names(cycle)
-    doubtful = [owner for owner, s in zip(names, cycle, strict=True) if s.asker.is_concurrent]
+    doubtful = [
+        owner for owner, sample in zip(names, cycle, strict=True) if sample.asker.is_concurrent
+    ]
     majority, odd = _majority(cycle, names, known)
     return Inversion(
         id=name,
@@ -101,15 +105,16 @@ def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryL
 
 
 def missed_by(cycle: Cycle) -> int | None:
-    """Time from the end of one window to the start of the last; 0 if all overlap, None if unknown.
+    """Return the time between the first window's end and the last one's start; None if unknown.
 
-    The window of an actor is the time from asking for its second lock to releasing either lock.
+    It is 0 if all windows overlap. The window of an actor lasts from its request for the second
+    lock until it releases either lock.
     """
-    starts = [s.asked_ms for s in cycle if s.asked_ms is not None]
+    starts = [sample.asked_ms for sample in cycle if sample.asked_ms is not None]
     if len(starts) < len(cycle):
         return None
     last = starts.index(max(starts))
-    ends = [s.ended_ms for number, s in enumerate(cycle) if number != last]
+    ends = [sample.ended_ms for number, sample in enumerate(cycle) if number != last]
     known = [end for end in ends if end is not None]
     return max(0, max(starts) - min(known)) if known and len(known) == len(ends) else None
 

@@ -166,15 +166,15 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     def callers(self) -> Counter[Text]:
         """The number of connections from each address, and from each host."""
         rows = (self.connections or {}).values()
-        return Counter(one for row in rows for one in (row.client, host_of(row.client)))
+        return Counter(address for row in rows for address in (row.client, host_of(row.client)))
 
     @cached_property
     def by_timeout(self) -> dict[int, list[Session]]:
-        found: dict[int, list[Session]] = {}
+        sessions: dict[int, list[Session]] = {}
         for session, row in (self.connections or {}).items():
             if row.timeout_ms:
-                found.setdefault(row.timeout_ms, []).append(session)
-        return found
+                sessions.setdefault(row.timeout_ms, []).append(session)
+        return sessions
 
     @cached_property
     def sessions(self) -> Sequence[Collection[Session]]:
@@ -185,7 +185,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         expiry = self.expiry
         listed = expiry.expires_in_ms, expiry.timeouts_ms, self._bare_sessions
-        return [one for one in listed if one]
+        return [sessions for sessions in listed if sessions]
 
     @cached_property
     def _bare_sessions(self) -> frozenset[Session]:
@@ -197,7 +197,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.facts.watches is not None and self.facts.watches.is_mixed
 
     def lists(self, session: Session) -> bool:
-        return any(session in one for one in self.sessions)
+        return any(session in sessions for sessions in self.sessions)
 
     @cached_property
     def owners(self) -> dict[Text, Session]:
@@ -248,7 +248,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         if self.surplus is None or self._is_old_and_ours(own):
             return None
         version, (first, last) = self.version, _COUNTS_RECURSIVE_TWICE
-        is_twice = self._is_here(own) and version is not None and first <= version < last
+        is_twice = self._has_session(own) and version is not None and first <= version < last
         ours = len(self.watches.of(own)) if is_twice and self.watches and own else 0
         return max(0, max(self.surplus, self.surplus_before or 0) - ours)
 
@@ -264,12 +264,12 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The first two numbers of its version; None if it is unknown."""
         return _version(self.figures.version)
 
-    def _is_here(self, own: Session | None) -> bool:
+    def _has_session(self, own: Session | None) -> bool:
         return own is not None and own in (self.connections or {})
 
     def _is_old_and_ours(self, own: Session | None) -> bool:
         is_old = self.version is None or self.version < _COUNTS_RECURSIVE_TWICE[0]
-        return self._is_here(own) and is_old
+        return self._has_session(own) and is_old
 
 
 def _with_connections(facts: TableFacts, before: TableFacts) -> TableFacts:
@@ -308,7 +308,7 @@ def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
 
 
 def _credible(row: Connection, tick_ms: int) -> Connection:
-    """Drop a silence that is longer than a session survives: a listed session is alive."""
+    """Drop a silence longer than a session can survive: a session that is listed is alive."""
     quiet, timeout = row.quiet_ms, row.timeout_ms
     if quiet is None or timeout is None or quiet <= latest_expiry(timeout, tick_ms):
         return row
@@ -330,5 +330,5 @@ def _version(text: str | None) -> tuple[int, int] | None:
     >>> _version("3.8.0-5a02a05, built on 2022-02-25")
     (3, 8)
     """
-    found = re.match(r"(\d+)\.(\d+)", text or "")
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.match(r"(\d+)\.(\d+)", text or "")
+    return (int(match[1]), int(match[2])) if match else None

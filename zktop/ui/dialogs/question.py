@@ -82,5 +82,9 @@ class SeekDialog(QuestionDialog[Millis]):
             f"Examples: 13:57:10, {dated}+90s from the start, -10s from here.",
         ]
         super().__init__(
-            "Go to a time", says, time_ms(here), partial(moment_of, begin=begin, here=here), "go"
+            "Go to a time",
+            says,
+            time_ms(here),
+            partial(moment_of, begin=begin, current=here),
+            "go",
         )

@@ -31,8 +31,11 @@ def _gate(
     layout: Layout, family: Family, context: ShapeContext, below: str
 ) -> tuple[RankedQueue | MixedQueue, tuple[Text, ...]]:
     """Make the gate of a semaphore; its members wait for a lease, not for a lock."""
-    found, rest = context.sorted_children(layout, family, below)
-    wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
+    queued, rest = context.sorted_children(layout, family, below)
+    wanting = [
+        member if member.mode == "lease" else msgspec.structs.replace(member, mode="lease")
+        for member in queued
+    ]
     members = in_order(layout, wanting)
     opened = context.opening.of(family, (layout,), below)
     folder = opened(members) if rest else None
@@ -88,7 +91,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     if newest is not None and is_pending:
         leases.remove(newest)
     number = context.leases or (out - 1 if is_pending else None)
-    are: Literal["known", "inferred"] = "known" if context.leases else "inferred"
+    origin: Literal["known", "inferred"] = "known" if context.leases else "inferred"
     pool = LeasePool(
         (*leases, *taken),
         Gate(gate, "taking" if newest is None else "hidden", left_at, queued.listed_at),
@@ -96,23 +99,27 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
         watched=Target(Text("leases"), "children"),
         pending=newest if is_pending else None,
     )
-    strangers = [z.name for z in family if z.name not in ("leases", "locks")]
-    found = (*strangers, *(one.node for one in taken), *rest)
-    known = Leases(number, are if number else None)
-    return Queues((pool,), known, found, asks_watches=isinstance(gate, MixedQueue))
+    other_folders = [znode.name for znode in family if znode.name not in ("leases", "locks")]
+    foreign = (*other_folders, *(member.node for member in taken), *rest)
+    known = Leases(number, origin if number else None)
+    return Queues((pool,), known, foreign, asks_watches=isinstance(gate, MixedQueue))
 
 
 def _taken_by_head(leases: Sequence[Member], gate: LockQueue, left_at: int) -> Member | None:
-    """Find the lease that the first member of the gate created; an unread one counts as its.
+    """Find the lease that the head of the gate created; a lease that was not read counts as such.
 
-    Only the first member creates one, so a lease older than the others' departure is not its own.
+    Only the head creates leases, so a lease from before it became the head is not its own.
     """
     head = next(iter(gate.members), None)
     if head is None:
         return None
-    unread = [member for member in leases if not (member.czxid or member.znode.hidden)]
-    own = [m for m in leases if head.owner and m.owner == head.owner and m.czxid > head.czxid]
-    newest = max(unread or own, key=lambda member: member.czxid, default=None)
+    unread = [lease for lease in leases if not (lease.czxid or lease.znode.hidden)]
+    own = [
+        lease
+        for lease in leases
+        if head.owner and lease.owner == head.owner and lease.czxid > head.czxid
+    ]
+    newest = max(unread or own, key=lambda lease: lease.czxid, default=None)
     return None if newest is not None and 0 < newest.czxid < left_at else newest
 
 
@@ -151,18 +158,18 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     head: GateHead = "hidden" if _taken_by_head(leases, gate, left_at) else "waiting"
     current = Gate(gate, head, left_at, beside.listed_at)
     pool = LeasePool((*leases, *taken), current, leases=number, watched=watched)
-    strangers = tuple(z.name for z in others) + rest
+    foreign = tuple(znode.name for znode in others) + rest
     known = Leases(number, "known" if number is not None else None)
-    return Queues((pool,), known, strangers, asks_watches=isinstance(gate, MixedQueue))
+    return Queues((pool,), known, foreign, asks_watches=isinstance(gate, MixedQueue))
 
 
 def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
-    """Return a zxid by which all before the head had left the gate; 0 if unknown.
+    """Return a zxid by which all members before the head had left the gate; 0 if unknown.
 
-    `departed` is that of the last departure, if clients behind the head hardly ever leave before
-    it: Curator's head stays with its pending lease, so there the departure may be theirs.
+    `departed` is the zxid of the last departure, for kazoo, where it is nearly always the head's.
+    In Curator the head stays while its lease is pending, so a client behind it may leave first.
     """
-    before = next((one for one in context.before if isinstance(one, LeasePool)), None)
+    before = next((pool for pool in context.before if isinstance(pool, LeasePool)), None)
     if before is None:
         return departed
     head = next(iter(before.gate.members), None)
@@ -248,7 +255,7 @@ def _kazoo_lease(context: ShapeContext) -> Queues:
 
 def _exclusive(queue: RankedQueue | MixedQueue) -> RankedQueue:
     """Return the queue with the mode of the short lock that comes with a lease."""
-    members = tuple(msgspec.structs.replace(m, mode="exclusive") for m in queue.members)
+    members = tuple(msgspec.structs.replace(member, mode="exclusive") for member in queue.members)
     return RankedQueue(queue.layout, "first", members, queue.oddities)
 
 
@@ -275,9 +282,9 @@ _ENTRY: Final = re.compile(r"entry-\d{3}-\d{10}")
 def _is_locking_queue(site: LockSite) -> bool:
     """Return whether a root has the folders of a locking queue; `taken` may have been deleted."""
     names = site.family.members
-    if "entries" not in names or "taken" in names:
-        return "entries" in names
-    return any(map(_ENTRY.fullmatch, site.below("entries").members))
+    if "entries" not in names:
+        return False
+    return "taken" in names or any(map(_ENTRY.fullmatch, site.below("entries").members))
 
 
 def _locking_queue(context: ShapeContext) -> Queues:
