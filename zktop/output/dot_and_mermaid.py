@@ -94,5 +94,7 @@ def _quote(text: str) -> str:
 
 def _entities(text: str) -> str:
     """Quote a label for Mermaid, whose strings have entities but no backslash escapes."""
-    plain = "".join(c if c.isalnum() or c in " /.:_-" else f"#{ord(c)};" for c in text)
+    plain = "".join(
+        char if char.isalnum() or char in " /.:_-" else f"#{ord(char)};" for char in text
+    )
     return f'"{plain}"'

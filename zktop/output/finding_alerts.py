@@ -64,22 +64,22 @@ class FindingAlerts:
         """
         self._cluster = cluster
         self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        mine = {
+        earlier = {
             id_: alert
             for id_, alert in (before or {}).items()
             if alert.labels.get("cluster") == cluster
             and alert.labels.get("severity") in self._severities
         }
-        self.ended = [one for one in mine.values() if one.status == "resolved"]
+        self.ended = [alert for alert in earlier.values() if alert.status == "resolved"]
         # not resolved, by the id of the finding
-        self.firing = {id_: one for id_, one in mine.items() if one.status == "firing"}
+        self.firing = {id_: alert for id_, alert in earlier.items() if alert.status == "firing"}
         self._inherited = set(self.firing)  # those that this run has not posted yet
         self._session: Session | None = None
         self._new_until: Millis = 0  # until then, findings of the previous session may come back
         self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports
 
     def after(self, report: Report) -> list[WebhookAlert]:
-        """Return new and resolved alerts; none resolves without a connection or just after one."""
+        """Return new and resolved alerts; none resolves without a connection or soon after one."""
         link = report.world.link
         if link is None or not link.is_up:
             return []
@@ -87,16 +87,18 @@ class FindingAlerts:
             is_first = self._session is None and not self._inherited
             self._session = link.session
             self._new_until = 0 if is_first else report.now + NEW_SESSION_MS
-        unsure = {one.id for one in report.findings if UNCONFIRMED in one.evidence}
-        findings = {
-            one.id: one
-            for one in report.findings
-            if one.severity in self._severities
-            and one.cause is None
-            and not (one.id in self.firing and one.id in unsure)
+        unconfirmed = {
+            finding.id for finding in report.findings if UNCONFIRMED in finding.evidence
         }
-        over = self._over(findings.keys() | unsure, report.now)
-        ended = [replace(one, status="resolved", ends_at=iso(report.now)) for one in over]
+        findings = {
+            finding.id: finding
+            for finding in report.findings
+            if finding.severity in self._severities
+            and finding.cause is None
+            and not (finding.id in self.firing and finding.id in unconfirmed)
+        }
+        over = self._over(findings.keys() | unconfirmed, report.now)
+        ended = [replace(alert, status="resolved", ends_at=iso(report.now)) for alert in over]
         changed = {
             id_: self._alert(finding, report.now)
             for id_, finding in findings.items()
@@ -139,7 +141,7 @@ class FindingAlerts:
         annotations = {
             "summary": finding.sentence,
             "description": finding.advice,
-            "evidence": "\n".join(one.text for one in finding.evidence),
+            "evidence": "\n".join(reason.text for reason in finding.evidence),
             "sessions": " ".join(map(session_text, finding.sessions)),
         }
         return WebhookAlert(

@@ -50,9 +50,9 @@ def address_of(client: ClientConnection) -> str:
 
 def _brief(client: ClientConnection) -> str:
     """Format a connection without its closing bracket; [1] marks one that has a session."""
-    awaited = int(client.session is not None)
+    interest = int(client.session is not None)
     counts = f"queued=0,recved={client.received},sent={client.sent}"
-    return f" /{address_of(client)}[{awaited}]({counts}"
+    return f" /{address_of(client)}[{interest}]({counts}"
 
 
 def _cons(core: ServerCore) -> str:
@@ -126,7 +126,9 @@ def _groups(groups: Iterator[tuple[str, dict[str, None] | list[str]]]) -> str:
 
 def _dump(core: ServerCore) -> str:
     sessions, idle = core.sessions.deadlines, core.idle
-    session_sets = [(due, [f"\t{_hex(one)}" for one in ids]) for due, ids in sessions.buckets()]
+    session_sets = [
+        (due, [f"\t{_hex(session)}" for session in ids]) for due, ids in sessions.buckets()
+    ]
     connections = [
         (
             due,
@@ -138,7 +140,9 @@ def _dump(core: ServerCore) -> str:
         for due, clients in idle.buckets()
     ]
     owners = [(f"{_hex(owner)}:", paths) for owner, paths in core.store.tree.owners()]
-    ephemerals = [line for head, paths in owners for line in (head, *(f"\t{p}" for p in paths))]
+    ephemerals = [
+        line for head, paths in owners for line in (head, *(f"\t{path}" for path in paths))
+    ]
     lines = [
         "SessionTracker dump:",
         f"Session Sets ({len(session_sets)})/({len(sessions)}):",
@@ -154,9 +158,9 @@ def _dump(core: ServerCore) -> str:
 
 
 def _expiring(core: ServerCore, sets: list[tuple[int, list[str]]]) -> Iterator[str]:
-    ahead = core.clock.wall_ms() - core.clock.monotonic_ms()
+    wall_offset_ms = core.clock.wall_ms() - core.clock.monotonic_ms()
     for due, members in sets:
-        when = datetime.fromtimestamp((due + ahead) / 1000, UTC)
+        when = datetime.fromtimestamp((due + wall_offset_ms) / 1000, UTC)
         yield f"{len(members)} expire at {when:%a %b %d %H:%M:%S UTC %Y}:"
         yield from members
 

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from zktop.sandbox.protocol import EventType
 
 Watcher = TypeVar("Watcher")
-Receivers = dict[Watcher, str]  # each with the path that it is notified of
+Receivers = dict[Watcher, str]  # watcher -> the path in its notification
 Notifications = tuple[EventType, Receivers[Watcher]]
 
 
@@ -38,9 +38,8 @@ class WatchesByPath(Generic[Watcher]):
     def add(self, path: str, watcher: Watcher, mode: WatchMode = WatchMode.ONCE) -> None:
         """Add a watch; it replaces the watcher's earlier one on this path."""
         watchers = self.by_path.setdefault(path, {})
-        self._recursive += (mode is WatchMode.RECURSIVE) - (
-            watchers.get(watcher) is WatchMode.RECURSIVE
-        )
+        self._recursive -= watchers.get(watcher) is WatchMode.RECURSIVE
+        self._recursive += mode is WatchMode.RECURSIVE
         watchers[watcher] = mode
         self.by_watcher.setdefault(watcher, {})[path] = None
 
@@ -64,10 +63,10 @@ class WatchesByPath(Generic[Watcher]):
         """The watchers to notify; one-shot watches are removed."""
         receivers = dict.fromkeys(self._fire_here(path, event), path)
         if self._recursive and event is not EventType.CHILDREN:
-            for above in _above(path):
-                for watcher, mode in self.by_path.get(above, {}).items():
+            for ancestor in _ancestors(path):
+                for watcher, mode in self.by_path.get(ancestor, {}).items():
                     if mode is WatchMode.RECURSIVE:
-                        receivers[watcher] = above if self._names_watched else path
+                        receivers[watcher] = ancestor if self._names_watched else path
         return receivers
 
     def _fire_here(self, path: str, event: EventType) -> Iterator[Watcher]:
@@ -114,7 +113,10 @@ class ServerWatches(Generic[Watcher]):
         receivers = self.data.fire(path, EventType.DELETED)
         yield EventType.DELETED, receivers
         also = self.child.fire(path, EventType.DELETED)
-        yield EventType.DELETED, {one: also[one] for one in also if one not in receivers}
+        yield (
+            EventType.DELETED,
+            {watcher: also[watcher] for watcher in also if watcher not in receivers},
+        )
         yield self._children_changed(path)
 
     def changed(self, path: str) -> Iterator[Notifications[Watcher]]:
@@ -125,7 +127,7 @@ class ServerWatches(Generic[Watcher]):
         return EventType.CHILDREN, self.child.fire(parent, EventType.CHILDREN)
 
 
-def _above(path: str) -> Iterator[str]:
+def _ancestors(path: str) -> Iterator[str]:
     while path != "/":
         path = path.rpartition("/")[0] or "/"
         yield path

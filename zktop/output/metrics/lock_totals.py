@@ -68,21 +68,21 @@ class LockTotals:
 
     def longest_queues(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
         """Yield the locks with the most waiters, and those with the paths in `always`."""
-        found = [
+        locks = [
             NamedLock(figures.root, path, figures.waiting)
             for path, figures in self._figures.items()
             if (figures.waiting or path in always) and figures.state != "unreadable"
         ]
-        yield from _chosen(found, nlargest(most, found, key=_value), always)
+        yield from _worst_and_always(locks, nlargest(most, locks, key=_value), always)
 
     def fewest_numbers(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
         """Yield the locks with the fewest sequence numbers left, and those in `always`."""
-        found = [
+        locks = [
             NamedLock(figures.root, path, figures.numbers_left)
             for path, figures in self._figures.items()
             if figures.numbers_left is not None
         ]
-        yield from _chosen(found, nsmallest(most, found, key=_value), always)
+        yield from _worst_and_always(locks, nsmallest(most, locks, key=_value), always)
 
     def _count(self, figures: LockFigures, sign: int) -> None:
         self.locks[figures.root, figures.state] += sign
@@ -146,7 +146,7 @@ def _value(lock: NamedLock) -> int:
     return lock.value
 
 
-def _chosen(
-    found: list[NamedLock], worst: list[NamedLock], always: Collection[str]
+def _worst_and_always(
+    locks: list[NamedLock], worst: list[NamedLock], always: Collection[str]
 ) -> Iterator[NamedLock]:
-    yield from dict.fromkeys((*worst, *(lock for lock in found if lock.path in always)))
+    yield from dict.fromkeys((*worst, *(lock for lock in locks if lock.path in always)))

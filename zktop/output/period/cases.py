@@ -57,7 +57,7 @@ class CaseLog:
             self._end_others(report, now)
         if report.expiries is not self._expired:
             self._expired = report.expiries
-            self._expiries.update((one.session, one) for one in report.expiries)
+            self._expiries.update((expired.session, expired) for expired in report.expiries)
         for finding in report.findings:
             self._findings[finding.id] = self._case(finding, now)
         self._present = frozenset(finding.id for finding in report.findings)
@@ -92,17 +92,17 @@ class CaseLog:
 
     def expiries(self, since: Millis) -> list[ExpiredSession]:
         """Return the sessions that expired in the period, with the locks that each freed."""
-        return [one for one in self._expiries.values() if one.at >= since]
+        return [session for session in self._expiries.values() if session.at >= since]
 
     def findings(self) -> list[FindingCase]:
         """Return all findings that are not deadlocks, worst first."""
         dead = {case.deadlock.id for case in self._deadlocks.values()}
-        found = (
-            msgspec.structs.replace(case, is_over=name not in self._present)
-            for name, case in self._findings.items()
-            if name not in dead
+        cases = (
+            msgspec.structs.replace(case, is_over=id_ not in self._present)
+            for id_, case in self._findings.items()
+            if id_ not in dead
         )
-        return sorted(found, key=_rank)
+        return sorted(cases, key=_rank)
 
 
 def _rank(case: FindingCase) -> tuple[int, bool, Millis]:
