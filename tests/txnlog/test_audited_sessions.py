@@ -58,12 +58,12 @@ def test_a_new_address_counts_from_its_first_transaction(tmp_path: Path) -> None
     """The line has no zxid; session, operation and path are enough."""
     log = AuditLog([written(tmp_path / "a", line(ANN, ONE, "/a"), line(ANN, TWO, "/b"))])
 
-    assert not log.moves(created(ANN, "/a"))
-    assert not log.moves(created(BOB, "/b"))
+    assert not log.apply(created(ANN, "/a"))
+    assert not log.apply(created(BOB, "/b"))
     assert log.clients[ANN].address == ONE
-    assert log.moves(created(ANN, "/b"))
+    assert log.apply(created(ANN, "/b"))
     assert log.clients[ANN].address == TWO
-    assert not log.moves(created(ANN, "/b"))
+    assert not log.apply(created(ANN, "/b"))
 
 
 def test_a_session_that_moved_to_another_member_is_followed(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_a_session_that_moved_to_another_member_is_followed(tmp_path: Path) -> N
         log = AuditLog(files)
 
         assert log.clients[ANN].address == ONE
-        assert not log.moves(created(ANN, "/c"))
-        assert log.moves(created(ANN, "/b"))
+        assert not log.apply(created(ANN, "/c"))
+        assert log.apply(created(ANN, "/b"))
         assert log.clients[ANN].address == TWO
 
 
@@ -86,7 +86,7 @@ def test_an_address_from_which_all_was_refused_hides_no_later_one(tmp_path: Path
     lines = line(ANN, ONE, "/a"), line(ANN, TWO, "/refused"), line(ANN, three, "/b")
     log = AuditLog([written(tmp_path / "a", *lines)])
 
-    assert log.moves(created(ANN, "/b"))
+    assert log.apply(created(ANN, "/b"))
     assert log.clients[ANN].address == three
 
 

@@ -44,7 +44,7 @@ def test_gzip_and_snappy_are_unpacked() -> None:
 
 
 class OneByOne:
-    """A stream that gives its pieces one at a time, however many bytes are asked for."""
+    """A stream that returns its pieces one at a time, however many bytes are requested."""
 
     def __init__(self, *pieces: bytes) -> None:
         self._pieces = list(pieces)
@@ -55,7 +55,7 @@ class OneByOne:
 
 
 def test_a_member_that_begins_at_the_end_of_a_piece_is_unpacked() -> None:
-    """One byte of it is not enough to know it."""
+    """One byte is not enough to recognise a member."""
     packed = gzip.compress(b"one") + gzip.compress(b"two")
     at = len(gzip.compress(b"one")) + 1
 
@@ -75,7 +75,7 @@ def test_what_comes_before_the_damage_is_unpacked() -> None:
 
 
 def test_a_snappy_stream_that_ends_in_its_header_is_damaged() -> None:
-    """Nothing is in it, but it is not empty."""
+    """It has no data, but an empty stream would have a whole header."""
     stream = SnappyReader(io.BytesIO(snappy()[:12]))
 
     assert not stream.read(1)
@@ -84,7 +84,7 @@ def test_a_snappy_stream_that_ends_in_its_header_is_damaged() -> None:
 
 @given(st.integers(0, 400), st.binary(min_size=1, max_size=20))
 def test_a_damaged_stream_ends_and_says_so(at: int, piece: bytes) -> None:
-    """What comes out before the damage is a beginning of the data, or the damage is noticed."""
+    """The output is a beginning of the data, and unless it is all of it, the damage is noticed."""
     for kind, packed in (
         (GzipReader, gzip.compress(DATA)),
         (SnappyReader, snappy(literal(DATA[:500]))),

@@ -108,7 +108,7 @@ class _Skipped:
         self._number = 0
 
     def add(self, transaction: Transaction) -> None:
-        self._audit.moves(transaction)
+        self._audit.apply(transaction)
         self._number += 1
         if self._number % BLOCK_LINES == 0:
             self._on_progress(self._number, transaction.at)
@@ -209,7 +209,7 @@ class _ImportWriter:
             self._touched |= touched
             self._add(facts)
         self._zxid, self._at = transaction.zxid, at
-        if self._audit.moves(transaction):
+        if self._audit.apply(transaction):
             self._has_new_owners = True
         self._repeat_state_if_due()
 

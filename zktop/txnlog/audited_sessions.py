@@ -1,7 +1,7 @@
 """The address and users of each session, from the audit logs of all members.
 
-Their lines have no zxid, and local times without a zone. So a session's new address or users count
-from its first transaction whose operation and path are in one of the lines with them.
+Their lines have no zxid, and local times without a zone. So a session has its new address or users
+from its first transaction on that one of the lines with them names: same operation, same path.
 """
 
 import heapq
@@ -44,13 +44,16 @@ class AuditLog:
         self.clients = {session: first.client for session, (first, *_) in stays.items()}
         self._later = {session: rest for session, (_, *rest) in stays.items() if rest}
 
-    def moves(self, transaction: Transaction) -> bool:
-        """Return whether a session has a new address or new users from this transaction on."""
+    def apply(self, transaction: Transaction) -> bool:
+        """Apply a transaction; return whether its session now has a new address or new users."""
         later = self._later.get(transaction.session)
         if not later:
             return False
-        changes = {(_OPERATIONS.get(type(one)), _path(one)) for one in transaction.operations}
-        for number, stay in enumerate(later, 1):  # an earlier one may have only refused changes
+        changes = {
+            (_OPERATIONS.get(type(operation)), _path(operation))
+            for operation in transaction.operations
+        }
+        for number, stay in enumerate(later, 1):  # all changes of a skipped one were refused
             if not changes.isdisjoint(stay.changes):
                 self.clients[transaction.session] = stay.client
                 del later[:number]

@@ -247,7 +247,7 @@ class LogReplay:
     # Records
 
     def _first_records(self, files: Sequence[DataFile]) -> list[_Log]:
-        found = []
+        logs = []
         for file in files:
             try:
                 first, damage = _first_record(file)
@@ -257,10 +257,10 @@ class LogReplay:
                 self._notes.add(f"{error} It is not used.", "unusable file")
                 continue
             if first is not None:
-                found.append(_Log(file, first[0], head_of(first[1])[1]))
-            for one in damage if first is None else ():
-                self._on_damage(one)
-        return sorted(found, key=lambda log: (log.zxid, log.file.name))
+                logs.append(_Log(file, first[0], head_of(first[1])[1]))
+            for place in damage if first is None else ():
+                self._on_damage(place)
+        return sorted(logs, key=lambda log: (log.zxid, log.file.name))
 
     def _with_zxid(self, file: DataFile) -> DataFile:
         """Take the last transaction of a snapshot from its content if its name does not show it.
@@ -272,7 +272,9 @@ class LogReplay:
         try:
             with open_unpacked(file) as stream:
                 content = SnapshotFile(stream, file.name)
-                newest = max((max(z.mzxid, z.pzxid) for z in content.znodes()), default=0)
+                newest = max(
+                    (max(znode.mzxid, znode.pzxid) for znode in content.znodes()), default=0
+                )
                 digest_zxid = content.finish()
         except DataFileError:
             return file  # to be reported when it is loaded
@@ -328,8 +330,8 @@ class LogReplay:
         if self.last and self.last[0] >> 32 and self._has_one_member and merged.is_at_end:
             self.notes.append(f"The last transactions {UNCERTAIN}")
         for epoch, number in sorted(merged.ghosts.items()):
-            what = "transaction was" if number == 1 else "transactions were"
-            self.notes.append(f"In epoch {epoch}, {number} {what} never committed: left out.")
+            words = "transaction was" if number == 1 else "transactions were"
+            self.notes.append(f"In epoch {epoch}, {number} {words} never committed: left out.")
         wrong = self._wrong_from
         if wrong is not None:
             why = WRONG_CHARSET if self._has_non_ascii_paths(wrong) else WRONG_LOCKS
@@ -340,7 +342,7 @@ class LogReplay:
 
     def _has_non_ascii_paths(self, wrong: Transaction) -> bool:
         """Return whether non-ASCII paths can explain why digests differ from here on."""
-        paths = [getattr(one, "path", "") for one in wrong.operations]
+        paths = [getattr(operation, "path", "") for operation in wrong.operations]
         if not all(map(str.isascii, paths)):
             return True
         return not self._was_proven and not all(map(str.isascii, self._tree.nodes))

@@ -33,5 +33,5 @@ class ReplayNotes:
                 verb = "is" if number == MAX_NOTES + 1 else "are"
                 self.sentences.append(f"There {verb} {count(number - MAX_NOTES, f'more {noun}')}.")
         for kind, number in sorted(self._unknown.items()):
-            what = count(number, "transaction has", "transactions have")
-            self.sentences.append(f"{what} type {kind}, which zktop does not know.")
+            subject = count(number, "transaction has", "transactions have")
+            self.sentences.append(f"{subject} type {kind}, which zktop does not know.")
