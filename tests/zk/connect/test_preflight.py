@@ -126,7 +126,7 @@ def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
     context.load_cert_chain(certificate)
 
     def behave(line: object) -> None:
-        answers(SRVR)(context.wrap_socket(line, server_side=True))  # type: ignore[arg-type]  # a socket it is
+        answers(SRVR)(context.wrap_socket(line, server_side=True))  # type: ignore[arg-type]  # it is a socket
 
     with listener(behave) as address:
         distrusted = probe(address, tls_context(Tls()))

@@ -34,14 +34,14 @@ def sibling_groups(draw: st.DrawFn) -> list[SiblingNames]:
 
 
 def paths(groups: list[SiblingNames]) -> list[str]:
-    """The paths of all of them."""
+    """The paths of all children of these groups."""
     return [group.path(name) for group in groups for name in group.names]
 
 
 def requested(
     groups: list[SiblingNames], most: int = 100, most_bytes: int = MANY_BYTES
 ) -> list[ReadBatch]:
-    """The requests for these groups, to a server with longer paths."""
+    """The requests for these groups, with a prefix before each path, like a chroot."""
     return list(
         batches(
             GET_DATA, groups, lambda path: f"/x{path}" if path != "/" else "/x", most, most_bytes
@@ -110,15 +110,15 @@ READ = st.tuples(
 )
 
 
-def answer(found: list[Any], *, bare: bool = False) -> tuple[bytes, int]:
+def answer(results: list[Any], *, bare: bool = False) -> tuple[bytes, int]:
     """The body of an answer; ClickHouse Keeper sends errors without a body."""
     parts = [b"reply"]
-    for one in found:
-        if isinstance(one, int):
-            error = ITEM.pack(GET_DATA if bare else -1, 0, one, one)
+    for result in results:
+        if isinstance(result, int):
+            error = ITEM.pack(GET_DATA if bare else -1, 0, result, result)
             parts.append(error[:9] if bare else error)
             continue
-        data, s = one
+        data, s = result
         parts.append(ITEM.pack(GET_DATA, 0, 0, -1 if data is None else len(data)) + (data or b""))
         numbers = (s.version, s.cversion, s.aversion, s.owner, s.data_length, s.num_children)
         parts.append(STAT.pack(s.czxid, s.mzxid, s.ctime, *numbers, s.pzxid))
@@ -127,11 +127,11 @@ def answer(found: list[Any], *, bare: bool = False) -> tuple[bytes, int]:
 
 @given(st.lists(st.one_of(READ, st.sampled_from([NO_NODE, NO_AUTH]))), st.booleans())
 def test_an_answer_is_decoded(
-    found: list[Any],
+    results: list[Any],
     bare: bool,  # noqa: FBT001  drawn
 ) -> None:
     """Data of any length, no data, and refusals of both kinds of server are decoded in order."""
-    assert decode_multi(answer(found, bare=bare)) == found
+    assert decode_multi(answer(results, bare=bare)) == results
 
 
 def test_equal_zxids_are_the_same_object() -> None:

@@ -82,7 +82,7 @@ def test_a_table_that_is_too_large_is_drained(
     sent = []
 
     def send_lines(line: object) -> None:
-        answers(TABLE)(line)  # type: ignore[arg-type]  # a socket it is
+        answers(TABLE)(line)  # type: ignore[arg-type]  # it is a socket
         sent.append(len(TABLE))
 
     with listener(send_lines) as address, pytest.raises(RefusedError, match="too large"):

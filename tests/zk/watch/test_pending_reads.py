@@ -23,9 +23,9 @@ class ManualClock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
     """Replaces the clock of the pending reads."""
-    hands = ManualClock()
-    monkeypatch.setattr("zktop.zk.watch.pending_reads.time", hands)
-    return hands
+    manual = ManualClock()
+    monkeypatch.setattr("zktop.zk.watch.pending_reads.time", manual)
+    return manual
 
 
 def _arrivals(unread: UnreadZnodes, count: int) -> None:

@@ -19,31 +19,31 @@ _KERBEROS = ("kerberos", "winkerberos")
 def check_login(sasl: Mapping[str, str]) -> None:
     """Raise a UsageError that names the package if one is missing."""
     if not _is_installed("puresasl"):
-        raise UsageError(f"SASL needs the package pure-sasl: {_installed('pure-sasl')}.")
+        raise UsageError(f"SASL needs the package pure-sasl: {_how_to_install('pure-sasl')}.")
     if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_installed, _KERBEROS)):
         raise UsageError(
             "SASL with GSSAPI needs a ticket (kinit), and the package kerberos: "
-            f"{_installed('kerberos')}."
+            f"{_how_to_install('kerberos')}."
         )
 
 
-def kerberos_words(cause: BaseException | None) -> str | None:
+def kerberos_message(cause: BaseException | None) -> str | None:
     """The last message from Kerberos, if Kerberos ended the login.
 
     >>> class GSSError(Exception):
     ...     __module__ = "kerberos"
-    >>> kerberos_words(GSSError(("Unspecified GSS failure", 851968), ("Ticket expired", 39756032)))
+    >>> kerberos_message(GSSError(("Unspecified failure", 851968), ("Ticket expired", 39756032)))
     'Ticket expired'
-    >>> kerberos_words(OSError("gone"))
+    >>> kerberos_message(OSError("gone"))
     """
     if cause is None or type(cause).__module__ not in _KERBEROS:
         return None
-    pairs = (one if isinstance(one, tuple) else (one,) for one in cause.args)
-    words = [one for pair in pairs for one in pair if isinstance(one, str)]
-    return words[-1] if words else None
+    pairs = (part if isinstance(part, tuple) else (part,) for part in cause.args)
+    texts = [part for pair in pairs for part in pair if isinstance(part, str)]
+    return texts[-1] if texts else None
 
 
-def _installed(package: str) -> str:
+def _how_to_install(package: str) -> str:
     """Return how to install a package."""
     return f"`pipx inject zktop {package}`, or pip install it where zktop is"
 

@@ -15,7 +15,7 @@ from zktop.model.facts import Link, Millis, Session, SourceFact
 from zktop.model.session_ids import session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address, connection_string
-from zktop.zk.connect.login import kerberos_words
+from zktop.zk.connect.login import kerberos_message
 from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.request_budget import RequestBudget
@@ -23,8 +23,8 @@ from zktop.zk.read.requests import NO_AUTH, NO_NODE, Exists, Sync
 from zktop.zk.read.requests_in_flight import Answer, Reader, ZxidClock
 from zktop.zk.wall_clock import now_ms
 
-REVIVE_S = 5.0
-CLOSING_S = 2.0
+REVIVE_S = 5.0  # from the end of a kazoo client to the start of the next
+CLOSING_S = 2.0  # the longest wait for the session to close
 CHROOT_S = 5.0  # between two checks for a missing chroot
 SASL_REQUIRED = -124  # the server's error code
 MAX_AHEAD_ZXIDS = 1_000  # how far `ZxidClock` may be ahead of the server
@@ -33,7 +33,7 @@ State = Literal["connecting", "connected", "suspended", "lost", "read-only"]
 
 
 class ZooKeeperSession:
-    """The session, over a series of kazoo clients: one that gives up is replaced."""
+    """The session. When a kazoo client gives up, a new client replaces it."""
 
     def __init__(
         self,
@@ -138,23 +138,23 @@ class ZooKeeperSession:
 
     def _on_end(self, state: str) -> None:
         self._session = self._server = None
-        why = _ENDS.get(state, _ENDS["closed"])
+        why = _WHY_ENDED.get(state, _WHY_ENDED["closed"])
         if state == "closed" and self._access.sasl and not self._ever_ready:
-            why = _ENDS["auth-failed"]  # kazoo reports nothing else
-        if why == _ENDS["auth-failed"] and self._access.sasl:
-            why = self._kerberos() or why
+            why = _WHY_ENDED["auth-failed"]  # kazoo reports nothing else
+        if why == _WHY_ENDED["auth-failed"] and self._access.sasl:
+            why = self._why_no_ticket() or why
         if state != "expired":  # after an expiry kazoo itself opens a new session
             self._refuse(f"{self._access.hosts}: {why}.")
             self._loop.after(REVIVE_S, self._revive)
         self._report("lost", why)
 
-    def _kerberos(self) -> str | None:
+    def _why_no_ticket(self) -> str | None:
         """The reason that Kerberos gave, if it ended the login before a server was contacted."""
-        words = kerberos_words(self._log.cause)
-        if words is None:
+        message = kerberos_message(self._log.cause)
+        if message is None:
             return None
         return (
-            f"Kerberos gave no ticket: {words}; "
+            f"Kerberos gave no ticket: {message}; "
             "check klist, and use the server name that Kerberos knows"
         )
 
@@ -226,7 +226,7 @@ class ZooKeeperSession:
         self._emit(self.link)
 
 
-_ENDS = {
+_WHY_ENDED = {
     "expired": "the session expired",
     "auth-failed": "the credentials were refused (see --auth and --sasl)",
     "closed": "the client gave up",

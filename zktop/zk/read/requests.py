@@ -156,15 +156,15 @@ def encode_item(operation: int, path: str) -> bytes:
     return ITEM.pack(operation, 0, -1, len(name)) + name + b"\0"
 
 
-def encode_siblings(operation: int, above: str, names: Iterable[str]) -> bytes:
+def encode_siblings(operation: int, parent: str, names: Iterable[str]) -> bytes:
     """Encode an item for each of these children; names of equal length share a header."""
-    begin, head, size = above.encode("utf-8"), b"", -1
+    prefix, head, size = parent.encode("utf-8"), b"", -1
     parts: list[bytes] = []
     for name in names:
         written = name.encode("utf-8")
         if len(written) != size:
             size = len(written)
-            head = ITEM.pack(operation, 0, -1, len(begin) + size) + begin
+            head = ITEM.pack(operation, 0, -1, len(prefix) + size) + prefix
         parts.append(head + written + b"\0")
     return b"".join(parts)
 
@@ -176,27 +176,27 @@ def decode_multi(payload: Payload) -> list[Any]:
     has it in the header alone, without a body.
     """
     answer, offset = payload
-    found: list[Any] = []
-    result, add = ITEM.unpack_from, found.append
+    results: list[Any] = []
+    unpack, append = ITEM.unpack_from, results.append
     last = len(answer) - len(MULTI_END)
     while offset < last:
-        operation, _, error, number = result(answer, offset)
+        operation, _, error, number = unpack(answer, offset)
         offset += 13
         if error and operation != ERROR:
-            add(error)
+            append(error)
             offset -= 4
         elif operation == GET_DATA:
             end = offset + number if number > 0 else offset
-            add(((None if number < 0 else answer[offset:end]), stat_at(answer, end)))
+            append(((None if number < 0 else answer[offset:end]), stat_at(answer, end)))
             offset = end + STAT.size
         elif operation == GET_CHILDREN and number == 0:
-            add(())
+            append(())
         elif operation == GET_CHILDREN:
             names, offset = _decode_names(answer, offset, number)
-            add(names)
+            append(names)
         else:
-            add(number)
-    return found
+            append(number)
+    return results
 
 
 def decode_children(payload: Payload) -> tuple[Names, Stat]:
@@ -218,12 +218,13 @@ def decode_stat(payload: Payload) -> Stat:
 
 def stat_at(answer: bytes, offset: int) -> Stat:
     """Decode a Stat. Most znodes never change: their three equal zxids share one object."""
-    czxid, mzxid, c, v, cv, av, o, dl, n, pzxid = STAT.unpack_from(answer, offset)
+    fields = STAT.unpack_from(answer, offset)
+    czxid, mzxid, ctime, version, cversion, aversion, owner, length, children, pzxid = fields
     if czxid == mzxid == pzxid:
         mzxid = pzxid = czxid
-    if o == _CONTAINER:
-        o = 0
-    return Stat(czxid, mzxid, c, v, cv, av, o, dl, n, pzxid)
+    if owner == _CONTAINER:
+        owner = 0
+    return Stat(czxid, mzxid, ctime, version, cversion, aversion, owner, length, children, pzxid)
 
 
 def decode_event(message: bytes, offset: int) -> tuple[int, str, int]:

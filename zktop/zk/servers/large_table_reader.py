@@ -1,4 +1,4 @@
-"""Reads watch tables by four-letter words in a process of its own: slow readers block servers."""
+"""Reads watch tables in a process of its own, because a slow reader blocks the server."""
 
 import select
 import subprocess
@@ -14,7 +14,7 @@ from zktop.zk.connect.read_only_exchange import READ_ONLY_WORDS
 from zktop.zk.servers import large_table_process
 from zktop.zk.servers.four_letter import RefusedError, not_refused
 
-MAX_ANSWER_BYTES = 256 << 20  # bytes kept of one answer
+MAX_ANSWER_BYTES = 256 << 20  # a longer answer is read to its end, but not kept
 KEPT_S = 30.0  # if zktop has not taken an answer by then, the process exits
 PATIENCE_S = 2.0  # added to the deadline of the process
 

@@ -159,9 +159,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     if kind is None or table_formats.mode_of(srvr) is None:
         raise table_formats.unreadable("srvr", srvr)
     sample.kind = kind
-    zxid = table_formats.figures(srvr).get("Zxid", "")
-    # RaftKeeper prints it in decimal.
-    sample.zxid = (table_formats.number if zxid.isdecimal() else table_formats.hexadecimal)(zxid)
+    sample.zxid = _zxid_in(srvr)
     sample.figures = _srvr_figures(srvr)
     sample.attempt("server", lambda: sample.figures.update(_mntr_figures(ask("mntr"))))
     sample.attempt("connections", lambda: _word_connections(sample, ask("cons"), clock))
@@ -195,6 +193,12 @@ def _explained_refusal(kind: ServerKind, word: str) -> Iterator[None]:
             reason = f"{word} is not in the four_letter_word_white_list of this {title}"
             raise RefusedError(reason) from None
         raise
+
+
+def _zxid_in(srvr: str) -> int | None:
+    """Find the zxid in `srvr`; RaftKeeper prints it in decimal."""
+    zxid = table_formats.figures(srvr).get("Zxid", "")
+    return table_formats.number(zxid) if zxid.isdecimal() else table_formats.hexadecimal(zxid)
 
 
 def _srvr_figures(srvr: str) -> dict[str, Any]:
@@ -279,16 +283,16 @@ def _read_dump(
     if not traits.expiry and sample.kind.flavour:
         title = flavours.TITLES[sample.kind.flavour]
         sample.why["expiry"] = f"{title} does not report when sessions expire"
-    found = table_formats.dump(four_letter.lines(dump), WantedPaths())
+    parsed = table_formats.dump(four_letter.lines(dump), WantedPaths())
     sample.ephemerals = settings.known.rows(
         "ephemerals",
         table_formats.ephemerals_in(dump),
         lambda: _ephemerals(sample, dump, settings),
         _basis(sample, settings),
     )
-    sample.timeouts_ms = found.timeouts_ms
-    sample.sessions = found.sessions if traits.all_sessions else None
-    sample.expires_in_ms = from_dates(found.buckets, at, clocked_at) or None
+    sample.timeouts_ms = parsed.timeouts_ms
+    sample.sessions = parsed.sessions if traits.all_sessions else None
+    sample.expires_in_ms = from_dates(parsed.buckets, at, clocked_at) or None
 
 
 def _ephemerals(sample: Sample, dump: bytes, settings: SampleSettings) -> PathsBySession:

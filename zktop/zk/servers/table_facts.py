@@ -67,9 +67,10 @@ def _why(sample: Sample, table: str) -> Text | None:
 def _inside(rows: PathsBySession | None, hosts: Hosts) -> PathsBySession | None:
     if rows is None or not hosts.chroot:
         return rows
-    seen = {session: map(hosts.inside, paths) for session, paths in rows.items()}
+    inside = {session: map(hosts.inside, paths) for session, paths in rows.items()}
     kept = {
-        session: tuple(Text(p) for p in paths if p is not None) for session, paths in seen.items()
+        session: tuple(Text(path) for path in paths if path is not None)
+        for session, paths in inside.items()
     }
     return {session: paths for session, paths in kept.items() if paths}
 

@@ -85,19 +85,19 @@ def node_count(srvr: str) -> int | None:
 
 def monitored(mntr: str) -> dict[str, str]:
     """Parse `mntr` into values by name, without the prefix `zk_`."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in _lines_of("mntr", mntr):
         name, tab, value = line.partition("\t")
         if not (name.startswith("zk_") and tab):
             raise unreadable("mntr", line)
-        found[name.removeprefix("zk_").strip()] = value.strip()
-    return found
+        values[name.removeprefix("zk_").strip()] = value.strip()
+    return values
 
 
 def tick_ms(conf: str) -> int | None:
     """Find the server's tick in `conf`; None if the line is missing or truncated."""
-    found = re.search(r"^tickTime=(\d{1,9})\n", conf, re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(r"^tickTime=(\d{1,9})\n", conf, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def _lines_of(word: str, text: str) -> list[str]:
@@ -225,9 +225,7 @@ def _by_session(
                 of_session.append(known)
     # A session may have watches of two kinds on one path.
     return {
-        session: tuple(dict.fromkeys(found))
-        for session, found in paths.items()
-        if session and found
+        session: tuple(dict.fromkeys(own)) for session, own in paths.items() if session and own
     }
 
 
@@ -256,10 +254,10 @@ def indented(
 
 def total_watches(wchs: str) -> int:
     """Parse the total from `wchs`, which decides whether the table may be requested."""
-    found = re.fullmatch(r"\d+ connections watching \d+ paths\nTotal watches:(\d{1,18})\n", wchs)
-    if found is None:
+    match = re.fullmatch(r"\d+ connections watching \d+ paths\nTotal watches:(\d{1,18})\n", wchs)
+    if match is None:
         raise unreadable("wchs", wchs)
-    return int(found[1])
+    return int(match[1])
 
 
 class Dump(msgspec.Struct, frozen=True):
@@ -372,10 +370,10 @@ def _ephemerals(
             heads += path is None
             yield head.removesuffix(":"), path
 
-    found = _by_session("dump", owners(), wanted)
+    ephemerals = _by_session("dump", owners(), wanted)
     if heading is not None and heads != count:  # ZooKeeper counts first and lists a moment later
         raise unreadable("dump")
-    return found
+    return ephemerals
 
 
 def _until_connections(rows: Iterator[str]) -> Iterator[str]:
@@ -400,14 +398,14 @@ def members(config: str) -> tuple[EnsembleMember, ...]:
     (EnsembleMember(host='zk1', port=2181),)
     """
     lines = (line for line in config.split("\n") if line.startswith("server."))
-    found = (re.fullmatch(_MEMBER, line) for line in lines)
-    return tuple(_member(one) for one in found if one)
+    matches = (re.fullmatch(_MEMBER, line) for line in lines)
+    return tuple(_member(match) for match in matches if match)
 
 
-def _member(found: re.Match[str]) -> EnsembleMember:
-    own = (found["own"] or "").strip("[]")
-    host = found["host"].strip("[]") if own in ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0") else own  # noqa: S104  compared, not bound
-    return EnsembleMember(host, int(found["port"]) if found["port"] else None)
+def _member(match: re.Match[str]) -> EnsembleMember:
+    own = (match["own"] or "").strip("[]")
+    host = match["host"].strip("[]") if own in ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0") else own  # noqa: S104  compared, not bound
+    return EnsembleMember(host, int(match["port"]) if match["port"] else None)
 
 
 def hexadecimal(text: str) -> int | None:

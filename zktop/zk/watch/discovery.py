@@ -19,7 +19,7 @@ from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
 from zktop.zk.watch.lock_signs import (
-    ChunkFindings,
+    ChunkContents,
     content_of,
     is_empty_lock_folder,
     is_numbered,
@@ -58,21 +58,21 @@ def places_of(ephemerals: Iterable[str]) -> set[str]:
     >>> sorted(places_of(["/locks/a/x-lock-0000000001", "/app/leader"]))
     ['/app', '/app/leader', '/locks/a']
     """
-    found: set[str] = set()
+    places: set[str] = set()
     for path in ephemerals:
-        above, _, name = path.rpartition("/")
-        found.add(above or "/")
-        sounds_so = sounds_like_lock(name) or is_folder_of_locks(above)
-        if sounds_so and not is_numbered(name) and len(name) < _UUID_LENGTH:
-            found.add(path)
-    return found
+        parent, _, name = path.rpartition("/")
+        places.add(parent or "/")
+        is_lock_name = sounds_like_lock(name) or is_folder_of_locks(parent)
+        if is_lock_name and not is_numbered(name) and len(name) < _UUID_LENGTH:
+            places.add(path)
+    return places
 
 
-class _Visit:
-    """Chunks that are listed together, and the Stats that were read because of them."""
+class _Group:
+    """Chunks whose znodes are listed together, and the Stats that were read to judge them."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
-        self.findings = {chunk.parent: ChunkFindings(chunk) for chunk in chunks}
+        self.contents = {chunk.parent: ChunkContents(chunk) for chunk in chunks}
         self.unanswered = sum(len(chunk.names) for chunk in chunks)
         self.stats: dict[str, Stat] = {}
 
@@ -97,9 +97,7 @@ class Discovery:
         self._connection_number = -1
         self._is_walking = False
         self._reached: set[str] = set()  # watched roots that this walk has reached
-        self._ephemeral_places: AbstractSet[str] = (
-            set()
-        )  # places of ephemeral znodes, as last listed
+        self._ephemeral_places: AbstractSet[str] = set()  # as the servers last listed them
         self._mostly_empty: dict[str, Siblings] = {}  # large folders of locks by path
         self._unowned: dict[str, int] = {}  # znodes read where no session owns one, by place
         self._unowned_znodes = 0  # their sum
@@ -156,7 +154,7 @@ class Discovery:
         elif self._connection_number == self._reader.connection_number:
             above, name = split(pattern.base)
             self._order.add(above, [name], is_all=False)  # this walk may have passed it
-            self._go_on(self._connection_number)
+            self._list_more(self._connection_number)
 
     def start(self) -> None:
         """Begin a walk on a new connection."""
@@ -177,7 +175,7 @@ class Discovery:
         self._order.prefer(new)
         for siblings in () if self._is_walking else by_parent(new):
             self._order.add(siblings.parent, siblings.names, is_all=False)
-        self._go_on(self._connection_number)
+        self._list_more(self._connection_number)
 
     def _unwatched(self, places: AbstractSet[str]) -> list[str]:
         folders = self._watcher.tree.folders
@@ -205,7 +203,7 @@ class Discovery:
                 self._denied.append("/")
             elif not isinstance(results[0], int):
                 self._add("/", results[0])
-            self._go_on(connection_number)
+            self._list_more(connection_number)
 
         self._reader.read([(GET_CHILDREN, "/")], listed)
 
@@ -223,7 +221,7 @@ class Discovery:
     def _covers(self, path: str) -> bool:
         return any(root.covers(path) for root in self._roots)
 
-    def _go_on(self, connection_number: int) -> None:
+    def _list_more(self, connection_number: int) -> None:
         """List more znodes, up to the limit of requests under way."""
         if connection_number != self._connection_number:
             return
@@ -233,63 +231,63 @@ class Discovery:
             self._reader.read_siblings(
                 GET_CHILDREN,
                 [SiblingNames(chunk.parent, chunk.names) for chunk in chunks],
-                partial(self._on_listed, _Visit(chunks)),
+                partial(self._on_listed, _Group(chunks)),
             )
         if not self._under_way and self._is_walking:
             self._finish(connection_number)
 
     def _on_listed(
-        self, visit: _Visit, batch: Sequence[SiblingNames], results: list[Result], _answer: Answer
+        self, group: _Group, batch: Sequence[SiblingNames], results: list[Result], _answer: Answer
     ) -> None:
         begin = 0
         for siblings in batch:
             end = begin + len(siblings.names)
             answered = zip(siblings.names, results[begin:end], strict=True)
-            visit.findings[siblings.parent].children.update(answered)
+            group.contents[siblings.parent].children.update(answered)
             begin = end
-        visit.unanswered -= begin
-        if not visit.unanswered:
-            self._classify(visit)
+        group.unanswered -= begin
+        if not group.unanswered:
+            self._classify(group)
 
-    def _classify(self, visit: _Visit) -> None:
+    def _classify(self, group: _Group) -> None:
         """Descend into folders, and read Stats where locks may be."""
         paths: list[str] = []
-        for found in visit.findings.values():
-            self.looked_at += len(found.chunk.names)
-            if found.chunk.siblings.is_closed:
+        for contents in group.contents.values():
+            self.looked_at += len(contents.chunk.names)
+            if contents.chunk.siblings.is_closed:
                 continue
-            self._classify_children(found)
-            for name in found.possible:
-                paths += found.members(name)
-            paths += map(found.path, found.some_leaves)
+            self._classify_children(contents)
+            for name in contents.possible:
+                paths += contents.members(name)
+            paths += map(contents.path, contents.some_leaves)
         if not paths:
-            self._end_visit(visit)
+            self._end_group(group)
             return
-        visit.unanswered = len(paths)
-        self._reader.read([(GET_DATA, path) for path in paths], partial(self._on_stats, visit))
+        group.unanswered = len(paths)
+        self._reader.read([(GET_DATA, path) for path in paths], partial(self._on_stats, group))
 
-    def _classify_children(self, found: ChunkFindings) -> None:
+    def _classify_children(self, contents: ChunkContents) -> None:
         """Sort children by their names. Most have no children and are not named like locks."""
-        above, children = child_prefix(found.chunk.parent), found.children
+        above, children = child_prefix(contents.chunk.parent), contents.children
         rest: Iterable[str] = children
-        is_mostly_empty = found.chunk.parent in self._mostly_empty
+        is_mostly_empty = contents.chunk.parent in self._mostly_empty
         names_count = not is_mostly_empty and sounds_like_lock("\n".join(children))
         if not names_count and all(root.is_any_depth for root in self._roots):
             rest = [name for name, names in children.items() if names]
-            found.leaves = [name for name, names in children.items() if not names]
+            contents.leaves = [name for name, names in children.items() if not names]
         for name in rest:
             path, names = above + name, children[name]
             if isinstance(names, int):
                 self._denied += [path] if names == NO_AUTH else []
             elif (names or sounds_like_lock(name)) and self._is_watched_root(path):
-                found.watched += path in self._watched
+                contents.watched += path in self._watched
             elif self._may_be_a_lock(path, names):
-                found.possible.append(name)
+                contents.possible.append(name)
             elif names:
-                found.folders += 1
+                contents.folders += 1
                 self._add(path, names)
             else:
-                found.leaves.append(name)
+                contents.leaves.append(name)
 
     def _is_watched_root(self, path: str) -> bool:
         """True if this path or its children are a watched root, which is noted as existing."""
@@ -300,53 +298,54 @@ class Discovery:
         return False
 
     def _may_be_a_lock(self, path: str, names: Sequence[str]) -> bool:
-        is_one = (names or not is_numbered(path)) and self._looks_like_a_lock(path, names)
+        looks_like_one = (names or not is_numbered(path)) and self._looks_like_a_lock(path, names)
         return any(
-            (is_one or not root.is_any_depth) and root.matches(path) for root in self._roots
+            (looks_like_one or not root.is_any_depth) and root.matches(path)
+            for root in self._roots
         )
 
     def _on_stats(
-        self, visit: _Visit, batch: Sequence[Item], results: list[Result], _answer: Answer
+        self, group: _Group, batch: Sequence[Item], results: list[Result], _answer: Answer
     ) -> None:
         for (_, path), result in zip(batch, results, strict=True):
             if not isinstance(result, int):
-                visit.stats[path] = result[1]
-        visit.unanswered -= len(batch)
-        if not visit.unanswered:
-            self._end_visit(visit)
+                group.stats[path] = result[1]
+        group.unanswered -= len(batch)
+        if not group.unanswered:
+            self._end_group(group)
 
-    def _end_visit(self, visit: _Visit) -> None:
+    def _end_group(self, group: _Group) -> None:
         """Continue at full speed in the first walk, later at `items_per_s` znodes a second."""
-        for found in visit.findings.values():
-            if found.possible or found.watched or found.some_leaves:
-                self._judge(found, visit.stats)
-        number = sum(len(found.chunk.names) for found in visit.findings.values())
+        for contents in group.contents.values():
+            if contents.possible or contents.watched or contents.some_leaves:
+                self._judge(contents, group.stats)
+        number = sum(len(contents.chunk.names) for contents in group.contents.values())
         self._reader.loop.after(
             number / self._items_per_s if self.walks else 0.0,
-            self._next_visit,
+            self._next_group,
             self._connection_number,
         )
 
-    def _next_visit(self, connection_number: int) -> None:
+    def _next_group(self, connection_number: int) -> None:
         if connection_number == self._connection_number:
             self._under_way -= 1
-            self._go_on(connection_number)
+            self._list_more(connection_number)
 
     # Judging
 
-    def _judge(self, found: ChunkFindings, stats: Mapping[str, Stat]) -> None:
-        """Watch the locks among some siblings: together if most are locks, else one by one."""
-        siblings = found.chunk.siblings
+    def _judge(self, contents: ChunkContents, stats: Mapping[str, Stat]) -> None:
+        """Watch the locks among siblings: the whole folder if most are locks, else each lock."""
+        siblings = contents.chunk.siblings
         if siblings.is_closed:  # since these were requested
             return
-        locks, empty, unowned = self._classify_possible(found, stats)
-        locks += found.held_leaves(stats)
-        siblings.has_locks = siblings.has_locks or bool(locks or found.watched)
-        sample = set(found.chunk.sample)
-        used = found.watched + len(sample.intersection(locks))
-        number = used + len(empty) + found.unused(stats)
+        locks, empty, unowned = self._classify_possible(contents, stats)
+        locks += contents.held_leaves(stats)
+        siblings.has_locks = siblings.has_locks or bool(locks or contents.watched)
+        sample = set(contents.chunk.sample)
+        used = contents.watched + len(sample.intersection(locks))
+        number = used + len(empty) + contents.unused(stats)
         number += 0 if siblings.is_large else len(unowned)
-        if 2 * number > len(sample) and not found.folders and siblings.may_be_watched:
+        if 2 * number > len(sample) and not contents.folders and siblings.may_be_watched:
             self._left_out.pop(siblings.parent, None)
             if siblings.is_large and USED_SHARE * used < len(sample):
                 self._mostly_empty[siblings.parent] = siblings
@@ -354,35 +353,37 @@ class Discovery:
                 self._watch_all(siblings)
                 return
         for name in locks:
-            self._watch(found.path(name))
+            self._watch(contents.path(name))
             pool = name.removesuffix(SEMAPHORE_QUEUE)
-            if pool != name and pool in found.children:  # all its children may be foreign
-                self._watch(found.path(pool))
+            if pool != name and pool in contents.children:  # all its children may be foreign
+                self._watch(contents.path(pool))
         if siblings.parent not in self._mostly_empty:
-            empty = [name for name in empty if self._reads_unowned(found.path(name), ())]
+            empty = [name for name in empty if self._reads_unowned(contents.path(name), ())]
             for name in (*empty, *unowned):
-                self._watch(found.path(name))
+                self._watch(contents.path(name))
 
     def _classify_possible(
-        self, found: ChunkFindings, stats: Mapping[str, Stat]
+        self, contents: ChunkContents, stats: Mapping[str, Stat]
     ) -> tuple[list[str], list[str], list[str]]:
         """Return the locks, empty folders, and other places where no session owns a znode."""
         locks, empty, unowned = [], [], []
-        for name in found.possible:
-            path = found.path(name)
-            content = content_of(stats[one] for one in found.members(name) if one in stats)
+        for name in contents.possible:
+            path = contents.path(name)
+            content = content_of(
+                stats[member] for member in contents.members(name) if member in stats
+            )
             if any(not root.is_any_depth and root.matches(path) for root in self._roots):
                 content = "lock"
             if content == "lock":
                 locks.append(name)
-                self.looked_at += len(found.children[name])
+                self.looked_at += len(contents.children[name])
             elif path in stats and is_empty_lock_folder(name, stats[path], is_among_many=False):
                 empty.append(name)
-            elif content == "unowned" and self._reads_unowned(path, found.children[name]):
+            elif content == "unowned" and self._reads_unowned(path, contents.children[name]):
                 unowned.append(name)
             else:
-                found.folders += 1
-                self._add(path, found.children[name])
+                contents.folders += 1
+                self._add(path, contents.children[name])
         return locks, empty, unowned
 
     def _reads_unowned(self, path: str, names: Sequence[str]) -> bool:

@@ -30,10 +30,10 @@ Content = Literal[
 
 def content_of(stats: Iterable[Stat]) -> Content:
     """What a possible lock holds, from the Stats of some children, or its own if it has none."""
-    found = list(stats)
-    if any(stat.owner for stat in found):
+    read = list(stats)
+    if any(stat.owner for stat in read):
         return "lock"
-    return "folder" if any(stat.num_children for stat in found) else "unowned"
+    return "folder" if any(stat.num_children for stat in read) else "unowned"
 
 
 def needs_no_owner(path: str, names: Sequence[str]) -> bool:
@@ -80,7 +80,7 @@ def even_sample(items: Sequence[T], most: int) -> Sequence[T]:
     return items[:: max(1, -(-len(items) // most))]
 
 
-class ChunkFindings:
+class ChunkContents:
     """What one chunk of siblings holds."""
 
     def __init__(self, chunk: Chunk) -> None:
@@ -98,7 +98,7 @@ class ChunkFindings:
         """The znodes whose Stats show what a possible lock is."""
         path = self.path(name)
         names = even_sample(self.children[name], MEMBERS_READ)
-        return [child_prefix(path) + one for one in names] or [path]
+        return [child_prefix(path) + child for child in names] or [path]
 
     @property
     def some_leaves(self) -> Sequence[str]:
@@ -112,8 +112,8 @@ class ChunkFindings:
         """The leaves that are locks themselves: ephemeral, in a folder of locks."""
         if not is_folder_of_locks(self.chunk.siblings.parent):
             return []
-        found = [name for name in self.some_leaves if not is_numbered(name)]
-        return [name for name in found if (stat := stats.get(self.path(name))) and stat.owner]
+        leaves = [name for name in self.some_leaves if not is_numbered(name)]
+        return [name for name in leaves if (stat := stats.get(self.path(name))) and stat.owner]
 
     def unused(self, stats: Mapping[str, Stat]) -> float:
         """Estimate how many leaves are folders of currently unused locks."""

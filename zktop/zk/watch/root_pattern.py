@@ -34,11 +34,11 @@ def upwards(path: str) -> list[str]:
     >>> upwards("/locks/orders")
     ['/locks/orders', '/locks', '/']
     """
-    found = [path]
+    paths = [path]
     while path not in ("", "/"):
         path = split(path)[0]
-        found.append(path)
-    return found
+        paths.append(path)
+    return paths
 
 
 def depth(path: str) -> int:
@@ -56,12 +56,12 @@ class RootPattern:
     def __init__(self, path: str) -> None:
         self.path = path
         parts = [part for part in path.split("/") if part]
-        fixed = next((i for i, part in enumerate(parts) if "*" in part), len(parts))
+        fixed = next((index for index, part in enumerate(parts) if "*" in part), len(parts))
         self.base = "/" + "/".join(parts[:fixed])
         self.is_exact = fixed == len(parts)
         self._pattern = path_pattern(path)
         self._levels = [_level(part) for part in parts]
-        any_depth = next((i for i, part in enumerate(parts) if ANY_DEPTH in part), None)
+        any_depth = next((index for index, part in enumerate(parts) if ANY_DEPTH in part), None)
         self.is_any_depth = any_depth is not None  # its locks may lie at any depth
         # From this level on, any name is covered.
         self._covered_from = len(parts) if any_depth is None else any_depth

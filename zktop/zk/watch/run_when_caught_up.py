@@ -1,4 +1,4 @@
-"""Runs a job once everything that happened before it has arrived.
+"""Runs a job when all events from before its request have arrived.
 
 A server's table must not be compared with an older state of the locks. So a request is sent over
 the connection that delivers the locks, and the job waits for its answer. Only one such request is
