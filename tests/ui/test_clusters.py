@@ -33,15 +33,15 @@ class TwoClusters:
         self.opened.append(name)
         return self.us if name == "us" else self.eu
 
-    def tell_eu(self, *news: object) -> None:
+    def send_from_eu(self, *news: object) -> None:
         """Send news from `eu`."""
-        for one in news:
-            self.eu.feed.send(one)  # type: ignore[attr-defined]  # the feed of a test
+        for item in news:
+            self.eu.feed.send(item)  # type: ignore[attr-defined]  # the feed of a test
 
-    def app(self, **look: object) -> Zktop:
+    def app(self, **settings: object) -> Zktop:
         """The UI, which starts on `us`."""
         first = self.open("us")
-        return Zktop(first.feed, first.contenders, None, UiSettings(**look), self)
+        return Zktop(first.feed, first.contenders, None, UiSettings(**settings), self)
 
 
 async def turned(pilot: Pilot[int], app: Zktop, name: str) -> list[str]:
@@ -101,13 +101,13 @@ async def test_the_past_of_a_hidden_cluster_has_no_gap() -> None:
         await settled(pilot)
         await turned(pilot, app, "eu")
         await turned(pilot, app, "us")
-        film = frames((NOW, lock("/eu/quiet", "ann")), (NOW + 20_000, lock("/eu/new", "bob")))
-        clusters.tell_eu(film[-1])
+        later = frames((NOW, lock("/eu/quiet", "ann")), (NOW + 20_000, lock("/eu/new", "bob")))
+        clusters.send_from_eu(later[-1])
         await settled(pilot)
         kept = app.visits["eu"].tape.last
         await turned(pilot, app, "eu")
 
-        assert kept is film[-1]
+        assert kept is later[-1]
         assert app.view_state.frame is kept
 
 
@@ -119,7 +119,7 @@ async def test_an_alert_of_a_hidden_cluster_names_it() -> None:
         await settled(pilot)
         await turned(pilot, app, "eu")
         await turned(pilot, app, "us")
-        clusters.tell_eu(*trouble()[3:5])
+        clusters.send_from_eu(*trouble()[3:5])
         await settled(pilot)
 
         said = [one.message for one in app._notifications]
@@ -187,7 +187,7 @@ async def test_the_list_is_up_to_date() -> None:
         await turned(pilot, app, "eu")
         await turned(pilot, app, "us")
         await pressed(pilot, "at")
-        clusters.tell_eu(Status("lost", "Connection lost."))
+        clusters.send_from_eu(Status("lost", "Connection lost."))
 
         listed = app.screen.query_one("#options", TextList)
 

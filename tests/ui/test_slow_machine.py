@@ -10,7 +10,7 @@ from ui.fake_feed import app_of, settled
 from zktop.ui.widgets.header import PageHeader
 
 
-async def test_a_new_size_is_taken_also_when_its_time_has_passed(
+async def test_a_new_size_is_applied_even_if_its_timer_is_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Textual applies a new size from a timer, and skips a timer that is late."""

@@ -58,14 +58,16 @@ class ErrorLog:
         """Return a sentence about an error; log its traceback the first time."""
         self.last = error
         where = traceback.extract_tb(error.__traceback__)[-1:]
-        name = f"{what} {type(error).__name__} {[(one.filename, one.lineno) for one in where]}"
+        name = (
+            f"{what} {type(error).__name__} {[(frame.filename, frame.lineno) for frame in where]}"
+        )
         if name not in self._known:
             short = clean(f"{type(error).__name__}: {error}")[:MAX_ERROR_CHARS]
             sentence = f"{what} failed ({short}); the rest continues."
-            self._known[name] = f"{sentence} {self._written(what, error)}".rstrip()
+            self._known[name] = f"{sentence} {self._write_details(what, error)}".rstrip()
         return self._known[name]
 
-    def _written(self, what: str, error: Exception) -> str:
+    def _write_details(self, what: str, error: Exception) -> str:
         if self.file is None:
             return ""
         trace = "".join(traceback.format_exception(error))
@@ -139,7 +141,10 @@ class BaseApp(App[int]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return Textual's filters, then those for ASCII and NO_COLOR."""
         own = (self._ascii, self._colourless)
-        return [*super().get_line_filters(), *(one for one in own if one.enabled)]
+        return [
+            *super().get_line_filters(),
+            *(line_filter for line_filter in own if line_filter.enabled),
+        ]
 
     def get_driver_class(self) -> type[Driver]:
         """Return a driver that survives a closed terminal."""
@@ -175,17 +180,17 @@ class BaseApp(App[int]):
     def obey_signals(self) -> None:
         """Restore the terminal on SIGINT, SIGTERM and SIGHUP."""
         loop = asyncio.get_running_loop()
-        for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             try:
-                loop.add_signal_handler(one, self.exit, None, SIGNAL_EXIT_BASE + one)
+                loop.add_signal_handler(number, self.exit, None, SIGNAL_EXIT_BASE + number)
             except (NotImplementedError, RuntimeError, ValueError):
                 return  # not the main thread: a test
 
     @on(Driver.SignalResume)
     def paint_all(self) -> None:
         """Redraw everything after a suspend."""
-        for one in self.screen_stack:
-            one.refresh(layout=True)
+        for screen in self.screen_stack:
+            screen.refresh(layout=True)
 
     def notify(
         self,
@@ -196,8 +201,10 @@ class BaseApp(App[int]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        lasts = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
-        self.post_message(Notify(CornerMessage(message, title, severity, lasts, markup=markup)))
+        timeout_s = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self.post_message(
+            Notify(CornerMessage(message, title, severity, timeout_s, markup=markup))
+        )
 
     def on_notify(self) -> None:
         """Remove empty containers of earlier messages.
@@ -239,9 +246,9 @@ class BaseApp(App[int]):
 
     async def _deliver(self, key: events.Key) -> None:
         if self.screen_stack:
-            to = self.focused or self.screen
+            receiver = self.focused or self.screen
             await super().on_event(key)
-            self.key_queue.follow(to)
+            self.key_queue.follow(receiver)
 
     # Errors
 

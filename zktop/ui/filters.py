@@ -41,11 +41,11 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
 
     def matcher(self, fields: Mapping[str, Callable[[R], str]]) -> Callable[[R], bool]:
         """Return a function that tests a row; `fields` return the texts of its fields."""
-        words = [(fields.get(one.field), one.finds, one.is_excluded) for one in self.words]
+        words = [(fields.get(word.field), word.finds, word.is_excluded) for word in self.words]
 
         def matches(row: R) -> bool:
-            for made, finds, is_excluded in words:
-                if (made is not None and finds(made(row))) == is_excluded:
+            for text_of, finds, is_excluded in words:
+                if (text_of is not None and finds(text_of(row))) == is_excluded:
                     return False
             return True
 

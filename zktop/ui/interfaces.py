@@ -70,7 +70,7 @@ Copy = Callable[[str], str | None]  # copies a text and returns where it went; N
 class Feed(Protocol):
     """Where frames come from: a live ensemble, or a recording."""
 
-    shows_tables: bool  # True while the visible page does: large ones are then read more often
+    shows_tables: bool  # True while a page shows them; large ones are then read more often
 
     @property
     def name(self) -> str:

@@ -24,7 +24,7 @@ class NewAlerts(NamedTuple):
 
     findings: tuple[Finding, ...] = ()
     more: int = 0
-    already_there: tuple[Finding, ...] = ()  # in the first report
+    already_there: tuple[Finding, ...] = ()  # findings of the first report
 
 
 class Notifier:
@@ -40,39 +40,39 @@ class Notifier:
     def after(self, report: Report) -> NewAlerts:
         """Return what to announce after this report. Call it for every report, in order."""
         now = report.now
-        causes = {one.id: one for one in proven_causes(report)}
-        self._seen = {name: self._seen.get(name, now) for name in causes}
+        causes = {finding.id: finding for finding in proven_causes(report)}
+        self._seen = {id_: self._seen.get(id_, now) for id_ in causes}
         self._announced = {
-            name: now if name in causes else at
-            for name, at in self._announced.items()
-            if name in causes or now - at < FORGET_MS
+            id_: now if id_ in causes else at
+            for id_, at in self._announced.items()
+            if id_ in causes or now - at < FORGET_MS
         }
         if self._first is None:
             self._first = now
             self._announced = dict.fromkeys(causes, now)
             return NewAlerts(already_there=tuple(causes.values()))
-        fresh = [
-            one
-            for name, one in causes.items()
-            if name not in self._announced and (one.at_once or self._seen[name] < now)
+        new = [
+            finding
+            for id_, finding in causes.items()
+            if id_ not in self._announced and (finding.at_once or self._seen[id_] < now)
         ]
-        self._announced |= dict.fromkeys((one.id for one in fresh), now)
-        return self._limited([one for one in fresh if not self._is_old(one, now)], now)
+        self._announced |= dict.fromkeys((finding.id for finding in new), now)
+        return self._limited([finding for finding in new if not self._is_old(finding, now)], now)
 
     def _is_old(self, finding: Finding, now: Millis) -> bool:
         """True for a finding older than zktop whose proof needed a second look."""
         first = self._first or 0
         return now < first + STARTUP_MS and (finding.since is None or finding.since <= first)
 
-    def _limited(self, fresh: list[Finding], now: Millis) -> NewAlerts:
+    def _limited(self, new: list[Finding], now: Millis) -> NewAlerts:
         while self._messages and now - self._messages[0] >= WITHIN_MS:
             self._messages.popleft()
         room = MAX_MESSAGES - len(self._messages)
-        self._messages.extend([now] * min(room, len(fresh)))
-        self._more += len(fresh[room:])
+        self._messages.extend([now] * min(room, len(new)))
+        self._more += len(new[room:])
         more = self._more if room else 0
         self._more -= more
-        return NewAlerts(tuple(fresh[:room]), more)
+        return NewAlerts(tuple(new[:room]), more)
 
 
 def proven_causes(report: Report) -> Iterator[Finding]:

@@ -106,19 +106,19 @@ def merged(drawn: Line) -> Line:
     >>> merged(line("a", "b", ("c", "dim")))
     (Run(text='ab', ink='plain', link=None), Run(text='c', ink='dim', link=None))
     """
-    made: list[Run] = []
+    runs: list[Run] = []
     texts: list[str] = []
-    look: tuple[Ink, str | None] | None = None
+    style: tuple[Ink, str | None] | None = None
     for text, ink, link in drawn:
-        if (ink, link) == look:
+        if (ink, link) == style:
             texts.append(text)
             continue
-        if look is not None:
-            made.append(Run("".join(texts), *look))
-        texts, look = [text], (ink, link)
-    if look is not None:
-        made.append(Run("".join(texts), *look))
-    return tuple(made)
+        if style is not None:
+            runs.append(Run("".join(texts), *style))
+        texts, style = [text], (ink, link)
+    if style is not None:
+        runs.append(Run("".join(texts), *style))
+    return tuple(runs)
 
 
 def right_aligned(drawn: Line, width: int) -> Line:
@@ -133,12 +133,12 @@ def right_aligned(drawn: Line, width: int) -> Line:
 
 def joined(lines: Iterable[Line], between: str = "  ") -> Line:
     """Join pieces of a line; empty ones leave no gap."""
-    made: list[Run] = []
+    runs: list[Run] = []
     for piece in lines:
-        if piece and made:
-            made.append(Run(between))
-        made.extend(piece)
-    return tuple(made)
+        if piece and runs:
+            runs.append(Run(between))
+        runs.extend(piece)
+    return tuple(runs)
 
 
 def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list[Line]:
@@ -183,8 +183,8 @@ def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -
     ['ab     c', '       d']
     """
     return [
-        (*fitted(one, left_width), Run(" " * COLUMN_GAP), *other)
-        for one, other in zip_longest(left, right, fillvalue=())
+        (*fitted(left_line, left_width), Run(" " * COLUMN_GAP), *right_line)
+        for left_line, right_line in zip_longest(left, right, fillvalue=())
     ]
 
 

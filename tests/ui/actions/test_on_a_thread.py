@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from zktop.ui.actions.on_a_thread import on_a_thread, through_on_a_thread
+from zktop.ui.actions.on_a_thread import items_on_a_thread, on_a_thread
 
 
 async def test_cancelled_work_does_not_block_the_ui() -> None:
@@ -45,7 +45,7 @@ async def test_cancelled_work_gets_no_further_items() -> None:
         seen.extend(left)
         is_over.set()
 
-    waiting = asyncio.ensure_future(through_on_a_thread(items(), work))
+    waiting = asyncio.ensure_future(items_on_a_thread(items(), work))
     await has_begun.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

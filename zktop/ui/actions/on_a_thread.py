@@ -13,24 +13,24 @@ Result = TypeVar("Result")
 
 
 async def on_a_thread(work: Callable[[], Result]) -> Result:
-    """Run blocking work on its own thread, which ends with it; those of `to_thread` would stay.
+    """Run blocking work on a thread that ends with it; those of `asyncio.to_thread` would stay.
 
     If this is cancelled, the work still runs to its end.
     """
-    one = ThreadPoolExecutor(1)
+    executor = ThreadPoolExecutor(1)
     try:
-        return await asyncio.get_running_loop().run_in_executor(one, work)
+        return await asyncio.get_running_loop().run_in_executor(executor, work)
     finally:
-        one.shutdown(wait=False)  # waiting for cancelled work would block the UI
+        executor.shutdown(wait=False)  # waiting for cancelled work would block the UI
 
 
-async def through_on_a_thread(
+async def items_on_a_thread(
     items: Iterable[Item], work: Callable[[Iterator[Item]], Result]
 ) -> Result:
     """Run blocking work on many items; if this is cancelled, the work gets no further items."""
     stopped = Event()
-    left = takewhile(lambda _: not stopped.is_set(), items)
+    items_until_stopped = takewhile(lambda _: not stopped.is_set(), items)
     try:
-        return await on_a_thread(partial(work, left))
+        return await on_a_thread(partial(work, items_until_stopped))
     finally:
         stopped.set()

@@ -6,7 +6,7 @@ from time import perf_counter
 from textual.timer import Timer
 
 from zktop.model.facts import Millis
-from zktop.ui.actions.on_a_thread import on_a_thread, through_on_a_thread
+from zktop.ui.actions.on_a_thread import items_on_a_thread, on_a_thread
 from zktop.ui.dialogs.accounts import AccountsDialog, accounts_of
 from zktop.ui.dialogs.compare import CompareDialog, ComparedMoment
 from zktop.ui.dialogs.question import SeekDialog
@@ -227,7 +227,7 @@ class TimeActions(Shell):
         begin = max(period.begin, self.tape.begin or 0)
         reports = self.tape.reports(begin, period.end)
         add_up = partial(accounts_of, since=begin, until=period.end)
-        accounts = await through_on_a_thread(reports, add_up)
+        accounts = await items_on_a_thread(reports, add_up)
         last = self.tape.last
         expired = last.report.expiries if last is not None else ()
         is_packed = begin < (self.tape.in_memory_from or 0)

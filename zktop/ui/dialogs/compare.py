@@ -26,8 +26,8 @@ def compared(then: Report, now: Report, width: int) -> list[Line]:
 def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
     before, after = problems(then), problems(now)
     ink: Ink
-    for sign, ink, some, others in (("-", "dim", before, after), ("+", "warning", after, before)):
-        for name, sentence in some.items():
+    for sign, ink, shown, others in (("-", "dim", before, after), ("+", "warning", after, before)):
+        for name, sentence in shown.items():
             if name not in others:
                 text = f"{name.partition('-')[0]} {sentence}"
                 yield from hanging_lines(line((f"{sign} ", "strong")), text, max(12, width), ink)
@@ -35,11 +35,13 @@ def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
 
 def problems(report: Report) -> dict[str, str]:
     """Return the sentences of all deadlocks and findings, by id."""
-    known = {deadlock.id: deadlock.sentence for deadlock in report.deadlocks}
-    known.update(
-        (finding.id, finding.sentence) for finding in report.findings if finding.id not in known
+    sentences = {deadlock.id: deadlock.sentence for deadlock in report.deadlocks}
+    sentences.update(
+        (finding.id, finding.sentence)
+        for finding in report.findings
+        if finding.id not in sentences
     )
-    return known
+    return sentences
 
 
 def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
@@ -66,7 +68,10 @@ def _members(view: LockView | None) -> object:
     if view is None:
         return None
     groups = view.holders, view.waiters
-    return [[(one.node, one.session or one.owner) for one in some] for some in groups]
+    return [
+        [(contender.node, contender.session or contender.owner) for contender in contenders]
+        for contenders in groups
+    ]
 
 
 def lock_state(view: LockView | None) -> str:

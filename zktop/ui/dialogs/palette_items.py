@@ -27,8 +27,8 @@ ALIASES: Final = {  # of actions: what users of other programs type
     "clusters": ("clusters", "contexts", "ctx"),
     "theme": ("themes", "skin"),
 }
-AT_ONCE: Final = 1_000  # members of locks; some 4 ms
-NAMES_AT_ONCE: Final = 500  # some 3 ms
+AT_ONCE: Final = 1_000  # members of locks in one step; some 4 ms
+NAMES_AT_ONCE: Final = 500  # in one step; some 3 ms
 VIEW: Final[tuple[Group, ...]] = ("find", "look", "time", "zktop")
 
 
@@ -67,7 +67,7 @@ class PaletteGroup(NamedTuple):
         """Return the item with this name; None if it is gone, or not allowed."""
         if self.named is not None:
             return self.named(name)
-        return next((one for one in self.find((name.casefold(),)) if one.name == name), None)
+        return next((item for item in self.find((name.casefold(),)) if item.name == name), None)
 
 
 class SessionName(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -93,9 +93,9 @@ class SessionNames:
         labels: dict[Session, Text | None] = {}
         left = AT_ONCE
         for record in self._report.parts.values():
-            for one in record.lock.members:
-                if one.owner and not labels.get(one.owner):
-                    labels[one.owner] = one.label
+            for member in record.lock.members:
+                if member.owner and not labels.get(member.owner):
+                    labels[member.owner] = member.label
             left -= record.lock.size
             if left <= 0:
                 left = AT_ONCE
@@ -113,34 +113,37 @@ def groups_of(app: Shell, sessions: Sequence[SessionName] = ()) -> list[PaletteG
     """Return all groups in order. Actions that write come last, and only with permission."""
     port, report = app.contenders, app.view_state.report
     may_write = port is not None and port.permission.is_given
-    keys = [one for one in known_on(app.visit.page, app.table) if one.id not in UNLISTED]
+    keys = [key for key in known_on(app.visit.page, app.table) if key.id not in UNLISTED]
     themes = app.settings.themes()
     locks = count(len(report.paths), "lock") if report is not None else "no locks yet"
-    part = f"{locks}: type a part of the path"
+    hint = f"{locks}: type a part of the path"
     groups = [
-        PaletteGroup("Go to", partial(_among, [*_places(app, keys)])),
-        PaletteGroup("Locks", partial(_locks, app), "lock", part, partial(_lock_named, app)),
+        PaletteGroup("Go to", partial(_matching, [*_places(app, keys)])),
+        PaletteGroup("Locks", partial(_locks, app), "lock", hint, partial(_lock_named, app)),
         PaletteGroup(
             "Sessions",
             partial(_sessions, app, sessions),
             "session",
             "type a name, an address or an id",
         ),
-        PaletteGroup("Clusters", partial(_among, [*_clusters(app)]), "cluster"),
-        PaletteGroup("View", partial(_among, [*_actions(app, keys, VIEW)])),
-        PaletteGroup("Themes", partial(_among, [*_themes(app, themes)]), "theme", "theme NAME"),
-        PaletteGroup("Copy, export, record", partial(_among, [*_actions(app, keys, ("keep",))])),
-        PaletteGroup("Your commands", partial(_among, [*_actions(app, keys, ("commands",))])),
+        PaletteGroup("Clusters", partial(_matching, [*_clusters(app)]), "cluster"),
+        PaletteGroup("View", partial(_matching, [*_actions(app, keys, VIEW)])),
+        PaletteGroup("Themes", partial(_matching, [*_themes(app, themes)]), "theme", "theme NAME"),
+        PaletteGroup(
+            "Copy, export, record", partial(_matching, [*_actions(app, keys, ("keep",))])
+        ),
+        PaletteGroup("Your commands", partial(_matching, [*_actions(app, keys, ("commands",))])),
     ]
     if may_write:
-        writing = [one for one in keys if one.writes]
+        writing = [key for key in keys if key.writes]
         groups += [
             PaletteGroup(
-                "Demo: writes to ZooKeeper", partial(_among, [*map(partial(_item, app), writing)])
+                "Demo: writes to ZooKeeper",
+                partial(_matching, [*map(partial(_item, app), writing)]),
             ),
             PaletteGroup(
                 "Scenes: write to ZooKeeper",
-                partial(_among, [*_scenes(app)]),
+                partial(_matching, [*_scenes(app)]),
                 "scene",
                 "scene NAME",
             ),
@@ -155,7 +158,7 @@ def has_all(text: str, words: Words) -> bool:
     return True
 
 
-def _among(items: Iterable[PaletteItem], words: Words) -> Iterator[PaletteItem]:
+def _matching(items: Iterable[PaletteItem], words: Words) -> Iterator[PaletteItem]:
     return (item for item in items if item.matches(words))
 
 
@@ -197,7 +200,7 @@ def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
 
 
 def _lock_named(app: Shell, name: str) -> PaletteItem | None:
-    """Return a recent lock without a search: five of them took 0.1 s among 100,000."""
+    """Return one lock without a search; searching 100,000 locks for five took 0.1 s."""
     report = app.view_state.report
     return _lock(app, Text(name)) if report is not None and name in report.parts else None
 
@@ -207,15 +210,15 @@ def _lock(app: Shell, path: Text) -> PaletteItem:
 
 
 def _sessions(app: Shell, sessions: Sequence[SessionName], words: Words) -> Iterator[PaletteItem]:
-    for one in sessions:
-        if has_all(one.searched, words):
-            go = partial(app.turn_to, "sessions", Selection(session=one.session))
-            yield PaletteItem(one.text, one.about, go)
+    for known in sessions:
+        if has_all(known.searched, words):
+            go = partial(app.turn_to, "sessions", Selection(session=known.session))
+            yield PaletteItem(known.text, known.about, go)
 
 
 def _themes(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
-    for one in themes.designs:
-        yield PaletteItem(one.theme.name, one.about, partial(apply_theme, app, one.theme))
+    for design in themes.designs:
+        yield PaletteItem(design.theme.name, design.about, partial(apply_theme, app, design.theme))
 
 
 def _scenes(app: Shell) -> Iterator[PaletteItem]:

@@ -49,7 +49,7 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
         new = [finding for finding in report.findings if id(finding) not in known]
         findings, alike = len(new), sum(len(finding.alike) for finding in new)
     tables, tables_before = report.world.tables, before.world.tables
-    rows = sum(_replaced_rows(one, tables.get(name)) for name, one in tables_before.items())
+    rows = sum(_replaced_rows(table, tables.get(name)) for name, table in tables_before.items())
     return (
         FRAME_BYTES
         + LOCK_BYTES * len(locks)

@@ -85,7 +85,7 @@ class Pulse:
         """Return the seconds before a moment; those without a frame repeat the previous one."""
         end = moment // SECOND_MS
         first = end - seconds + 1
-        at = bisect_right(self._seconds, first - 1, key=lambda one: one.second)
+        at = bisect_right(self._seconds, first - 1, key=lambda kept: kept.second)
         before = self._seconds[at - 1] if at else None
         shown = []
         for second in range(first, end + 1):
@@ -98,23 +98,23 @@ class Pulse:
 
     def waiting(self, begin: Millis, step_ms: float, number: int) -> list[int | None]:
         """Return the largest number of waiters in each of `number` steps; None if unknown."""
-        at = bisect_right(self._changes, begin, key=lambda one: one.at)
+        at = bisect_right(self._changes, begin, key=lambda change: change.at)
         current = self._changes[at - 1].waiting if at else None
-        found: list[int | None] = []
+        largest: list[int | None] = []
         for step in range(number):
             first, end = begin + step * step_ms, begin + (step + 1) * step_ms
             if first > self._newest:
-                return found + [None] * (number - step)
+                return largest + [None] * (number - step)
             inside = self._changes[
-                at : bisect_left(self._changes, end, at, key=lambda one: one.at)
+                at : bisect_left(self._changes, end, at, key=lambda change: change.at)
             ]
             is_new = bool(inside) and inside[0].at == first
             known = () if is_new or current is None else (current,)
-            later = (one.waiting for one in inside if one.waiting is not None)
-            found.append(max([*known, *later], default=None))
+            later = (change.waiting for change in inside if change.waiting is not None)
+            largest.append(max([*known, *later], default=None))
             if inside:
                 at, current = at + len(inside), inside[-1].waiting
-        return found
+        return largest
 
     def _note_waiting(self, *, is_lost: bool) -> None:
         if not self._changes or self._changes[-1].waiting != self._waiting:
@@ -132,7 +132,7 @@ class Pulse:
 
     def _note_waits(self, events: tuple[Event, ...]) -> int:
         acquired = [event for event in events if event.event == "acquired"]
-        waits = [(one.at, one.waited.ms) for one in acquired if one.waited is not None]
+        waits = [(event.at, event.waited.ms) for event in acquired if event.waited is not None]
         for at, ms in waits[-MAX_WAITS:]:
             self._waits.append((at, ms))
             insort(self._lengths, ms)

@@ -46,7 +46,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
     def ending(self, report: Report) -> EndedDeadlock | None:
         """Return how it ended; None if this report does not say."""
         name, begin = self.deadlock.id, self.first_seen_at
-        ends = (one for one in report.over if one.deadlock.id == name and one.at >= begin)
+        ends = (ended for ended in report.over if ended.deadlock.id == name and ended.at >= begin)
         return next(ends, None)
 
 
@@ -108,8 +108,8 @@ class Tape:
     def frames(self, begin: Millis = 0) -> Iterator[Frame]:
         """Yield the frame shown at this moment and all later ones that are not packed."""
         shown = None
-        for one in self.stored(max(0, self.index_at(begin))):
-            shown = one.frame
+        for stored in self.stored(max(0, self.index_at(begin))):
+            shown = stored.frame
             yield shown
         if self.last is not None and self.last is not shown:
             yield self.last
@@ -120,7 +120,7 @@ class Tape:
 
     def index_at(self, moment: Millis) -> int:
         """Return the index of the newest stored frame not after this moment; -1 if none is."""
-        return bisect_right(self._stored, moment, key=lambda one: one.at) - 1
+        return bisect_right(self._stored, moment, key=lambda stored: stored.at) - 1
 
     def is_packed(self, moment: Millis) -> bool:
         """True if the report of this moment must be rebuilt from the archive."""
@@ -164,21 +164,21 @@ class Tape:
         indexes = range(self.index_at(end + STEP_MS), -1, -1)
         stored = (reversed(self._stored[index].frame.events) for index in indexes)
         both = chain(chain.from_iterable(stored), self.archive.events_until(end))
-        return (one for one in both if one.at <= moment)
+        return (event for event in both if event.at <= moment)
 
     def change_after(self, moment: Millis) -> Millis | None:
         """Return the time of the first change after this moment."""
-        return next((one.at for one in self._after(moment) if one.has_change), None)
+        return next((later.at for later in self._after(moment) if later.has_change), None)
 
     def change_before(self, moment: Millis) -> Millis | None:
         """Return the time of the last change before this moment, else of the first frame."""
-        before = (one.at for one in self._before(moment) if one.has_change)
+        before = (earlier.at for earlier in self._before(moment) if earlier.has_change)
         first = self.begin if self.begin is not None and self.begin < moment else None
         return next(before, first)
 
     def alarm_after(self, moment: Millis) -> Millis | None:
         """Return when the first deadlock or critical finding after this moment began."""
-        return next((one.at for one in self._after(moment) if one.alarms), None)
+        return next((later.at for later in self._after(moment) if later.alarms), None)
 
     def _after(self, moment: Millis) -> Iterator[PastMoment]:
         yield from self.archive.after(moment)
@@ -193,16 +193,16 @@ class Tape:
 
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
         """Return the worlds of a span of time; another thread may read the iterator."""
-        frames = [(one.report.world, one.at) for one in self.frames(begin)]
-        stored = takewhile(lambda one: one[1] <= end, frames)
+        frames = [(frame.report.world, frame.at) for frame in self.frames(begin)]
+        stored = takewhile(lambda pair: pair[1] <= end, frames)
         if not self._is_older(begin):
             return stored
         return chain(self.archive.worlds(begin, min(end, frames[0][1] - 1)), stored)
 
     def reports(self, begin: Millis, end: Millis) -> Iterator[Report]:
         """Return the reports of a span of time; another thread may read the iterator."""
-        frames = [one.report for one in self.frames(begin)]
-        stored = takewhile(lambda one: one.now <= end, frames)
+        frames = [frame.report for frame in self.frames(begin)]
+        stored = takewhile(lambda frame: frame.now <= end, frames)
         if not self._is_older(begin):
             return stored
         packed_to = min(end, frames[0].now - 1)
@@ -233,12 +233,12 @@ class Tape:
     def _new_alarms(self, frame: Frame) -> tuple[str, ...]:
         """Return the ids of the alarms that the previous frame does not have."""
         if self.last is None:
-            return tuple(one.id for one in frame.report.critical)
+            return tuple(alert.id for alert in frame.report.critical)
         before, now = self.last.report, frame.report
         if before.findings is now.findings and before.deadlocks is now.deadlocks:
             return ()
-        known = {one.id for one in before.critical}
-        return tuple(one.id for one in now.critical if one.id not in known)
+        known = {alert.id for alert in before.critical}
+        return tuple(alert.id for alert in now.critical if alert.id not in known)
 
     def _has_other_access(self, report: Report, changed: Collection[Text]) -> bool:
         """True if a lock can no longer be read, or can be read now, which is no event."""
@@ -273,7 +273,7 @@ class Tape:
     def replace(self, surplus: list[StoredFrame], blocks: Sequence[Block]) -> None:
         """Replace the frames that were packed with these blocks."""
         self._stored = self._stored[len(surplus) :]
-        self._weight_bytes -= sum(one.weight_bytes for one in surplus)
+        self._weight_bytes -= sum(frame.weight_bytes for frame in surplus)
         if blocks:
             self.archive.add(blocks)
         if self.first_alarm is not None:

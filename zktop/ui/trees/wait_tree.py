@@ -104,30 +104,35 @@ class WaitTree(NamedTuple):
 
 
 def overview(report: Report) -> Iterator[WaitTree]:
-    """Yield trees of the worst root blockers, MAX_ITEMS lines; waiters only if they block."""
-    made = 0
+    """Yield a tree for each of the worst root blockers, MAX_ITEMS lines in all.
+
+    Of the waiters it shows only those that block others.
+    """
+    items = 0
     for root in report.blockers[:MAX_ROOTS]:
-        if made > MAX_ITEMS:
+        if items > MAX_ITEMS:
             return
         builder = _TreeBuilder(report, listed=0)
-        dead = deadlock_of(root, report)
-        tops = builder.tops(root.actors, "stuck" if dead else "runs")
-        made += builder.made
+        deadlock = deadlock_of(root, report)
+        tops = builder.tops(root.actors, "stuck" if deadlock else "runs")
+        items += builder.items
         hidden = len(root.actors) - len(tops)
-        yield WaitTree(tops, dead, root, is_overview=True, hidden=hidden)
+        yield WaitTree(tops, deadlock, root, is_overview=True, hidden=hidden)
 
 
 def tree_of(report: Report, selected: Selection) -> WaitTree | None:
     """Return the tree around a session, lock, deadlock or finding; None if it is gone."""
-    dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == selected.case), None)
+    deadlock = next(
+        (deadlock for deadlock in report.deadlocks if deadlock.id == selected.case), None
+    )
     record = report.parts.get(Text(selected.path)) if selected.path else None
     if selected.session is not None and selected.session in report.locks_of:
         return _of_session(report, selected.session, selected)
     if record is not None:
         return _of_lock(report, record.lock, selected)
-    if dead is not None:
-        return _of_deadlock(report, dead, selected, ())
-    finding = next((one for one in report.findings if one.id == selected.case), None)
+    if deadlock is not None:
+        return _of_deadlock(report, deadlock, selected, ())
+    finding = next((finding for finding in report.findings if finding.id == selected.case), None)
     if finding is None:
         return None
     places = [*([finding.lock] if finding.lock else []), *finding.locks]
@@ -139,9 +144,10 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
     steps = list(way_up(report, session))
     last = steps[-1]
     way = [step.owner for step in steps if step.owner]
-    dead = next((one for one in map(_deadlocks(report).get, reversed(way)) if one), None)
-    if dead is not None:
-        return _of_deadlock(report, dead, selected, way)
+    deadlocks = _deadlock_by_session(report)
+    deadlock = next((deadlocks[owner] for owner in reversed(way) if owner in deadlocks), None)
+    if deadlock is not None:
+        return _of_deadlock(report, deadlock, selected, way)
     builder = _TreeBuilder(report, MAX_LISTED, selected, way)
     if last.owner:
         (top,) = builder.tops([session_text(last.owner)], "runs")
@@ -157,16 +163,16 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     """Return the tree of a holder, preferably one that waits for another lock.
 
-    If its queues are separate, the holders of all that have waiters are at the top, unless one of
-    them is in a deadlock.
+    If the lock has separate queues, the holders of every queue with waiters are at the top, unless
+    one of them is in a deadlock.
     """
-    stuck, actors = _deadlocks(report), Actors(report.settings)
-    if lock.has_separate_queues and not any(one.owner in stuck for one in lock.holders):
-        busy = [one for queue in lock.queues if queue.waiters for one in queue.holders]
-        every = dict.fromkeys(actors.of(lock, one) for one in busy or lock.holders)
-        tops = _TreeBuilder(report, MAX_LISTED, selected).tops([*every][:MAX_TOPS], "runs")
-        return WaitTree(tops, hidden=len(every) - len(tops))
-    owners = [one.owner for one in lock.holders[:MAX_HOLDERS] if one.owner]
+    stuck, actors = _deadlock_by_session(report), Actors(report.settings)
+    if lock.has_separate_queues and not any(holder.owner in stuck for holder in lock.holders):
+        busy = [holder for queue in lock.queues if queue.waiters for holder in queue.holders]
+        at_top = dict.fromkeys(actors.of(lock, holder) for holder in busy or lock.holders)
+        tops = _TreeBuilder(report, MAX_LISTED, selected).tops([*at_top][:MAX_TOPS], "runs")
+        return WaitTree(tops, hidden=len(at_top) - len(tops))
+    owners = [holder.owner for holder in lock.holders[:MAX_HOLDERS] if holder.owner]
     session = next(
         (owner for owner in owners if main_wait(report, owner)), next(iter(owners), None)
     )
@@ -179,26 +185,20 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
 
 
 def _of_deadlock(
-    report: Report, dead: Deadlock, selected: Selection, way: Collection[Session]
+    report: Report, deadlock: Deadlock, selected: Selection, way: Collection[Session]
 ) -> WaitTree:
     builder = _TreeBuilder(report, MAX_LISTED, selected, way)
-    tops = builder.tops(dead.actors, "stuck")
-    return WaitTree(tops, dead, hidden=len(dead.actors) - len(tops))
+    tops = builder.tops(deadlock.actors, "stuck")
+    return WaitTree(tops, deadlock, hidden=len(deadlock.actors) - len(tops))
 
 
-# Upwards
-
-
-def _deadlocks(report: Report) -> dict[Session, Deadlock]:
+def _deadlock_by_session(report: Report) -> dict[Session, Deadlock]:
     return {
-        session: dead
-        for dead in report.deadlocks
-        for actor in dead.actors
+        session: deadlock
+        for deadlock in report.deadlocks
+        for actor in deadlock.actors
         if (session := session_of(actor)) is not None
     }
-
-
-# Downwards
 
 
 class _TreeBuilder:
@@ -215,13 +215,13 @@ class _TreeBuilder:
         self.selected = selected or Selection()
         self.way = frozenset((*way, *filter(None, (self.selected.session,))))
         self.seen: dict[Session, str] = {}
-        self.made = 0
+        self.items = 0
 
     def tops(self, actors: Sequence[str], kind: ClientKind) -> tuple[TreeClient, ...]:
         """Return the first actors, and those on the way to the selected item."""
         sessions = {actor: session_of(actor) for actor in actors}
         elsewhere = "part of the deadlock" if kind == "stuck" else "listed above"
-        self.seen = {one: elsewhere for one in sessions.values() if one is not None}
+        self.seen = {session: elsewhere for session in sessions.values() if session is not None}
         selected = self.selected.session
         shown = sorted(
             sessions,
@@ -234,7 +234,7 @@ class _TreeBuilder:
         )
 
     def _top(self, session: Session, kind: ClientKind) -> TreeClient:
-        self.made += 1
+        self.items += 1
         is_selected = self.selected.session == session
         locks = self._locks(session, 1)
         also = self._waits(session) if kind == "runs" else ()
@@ -261,7 +261,7 @@ class _TreeBuilder:
 
     def _without_session(self, actor: str, kind: ClientKind) -> TreeClient:
         """Return an actor without a session: a node, or a label, and the locks that it holds."""
-        self.made += 1
+        self.items += 1
         held = tuple(held_by(actor, self.report))
         kind = _kind_of(actor, kind)
         name = actor.removeprefix(BY_NAME)
@@ -286,7 +286,7 @@ class _TreeBuilder:
         return tuple(self.lock(path, depth, session) for path in wanted)
 
     def lock(self, path: Text, depth: int, holder: Session | None = None) -> TreeLock:
-        self.made += 1
+        self.items += 1
         view = self.report.view(path)
         if view is None:
             return TreeLock(path, 0)
@@ -294,31 +294,33 @@ class _TreeBuilder:
         waiters, watchers = lock.waiters, view.watch_check.watchers_waiting
         shown = self._chosen_waiters(waiters, path)
         clients = [self._waiter(view, waiters[at], depth) for at in shown]
-        room = 0 if self.made > MAX_ITEMS else max(0, self.listed - len(clients))
-        clients += [self._watcher(view, one) for one in watchers[:room]]
+        room = 0 if self.items > MAX_ITEMS else max(0, self.listed - len(clients))
+        clients += [self._watcher(view, watcher) for watcher in watchers[:room]]
         hidden = set(shown) if self.listed else ()
-        unlisted = [one for at, one in enumerate(waiters[:MAX_SEARCHED]) if at not in hidden]
-        others = [one for one in lock.holders[:MAX_HOLDERS] if one.owner != holder]
+        unlisted = [member for at, member in enumerate(waiters[:MAX_SEARCHED]) if at not in hidden]
+        others = [member for member in lock.holders[:MAX_HOLDERS] if member.owner != holder]
         return TreeLock(
             path,
             len(waiters) + len(watchers),
-            tuple(self._name(one.owner, one) for one in others) if holder is not None else (),
+            tuple(self._name(member.owner, member) for member in others)
+            if holder is not None
+            else (),
             tuple(clients),
-            frequent_names([one.label for one in unlisted if one.label], MAX_NAMES),
+            frequent_names([member.label for member in unlisted if member.label], MAX_NAMES),
             is_selected=path == self.selected.path and self.selected.session is None,
             knows_waiting=view.knows_waiters,
         )
 
     def _chosen_waiters(self, waiters: Sequence[Member], path: Text) -> list[int]:
         """Choose which waiters to show: the first, blocking ones, those above the selection."""
-        is_full = self.made > MAX_ITEMS
+        is_full = self.items > MAX_ITEMS
         nested = [
             at
-            for at, one in enumerate(waiters[:MAX_SEARCHED])
-            if not is_full and one.owner and self._blocks_elsewhere(one.owner, path)
+            for at, waiter in enumerate(waiters[:MAX_SEARCHED])
+            if not is_full and waiter.owner and self._blocks_elsewhere(waiter.owner, path)
         ]
         on_the_way = [
-            at for at, one in enumerate(waiters if self.way else ()) if one.owner in self.way
+            at for at, waiter in enumerate(waiters if self.way else ()) if waiter.owner in self.way
         ]
         is_long_way = len(self.way) > MAX_WIDE_WAY and bool(on_the_way)
         first = range(0 if is_full or is_long_way else min(self.listed, len(waiters)))
@@ -326,7 +328,7 @@ class _TreeBuilder:
 
     def _blocks_elsewhere(self, session: Session, path: Text) -> bool:
         held = locks_held(self.report, session)
-        return any(one != path and self._is_waited_for(one, session) for one in held)
+        return any(other != path and self._is_waited_for(other, session) for other in held)
 
     def _is_waited_for(self, path: Text, holder: Session | None = None) -> bool:
         record = self.report.parts.get(path)
@@ -338,27 +340,29 @@ class _TreeBuilder:
         return bool(lock.waiters or self.report.watchers_waiting(path))
 
     def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:
-        self.made += 1
+        self.items += 1
         session, path = member.owner, view.lock.path
-        one = view.contender(member)
-        request = Request(path, member.node, member.mode, Since(one.since, one.since_is))
-        made = TreeClient("waits", one.name, session or None, request)
+        client = view.contender(member)
+        request = Request(path, member.node, member.mode, Since(client.since, client.since_is))
+        item = TreeClient("waits", client.name, session or None, request)
         if not session:
             actor = Actors(self.report.settings).of(view.lock, member)
-            return made._replace(kind=_kind_of(actor, "waits"))
+            return item._replace(kind=_kind_of(actor, "waits"))
         here = f"also waits for {path}; listed there"
         if session in self.seen:
             elsewhere = "listed above" if self.seen[session] == here else self.seen[session]
-            return made._replace(kind="again", elsewhere=elsewhere)
+            return item._replace(kind="again", elsewhere=elsewhere)
         self.seen[session] = here
         is_selected = session == self.selected.session
-        return made._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
+        return item._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 
     def _watcher(self, view: LockView, session: Session) -> TreeClient:
         """Return a session that waits without a node; only its watch shows it."""
-        self.made += 1
-        one = view.watcher(session)
-        return TreeClient("waits", one.name, session, Request(view.lock.path, None, one.mode))
+        self.items += 1
+        client = view.watcher(session)
+        return TreeClient(
+            "waits", client.name, session, Request(view.lock.path, None, client.mode)
+        )
 
     def _name(self, session: Session, member: Member | None = None) -> str:
         if member is None:
@@ -366,8 +370,8 @@ class _TreeBuilder:
         return self.report.client_names(session, member.label)
 
 
-def _kind_of(actor: str, with_session: ClientKind) -> ClientKind:
-    return next((kind for begin, kind in _KINDS.items() if actor.startswith(begin)), with_session)
+def _kind_of(actor: str, default: ClientKind) -> ClientKind:
+    return next((kind for prefix, kind in _KINDS.items() if actor.startswith(prefix)), default)
 
 
 def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
@@ -384,12 +388,18 @@ def node_of(actor: str, report: Report) -> tuple[Text, Text] | None:
     """Return the lock and node of an actor that is a node without a session, else None."""
     if not actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
         return None
-    whole = actor.partition(":")[2]
-    path, node = split(Text(whole))
-    above = path
-    while above not in report.parts and above != "/":  # the node may be in a folder of the lock
-        above = split(above)[0]
-    return (above, Text(whole[len(above) + 1 :])) if above in report.parts else (path, node)
+    full_path = actor.partition(":")[2]
+    path, node = split(Text(full_path))
+    lock_path = path
+    while (
+        lock_path not in report.parts and lock_path != "/"
+    ):  # the node may be in a folder of the lock
+        lock_path = split(lock_path)[0]
+    return (
+        (lock_path, Text(full_path[len(lock_path) + 1 :]))
+        if lock_path in report.parts
+        else (path, node)
+    )
 
 
 def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:

@@ -57,20 +57,22 @@ def ensemble(
         HeaderPiece(rank, line((f"{CRUMB} ", "dim"), place))
         for rank, place in zip(CRUMB_RANKS, places, strict=False)
     ]
-    found = (*crumbs, *pieces(report, acknowledged)) if report is not None else tuple(crumbs)
-    room, worst = width - width_of(begin) - GAP, [one for one in found if one.rank == 0]
+    shown = (*crumbs, *pieces(report, acknowledged)) if report is not None else tuple(crumbs)
+    room, worst = width - width_of(begin) - GAP, [piece for piece in shown if piece.rank == 0]
     if worst and _width(worst) > room - min(MIN_NAME_CELLS, cell_len(name)):
         return _without_name(begin, worst, width)
     least = min(width // NAME_SHARE, room - _width(worst))
-    short = _short(name, max(MIN_NAME_CELLS, least, room - _width(found)))
+    short = _short(name, max(MIN_NAME_CELLS, least, room - _width(shown)))
     named = (Run(short, "strong", "app.act('clusters')"),)
-    kept = _fitting(found, room - width_of(named))
+    kept = _fitting(shown, room - width_of(named))
     return fitted(joined([begin, named, *kept]), width) if width > 0 else ()
 
 
 def _without_name(begin: Line, worst: Sequence[HeaderPiece], width: int) -> Line:
     """Draw the most important pieces in a narrow window, those that can be clicked first."""
-    alone = joined(one.drawn for one in sorted(worst, key=lambda one: not one.drawn[0].link))
+    alone = joined(
+        piece.drawn for piece in sorted(worst, key=lambda piece: not piece.drawn[0].link)
+    )
     both = joined([begin, alone])
     return fitted(both if width_of(both) <= width else alone, width) if width > 0 else ()
 
@@ -96,10 +98,10 @@ def _width(pieces: Iterable[HeaderPiece]) -> int:
 def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
     """Return the most important pieces that fit, in the order of the line."""
     kept = set()
-    for one in sorted(pieces, key=lambda one: one.rank):
-        needed = width_of(one.drawn) + GAP
-        if one.rank == 0 or needed <= room:
-            kept.add(one)
+    for piece in sorted(pieces, key=lambda piece: piece.rank):
+        needed = width_of(piece.drawn) + GAP
+        if piece.rank == 0 or needed <= room:
+            kept.add(piece)
             room -= needed
     return [piece.drawn for piece in pieces if piece in kept]
 
@@ -196,7 +198,7 @@ def _places(state: ViewState, page: str) -> list[Run]:
     """Return the current place: the page, and the lock on it. A click goes there."""
     path = state.subject.path if page == LOCK else None
     titles = [page_named(page).title, *([path] if path else [])]
-    number = [one.name for one in PAGES].index(page) + 1
+    number = [entry.name for entry in PAGES].index(page) + 1
     return [Run(title, "plain", f"app.act('page_{number}')") for title in titles]
 
 
@@ -230,15 +232,15 @@ def _when(state: ViewState, recording: str) -> Line:
         pieces.append(line((f"● {word}" if word == "LIVE" else word, ink)))
         pieces += _unanswered(state)
     elif not state.feed.is_live:
-        how = f"PLAYING {state.speed:g}x" if state.is_playing else "PAUSED"
+        mode = f"PLAYING {state.speed:g}x" if state.is_playing else "PAUSED"
         pieces.append(
-            line((word, ink), " ", (f" {how} ", "good" if state.is_playing else "paused"))
+            line((word, ink), " ", (f" {mode} ", "good" if state.is_playing else "paused"))
         )
     else:
         newest = state.tape.last
         ago = spoken((newest.at - _moment(state, frame)) / 1000) if newest else "?"
-        what = "PAUSED" if state.is_paused else "IN THE PAST"
-        pieces.append(line((f" {what}, {ago} behind ", "paused")))
+        mode = "PAUSED" if state.is_paused else "IN THE PAST"
+        pieces.append(line((f" {mode}, {ago} behind ", "paused")))
         # IN THE PAST and LIVE would contradict each other, and one LOST is enough
         if state.status.word != "live" and not (word == "LOST" and _was_lost(state)):
             pieces.append(line((word, ink)))
@@ -278,15 +280,17 @@ def _unanswered(state: ViewState) -> Iterator[Line]:
         return
 
     link = frame.report.world.link
-    for one in frame.report.ensemble.servers:
-        if one.state in OUTAGES and link is not None and one.server == link.server:
-            yield line(outage(one.state, out_for(one, frame.at)))
+    for server in frame.report.ensemble.servers:
+        if server.state in OUTAGES and link is not None and server.server == link.server:
+            yield line(outage(server.state, out_for(server, frame.at)))
 
 
 @lru_cache(16)
 def tabs(page: str, width: int, *, has_demo: bool) -> Line:
     """Return the tabs: with gaps if they fit, else without gaps, else with short titles."""
-    shown = [(n, one) for n, one in enumerate(PAGES, 1) if has_demo or one.name != DEMO]
+    shown = [
+        (number, entry) for number, entry in enumerate(PAGES, 1) if has_demo or entry.name != DEMO
+    ]
     for gap, cells in ((" ", None), ("", None), ("", SHORT_TITLE_CELLS)):
         runs: list[Run] = []
         for number, entry in shown:
@@ -323,7 +327,7 @@ def pieces(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Heade
     yield from _servers(ensemble)
     yield from _leader_and_lag(ensemble)
     yield from _problems(report, acknowledged)
-    if any(one.need not in ("history", "leases") for one in report.blind):
+    if any(rule.need not in ("history", "leases") for rule in report.blind):
         yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
 
 
@@ -380,23 +384,25 @@ def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderP
 
     The worst of these is always shown. Acknowledged deadlocks are counted without a pill.
     """
-    every = {deadlock.id for deadlock in report.deadlocks}
-    dead = [deadlock.is_sure for deadlock in report.deadlocks if deadlock.id not in acknowledged]
-    found: dict[str, list[bool]] = {"critical": [], "warning": [], "info": []}
-    for one in report.findings:
-        if not one.cause and one.id not in acknowledged and one.id not in every:
-            found[one.severity].append(one.is_sure)
-    critical, warnings = found["critical"], found["warning"]
-    if dead:
-        yield HeaderPiece(0, _alarm(count(len(dead), "deadlock"), is_sure=any(dead)))
+    ids = {deadlock.id for deadlock in report.deadlocks}
+    are_sure = [
+        deadlock.is_sure for deadlock in report.deadlocks if deadlock.id not in acknowledged
+    ]
+    by_severity: dict[str, list[bool]] = {"critical": [], "warning": [], "info": []}
+    for finding in report.findings:
+        if not finding.cause and finding.id not in acknowledged and finding.id not in ids:
+            by_severity[finding.severity].append(finding.is_sure)
+    critical, warnings = by_severity["critical"], by_severity["warning"]
+    if are_sure:
+        yield HeaderPiece(0, _alarm(count(len(are_sure), "deadlock"), is_sure=any(are_sure)))
     if critical:
-        rank = 1 if dead else 0
+        rank = 1 if are_sure else 0
         yield HeaderPiece(rank, _alarm(f"{len(critical)} critical", is_sure=any(critical)))
     if warnings:
         yield HeaderPiece(2, _pill(count(len(warnings), "warning"), "caution"))
-    if len(every) > len(dead):
-        what = f"{count(len(every) - len(dead), 'deadlock')} acknowledged"
-        yield HeaderPiece(1, line((what, "dim")))
+    if len(ids) > len(are_sure):
+        text = f"{count(len(ids) - len(are_sure), 'deadlock')} acknowledged"
+        yield HeaderPiece(1, line((text, "dim")))
 
 
 def _alarm(text: str, *, is_sure: bool) -> Line:

@@ -119,7 +119,7 @@ async def test_no_column_vanishes() -> None:
 
 
 async def test_each_number_of_columns_has_its_own_border() -> None:
-    """A wider window has the one that it had before."""
+    """Moving it in a narrow window leaves that of a wide window where it was."""
     app = app_of(*trouble())
     async with app.run_test(size=(200, 60)) as pilot:
         await settled(pilot)
@@ -141,5 +141,5 @@ async def test_a_window_with_one_column_has_no_border() -> None:
         await pressed(pilot, "less_than_sign")
         await settled(pilot)
 
-        said = [one.message for one in app._notifications]
-        assert "one column" in said[-1]
+        messages = [notification.message for notification in app._notifications]
+        assert "one column" in messages[-1]

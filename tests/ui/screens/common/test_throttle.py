@@ -7,7 +7,7 @@ import pytest
 from textual.message import Message
 
 from zktop.ui.messages import DrawingFailed
-from zktop.ui.screens.common.throttle import EARLY, Throttle
+from zktop.ui.screens.common.throttle import EARLY_SHARE, Throttle
 
 PAUSE_S = 0.05
 
@@ -40,7 +40,7 @@ async def test_many_requests_become_two_drawings() -> None:
     assert drawn.empty()
 
 
-@pytest.mark.parametrize(("passed", "number"), [(1 - EARLY, 2), (0.9 - EARLY, 1)])
+@pytest.mark.parametrize(("passed", "number"), [(1 - EARLY_SHARE, 2), (0.9 - EARLY_SHARE, 1)])
 async def test_a_drawing_that_is_nearly_due_shares_the_frame(passed: float, number: int) -> None:
     """Earlier requests wait for the end of the pause."""
     drawn = asyncio.Queue[None]()
@@ -69,7 +69,7 @@ async def test_a_drawing_that_was_made_early_is_not_made_again_when_it_was_due()
     throttle = Throttle(Owner(), lambda: drawn.put_nowait(None), pause_s=60.0)  # type: ignore[arg-type]  # all that it needs
     throttle.when_due()
     throttle.when_due()
-    throttle._drawn_at -= 60.0 * (1 - EARLY)
+    throttle._drawn_at -= 60.0 * (1 - EARLY_SHARE)
     throttle.when_due()
     throttle.when_due()
     throttle._later()
@@ -80,7 +80,7 @@ async def test_a_delayed_drawing_that_fails_is_reported() -> None:
     """It does not end the program."""
     owner, shelf = Owner(), list[int]()
     throttle = Throttle(owner, shelf.pop, PAUSE_S)  # type: ignore[arg-type]  # all that it needs
-    throttle._is_due, throttle._drawn_at = True, 0.0
+    throttle._is_scheduled, throttle._drawn_at = True, 0.0
     throttle._later()
 
     (message,) = owner.posted

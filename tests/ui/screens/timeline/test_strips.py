@@ -19,14 +19,14 @@ END = BEGIN + 21_000
 LETTERS = {A: "A", B: "B"}
 
 
-def seen(column_ms: int, columns: int = 40) -> time_axis.TimeWindow:
-    """The window around that past."""
+def whole_window(column_ms: int, columns: int = 40) -> time_axis.TimeWindow:
+    """A window that shows the whole past."""
     return time_axis.window_around(END, BEGIN, END, column_ms, columns)
 
 
 def test_a_lock_shows_its_holder_and_its_queue() -> None:
     """Each column has a letter, and the longest queue below it."""
-    window = seen(1_000)
+    window = whole_window(1_000)
     states = tape().tracks.lock_states(Text("/locks/y"), window.begin, window.end)
     held, queue = strips.lock_strip(states, window, LETTERS)
 
@@ -34,15 +34,15 @@ def test_a_lock_shows_its_holder_and_its_queue() -> None:
     assert text_of(queue) == "  111111111111111111" + "10"
 
 
-def as_sure_as(confidence: Confidence) -> Tape:
+def past_with_confidence(confidence: Confidence) -> Tape:
     """The same past with a deadlock of this confidence."""
-    made = Tape()
+    changed = Tape()
     for frame in past():
-        dead = tuple(
+        deadlocks = tuple(
             replace(deadlock, confidence=confidence) for deadlock in frame.report.deadlocks
         )
-        made.add(replace(frame, report=replace(frame.report, deadlocks=dead, findings=())))
-    return made
+        changed.add(replace(frame, report=replace(frame.report, deadlocks=deadlocks, findings=())))
+    return changed
 
 
 SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "warning")]
@@ -51,7 +51,7 @@ SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "wa
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str, ink: str) -> None:
     """Holding, then stuck or probably stuck, then gone or holding again; red is confirmed."""
-    tracks, window = as_sure_as(confidence).tracks, seen(1_000)
+    tracks, window = past_with_confidence(confidence).tracks, whole_window(1_000)
     alarms = strips.column_alarms(tracks, window)
     drawn, other = (
         strips.session_strip(tracks, [one], window, alarms, tracks.expired) for one in (A, B)
@@ -67,7 +67,9 @@ def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str,
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_alarms_have_a_strip(confidence: Confidence, sign: str, ink: str) -> None:
     """For as long as there is a critical problem, or probably one."""
-    drawn = strips.alarm_strip(strips.column_alarms(as_sure_as(confidence).tracks, seen(1_000)))
+    drawn = strips.alarm_strip(
+        strips.column_alarms(past_with_confidence(confidence).tracks, whole_window(1_000))
+    )
 
     assert text_of(drawn) == f"..{sign * 18}.."
     assert {run.ink for run in drawn if sign in run.text} == {ink}
@@ -81,7 +83,7 @@ def test_a_column_that_hides_turns_says_so() -> None:
         LockState(BEGIN + 1_200, B, 1, queue=0), LockState(BEGIN + 1_300, A, 1, queue=0),
     ]  # fmt: skip
 
-    held, queue = strips.lock_strip(states, seen(1_000), LETTERS)
+    held, queue = strips.lock_strip(states, whole_window(1_000), LETTERS)
 
     assert text_of(held) == "B:" + "A" * 20
     assert text_of(queue) == "**" + "0" * 20

@@ -45,7 +45,7 @@ def area(
     shown: list[float | None] = list(values[-2 * width :]) if width else []
     shown[:0] = [None] * (2 * width - len(shown))
     total = DOTS * height
-    levels = [_level(one, top, total) for one in shown]
+    levels = [_level(value, top, total) for value in shown]
     return [_row(levels, DOTS * row, total, inks) for row in reversed(range(height))]
 
 
@@ -94,7 +94,7 @@ def _sparkline(seconds: tuple[int | None, ...], span: int, begun: int, width: in
     longest = [max(filter(None, some), default=0 if 0 in some else None) for some in spans]
     longest = [*[None] * (2 * width - len(longest)), *longest[-2 * width :]]
     top = max([SPARK_TOP, *filter(None, longest)])
-    dots = [0 if one is None else max(2, -(-DOTS * one // top)) if one else 1 for one in longest]
+    dots = [_spark_dots(waiters, top) for waiters in longest]
     drawn = [
         (SPARK_INKS[max(left, right)], _cell(left, right))
         for left, right in zip(dots[::2], dots[1::2], strict=True)
@@ -102,11 +102,18 @@ def _sparkline(seconds: tuple[int | None, ...], span: int, begun: int, width: in
     return _grouped(drawn)
 
 
+def _spark_dots(waiters: int | None, top: int) -> int:
+    """Return the dots of a column: none if unknown, one for no waiters, else two or more."""
+    if waiters is None:
+        return 0
+    return max(2, -(-DOTS * waiters // top)) if waiters else 1
+
+
 def _grouped(drawn: Sequence[tuple[Ink, str]]) -> Line:
     """Join cells to a line; neighbours with the same ink are one run."""
     return tuple(
-        Run("".join(text for _, text in some), ink)
-        for ink, some in groupby(drawn, key=lambda one: one[0])
+        Run("".join(text for _, text in cells), ink)
+        for ink, cells in groupby(drawn, key=lambda cell: cell[0])
     )
 
 

@@ -16,7 +16,7 @@ from zktop.ui.screens.page import Page
 from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
 from zktop.ui.widgets.table import RowGroup, Table
 
-TEXTS_AT_ONCE: Final = 200  # some 3 ms
+TEXTS_AT_ONCE: Final = 200  # in one step; some 3 ms
 
 
 class LiveRow(Protocol):
@@ -47,13 +47,13 @@ R = TypeVar("R", bound=LiveRow)
 V = TypeVar("V")
 
 
-class OfRows(dict[R, V]):
+class ValueByRow(dict[R, V]):
     """A value for each row, computed when it is first needed."""
 
-    made: Callable[[R], V]
+    compute: Callable[[R], V]
 
     def __missing__(self, row: R) -> V:
-        value = self[row] = self.made(row)
+        value = self[row] = self.compute(row)
         return value
 
     def make(self, rows: Collection[R]) -> Iterator[None]:
@@ -88,8 +88,8 @@ class LiveRows(Generic[R]):
         self._ordered: list[R] | None = None  # all rows; None: a row has changed since
         self._ordered_at: Millis = 0
         self._can_overtake = False  # some rows become urgent faster than others
-        self._texts: dict[str, OfRows[R, str]] = {}  # by field; kept while a filter is set
-        self._matches = OfRows[R, bool]()  # whether each row matches the filter
+        self._texts: dict[str, ValueByRow[R, str]] = {}  # by field; kept while a filter is set
+        self._matches = ValueByRow[R, bool]()  # whether each row matches the filter
         self._matches_of: str | None = None  # the text of that filter
 
     def read(self, report: Report) -> Iterator[None]:
@@ -157,18 +157,18 @@ class LiveRows(Generic[R]):
         if self.rows and wanted:
             yield from self._matching(wanted).make(self.rows.values())
 
-    def _matching(self, wanted: Filter) -> OfRows[R, bool]:
+    def _matching(self, wanted: Filter) -> ValueByRow[R, bool]:
         if wanted.text != self._matches_of:
-            self._matches, self._matches_of = OfRows(), wanted.text
+            self._matches, self._matches_of = ValueByRow(), wanted.text
         if wanted:
             fields = self.fields.items()
-            text_of = {name: self._text_of(name, made) for name, made in fields}
-            self._matches.made = wanted.matcher(text_of)
+            cached = {name: self._text_of(name, text_of) for name, text_of in fields}
+            self._matches.compute = wanted.matcher(cached)
         return self._matches
 
-    def _text_of(self, field: str, made: Callable[[R], str]) -> Callable[[R], str]:
-        texts = self._texts.setdefault(field, OfRows())
-        texts.made = made
+    def _text_of(self, field: str, text_of: Callable[[R], str]) -> Callable[[R], str]:
+        texts = self._texts.setdefault(field, ValueByRow())
+        texts.compute = text_of
         return texts.__getitem__
 
     @property
@@ -198,7 +198,7 @@ class LiveRows(Generic[R]):
         First come rows that are not quiet, or are in `apart`; then groups by name, each open one
         followed by its rows; then quiet rows without a group.
         """
-        self._groups = self._found_groups(rows)
+        self._groups = self._large_groups(rows)
         if not self._groups:
             return rows
         alone = {*apart, *self._lingering(now)}
@@ -218,10 +218,13 @@ class LiveRows(Generic[R]):
         for name, quiet in members.items():
             if quiet:
                 is_open = name in self.opened
-                lines += [self.group_type(name, tuple(quiet), is_open), *(quiet * is_open)]
+                lines += [
+                    self.group_type(name, tuple(quiet), is_open),
+                    *(quiet if is_open else ()),
+                ]
         return [*lines, *rest]
 
-    def _found_groups(self, rows: Sequence[R]) -> set[str]:
+    def _large_groups(self, rows: Sequence[R]) -> set[str]:
         if rows is self._groups_of:
             return self._groups
         self._groups_of = rows
@@ -236,11 +239,18 @@ class LiveRows(Generic[R]):
         }
 
     def _lingering(self, now: Millis) -> Iterable[Hashable]:
-        """Return the rows that became quiet a moment ago; drop the others."""
+        """Return the keys of rows that became quiet a moment ago; forget older ones."""
         self._quiet_from = {
             key: at for key, at in self._quiet_from.items() if now < at <= now + self._linger_ms
         }
         return self._quiet_from
+
+
+def _is_done_at_once(steps: Iterator[None]) -> bool:
+    """Work until the first pause; return True if there is none, since all is done."""
+    for _pause in steps:
+        return False
+    return True
 
 
 class ReadingInSteps:
@@ -259,7 +269,7 @@ class ReadingInSteps:
         if self.is_under_way:
             return False
         steps = rows.read(report)
-        if next(steps, steps) is steps:
+        if _is_done_at_once(steps):
             return True
         self.is_under_way = True
         call_in_steps(self._page, self._rest(steps), then=self._end)
@@ -298,7 +308,7 @@ class RowSorter:
         self._aging_s = aging_s
         self._is_preparing = False
         self._is_stale = True
-        self._is_due = False  # a call is scheduled
+        self._is_scheduled = False
         self._ended_s, self._took_s = -AGING_S, 0.0
 
     def changed(self) -> None:
@@ -310,7 +320,7 @@ class RowSorter:
         if self._is_preparing:
             return
         steps = self._prepare()
-        if next(steps, steps) is not steps:
+        if not _is_done_at_once(steps):
             self._is_preparing = True
             call_in_steps(self._table, steps, then=self._prepared)
             return
@@ -329,13 +339,13 @@ class RowSorter:
         if wait is not None and wait <= 0:
             self.now()
             return
-        if wait is not None and not self._is_due:
-            self._is_due = True
+        if wait is not None and not self._is_scheduled:
+            self._is_scheduled = True
             call_after(wait, self._table, self._later)
         self._table.repaint()
 
     def _later(self) -> None:
-        self._is_due = False
+        self._is_scheduled = False
         self.when_due()
 
     def wait_s(self, now_s: float, moved_at_s: float) -> float | None:

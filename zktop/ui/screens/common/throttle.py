@@ -10,7 +10,7 @@ from zktop.ui.messages import DrawingFailed
 from zktop.ui.textual_fixes.key_queue import call_after
 
 READABLE_S: Final = 0.5  # between two drawings; a reader cannot follow faster ones
-EARLY: Final = 1 / 4  # share of the pause
+EARLY_SHARE: Final = 1 / 4  # of the pause; a call may come that much early
 
 
 class Throttle:
@@ -22,10 +22,10 @@ class Throttle:
     def __init__(self, owner: MessagePump, draw: Callable[[], object], pause_s: float) -> None:
         self._owner, self._draw, self._pause_s = owner, draw, pause_s
         self._drawn_at = -pause_s
-        self._is_due = False  # a call is scheduled
+        self._is_scheduled = False
 
     def now(self) -> None:
-        self._is_due = False
+        self._is_scheduled = False
         self._drawn_at = perf_counter()
         self._draw()
 
@@ -33,17 +33,17 @@ class Throttle:
         """Draw now, or as soon as the pause is over."""
         if self._is_nearly_due:
             self.now()
-        elif not self._is_due:
-            self._is_due = True
+        elif not self._is_scheduled:
+            self._is_scheduled = True
             wait = self._drawn_at + self._pause_s - perf_counter()
             call_after(wait, self._owner, self._later)
 
     @property
     def _is_nearly_due(self) -> bool:
-        return perf_counter() - self._drawn_at >= (1 - EARLY) * self._pause_s
+        return perf_counter() - self._drawn_at >= (1 - EARLY_SHARE) * self._pause_s
 
     def _later(self) -> None:
-        if not (self._is_due and self._is_nearly_due):
+        if not (self._is_scheduled and self._is_nearly_due):
             return  # `now` has drawn in the meantime; a later call is scheduled if one is due
         try:
             self.now()

@@ -91,7 +91,9 @@ def draw_scene(
     column = (width - GAP_CELLS) // 2
     is_paired = len(locks) > 1 and column >= MIN_COLUMN_CELLS
     blocks = [
-        _draw_lock(report, view, reported, _latest(count, view), column if is_paired else width)
+        _draw_lock(
+            report, view, reported, _latest_departure(count, view), column if is_paired else width
+        )
         for view in locks
         if report is not None
     ]
@@ -109,7 +111,7 @@ def draw_scene(
     return Picture([*lines, *ring], targets)
 
 
-def _latest(count: SceneCount, view: LockView) -> DemoDeparture | None:
+def _latest_departure(count: SceneCount, view: LockView) -> DemoDeparture | None:
     """Return the last departure from a lock, unless a client has joined since."""
     return next(
         (
@@ -129,17 +131,17 @@ def _draw_lock(
     width: int,
 ) -> Picture:
     queue = ShownQueue.of(view)
-    contenders = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
+    clients = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
     nodes = Counter(member.owner for member in queue.members)
     rows = [
         _row(
             report,
             view,
-            contender,
-            reported.get(contender.session or 0),
-            is_lone=nodes[contender.session or 0] == 1,
+            client,
+            reported.get(client.session or 0),
+            is_lone=nodes[client.session or 0] == 1,
         )
-        for contender in contenders
+        for client in clients
     ]
     arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
     space = max((len(arrow) for arrow in arrows), default=0)
@@ -165,19 +167,19 @@ def _draw_lock(
 def _row(
     report: Report,
     view: LockView,
-    one: Contender,
+    client: Contender,
     reported: ContenderState | None,
     *,
     is_lone: bool,
 ) -> _Row:
     is_unaware = (
         reported is not None
-        and one.state == "holds"
+        and client.state == "holds"
         and reported.state == "waits"
         and view.lock.path not in reported.holds
         and _is_lasting(reported, report.now)
     )
-    return _Row(one, reported, is_unaware, is_lone)
+    return _Row(client, reported, is_unaware, is_lone)
 
 
 def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:
@@ -259,11 +261,11 @@ def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState
     return ""
 
 
-def _time_left(report: Report, one: Contender) -> str:
+def _time_left(report: Report, client: Contender) -> str:
     """Return when the session of a silent client ends."""
-    if one.is_ownerless:
+    if client.is_ownerless:
         return "; no session owns its znode"
-    window = report.ensemble.expires_in(one.session, report.now) if one.session else None
+    window = report.ensemble.expires_in(client.session, report.now) if client.session else None
     return "" if window is None else f"; its session ends in {-(-window.high // 1000)} s"
 
 
@@ -295,8 +297,8 @@ def _believer(reported: ContenderState, name_cells: int) -> Line:
 def _ring(report: Report | None, folder: str, width: int) -> list[Line]:
     """Draw each deadlock with a single cycle as a chain of names that ends where it begins."""
     lines: list[Line] = []
-    for one in deadlocks_below(report, folder):
-        ring = ring_order(one.steps) if one.steps else []
+    for deadlock in deadlocks_below(report, folder):
+        ring = ring_order(deadlock.steps) if deadlock.steps else []
         if ring and is_ring(ring):
             chain = " ─▶ ".join(step.name for step in (*ring, ring[0]))
             lines += [NOTHING, *wrapped(chain, width - 1, "critical", " ")]

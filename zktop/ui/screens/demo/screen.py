@@ -43,7 +43,7 @@ NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warni
 NO_SCENE: Final = "No scene is loaded. Select a lesson or a scene in the list first."
 OF_CLIENTS: Final = ("contenders", "picture", "scene-minute")  # panes whose lines are demo clients
 MIN_WIDTH_CELLS: Final = 20
-CLEANED_UP: Final = ("R2", "R3")  # what zktop's own clean-up of an earlier scene looks like
+CLEANED_UP: Final = ("R2", "R3")  # rules that the clean-up of an earlier scene may trigger
 
 
 class DemoScreen(Page):
@@ -164,12 +164,12 @@ class DemoScreen(Page):
     def _show_minute(self, port: ContendersPort, state: ViewState, left: int) -> int:
         """Show the last minute of the demo clients if there is room; return its height."""
         minute, report = self._minute, state.report
-        first = tuple(one.session for one in port.states if one.session)
-        if report is None or not first:
+        sessions = tuple(contender.session for contender in port.states if contender.session)
+        if report is None or not sessions:
             minute.hide()
         else:
-            draw = partial(minute_lines, state, report, first)
-            minute.show_minute(draw, (first, state.chosen_moment), self._lesson_width, left)
+            draw = partial(minute_lines, state, report, sessions)
+            minute.show_minute(draw, (sessions, state.chosen_moment), self._lesson_width, left)
         return minute.wanted_height
 
     @property
@@ -195,7 +195,7 @@ class DemoScreen(Page):
         if name != self._scene:  # the cursor follows the scene
             self._scene = name
             index.target = loaded
-        index.show([one.drawn for one in listed], [one.target for one in listed])
+        index.show([entry.drawn for entry in listed], [entry.target for entry in listed])
 
     def _loaded(self, port: ContendersPort) -> Target | None:
         """Return the loaded lesson; for a scene without a lesson, the scene."""
@@ -215,8 +215,8 @@ class DemoScreen(Page):
         lines = [*head, *drawn.lines]
         targets = [*(None for _ in head), *drawn.targets] if drawn.targets else []
         below = [
-            *(one for says in self._counted.get(progress.scene.name, ()) for one in
-              wrapped(says, width, "strong", " ")),
+            *(part for sentence in self._counted.get(progress.scene.name, ()) for part in
+              wrapped(sentence, width, "strong", " ")),
             *_verdict(state, progress.folder or "", width),
             *after_scene(port.lessons, {scene.name: scene for scene in port.scenes}, progress),
         ]  # fmt: skip
@@ -261,7 +261,7 @@ class DemoScreen(Page):
         if not isinstance(about, Lesson):
             return [], "Lesson", ""
         scenes = {scene.name: scene for scene in port.scenes}
-        counted = {name: said[0] for name, said in self._counted.items() if said}
+        counted = {name: sentences[0] for name, sentences in self._counted.items() if sentences}
         number = 1 + list(port.lessons).index(about)
         is_answered = about.title in self._answered
         shown = ShownLesson(about, number, scenes, port.progress, counted, is_answered)
@@ -274,9 +274,9 @@ class DemoScreen(Page):
         has_focus = self.focused_pane == "contenders"
         chosen = contender.name if isinstance(contender, ContenderState) and has_focus else None
         entries = [
-            one
-            for one in port.log(MAX_LINES, chosen)
-            if wanted.passes({"": f"{one.contender} {one.says}", "owner": one.contender})
+            entry
+            for entry in port.log(MAX_LINES, chosen)
+            if wanted.passes({"": f"{entry.contender} {entry.says}", "owner": entry.contender})
         ]
         pane.frame(FrameWords("Log", chosen or "all demo clients"))
         pane.show(_log_lines(entries, self._lesson_width))
@@ -389,9 +389,9 @@ class DemoScreen(Page):
         """The contender under the cursor of the list, if it has the focus, else of the picture."""
         picture, port = self._drawing, self._port
         if port is not None and picture.display and self.focused_pane != "contenders":
-            for one in port.states:
-                if one.name == picture.target:
-                    return one
+            for state in port.states:
+                if state.name == picture.target:
+                    return state
         row = self._contenders.row
         return row if isinstance(row, ContenderState) else None
 
@@ -399,7 +399,8 @@ class DemoScreen(Page):
         if self._port is None:
             return ""
         return "\n".join(
-            f"{time_s(one.at)} {one.contender}: {one.says}" for one in self._port.log(MAX_LINES)
+            f"{time_s(entry.at)} {entry.contender}: {entry.says}"
+            for entry in self._port.log(MAX_LINES)
         )
 
 
@@ -427,11 +428,11 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
 
 def _log_lines(entries: Sequence[LogLine], width: int) -> list[Line]:
     lines: list[Line] = []
-    for one in entries:
-        head = Run(f"{time_s(one.at)} ", "dim")
-        if one.contender:
-            rest: Line = (Run(f"{one.contender} ", "ours"), Run(one.says))
+    for entry in entries:
+        head = Run(f"{time_s(entry.at)} ", "dim")
+        if entry.contender:
+            rest: Line = (Run(f"{entry.contender} ", "ours"), Run(entry.says))
             lines.append((head, *rest))
         else:
-            lines += [(head, *fold) for fold in wrapped(one.says, width - 10, "strong")]
+            lines += [(head, *fold) for fold in wrapped(entry.says, width - 10, "strong")]
     return lines

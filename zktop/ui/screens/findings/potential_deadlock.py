@@ -26,25 +26,25 @@ def letter(at: int) -> str:
     >>> letter(0), letter(25), letter(26)
     ('A', 'Z', 'A2')
     """
-    again, place = divmod(at, len(ascii_uppercase))
-    return ascii_uppercase[place] + (str(again + 1) if again else "")
+    rounds, index = divmod(at, len(ascii_uppercase))
+    return ascii_uppercase[index] + (str(rounds + 1) if rounds else "")
 
 
 def write_lock_order(writer: LineWriter, inversion: Inversion) -> None:
     """Write what would happen if these clients ran at the same time."""
-    writer.title("IF THEY RUN AT THE SAME TIME", _missed(inversion))
+    writer.title("IF THEY RUN AT THE SAME TIME", _how_close(inversion))
     names = brief_paths(list(dict.fromkeys(turn.lock for turn in inversion.turns)))
     columns = len(inversion.actors)
     width = (writer.width - 3) // max(1, columns)
     if columns <= MAX_COLUMNS and width >= MIN_COLUMN_CELLS:
-        _beside(writer, inversion, names, width)
+        _write_columns(writer, inversion, names, width)
     else:
-        _below(writer, inversion, names)
+        _write_list(writer, inversion, names)
     end = "Then each of them waits for the next one forever."
     writer.say(end, "warning")
 
 
-def _missed(inversion: Inversion) -> str:
+def _how_close(inversion: Inversion) -> str:
     if inversion.deadlocked_at is not None:
         return f"it happened at {clock(inversion.deadlocked_at)}"
     if inversion.missed_by_ms is None:
@@ -54,7 +54,9 @@ def _missed(inversion: Inversion) -> str:
     return f"they have missed each other by {elapsed(inversion.missed_by_ms)} so far"
 
 
-def _beside(writer: LineWriter, inversion: Inversion, names: dict[str, str], width: int) -> None:
+def _write_columns(
+    writer: LineWriter, inversion: Inversion, names: dict[str, str], width: int
+) -> None:
     writer.write(
         _row([_actor(inversion, column) for column in range(len(inversion.actors))], width)
     )
@@ -63,18 +65,18 @@ def _beside(writer: LineWriter, inversion: Inversion, names: dict[str, str], wid
     )
     for turn in inversion.turns:
         cells: list[Line] = [() for _ in inversion.actors]
-        cells[turn.column] = _said(turn, names, width - GAP_CELLS)
+        cells[turn.column] = _step(turn, names, width - GAP_CELLS)
         writer.write(_row(cells, width), _link(turn))
 
 
-def _below(writer: LineWriter, inversion: Inversion, names: dict[str, str]) -> None:
+def _write_list(writer: LineWriter, inversion: Inversion, names: dict[str, str]) -> None:
     for column in range(len(inversion.actors)):
         writer.write(
             (Run("  "), *_actor(inversion, column), Run("  "), *_habit(inversion, column))
         )
     for turn in inversion.turns:
         writer.write((*line(("  ", "dim"), (f"{letter(turn.column)} ", "strong")),
-                   *_said(turn, names, writer.width - 4)), _link(turn))  # fmt: skip
+                   *_step(turn, names, writer.width - 4)), _link(turn))  # fmt: skip
 
 
 def _row(cells: Sequence[Line], width: int) -> Line:
@@ -96,7 +98,7 @@ def _habit(inversion: Inversion, column: int) -> Line:
     return line((f"{seen}{when}" if seen else "", "dim"))
 
 
-def _said(turn: StoryLine, names: dict[str, str], cells: int) -> Line:
+def _step(turn: StoryLine, names: dict[str, str], cells: int) -> Line:
     """Return what a client does; a long name is cut before the mode."""
     says, ink = SAYS[turn.verb]
     mode = MODE_WORDS[turn.mode]

@@ -160,7 +160,7 @@ class FindingsScreen(SplitPage):
         listed = entries(
             report, state.tape, state.filter, self._opened, aside=aside, chosen=self._case
         )
-        self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
+        self._kinds = {entry.case: entry.kind for entry in listed if entry.case and entry.kind}
         self._choose(listed)
         self._arrange(len(listed), is_beside=is_beside)
         cases.target = self._case
@@ -170,11 +170,11 @@ class FindingsScreen(SplitPage):
                 "Deadlocks and findings", facts, "{acknowledge} acknowledge  {show_notes} notes"
             )
         )
-        cases.show([one.drawn for one in listed], [one.case for one in listed])
+        cases.show([entry.drawn for entry in listed], [entry.case for entry in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
         """Keep the user's choice while it exists; otherwise choose the worst."""
-        names = [one.case for one in listed if one.case is not None]
+        names = [entry.case for entry in listed if entry.case is not None]
         is_read = self._is_held or self._case not in (BLOCKING, NO_DATA)
         if self._case not in names or not is_read:
             self._is_held = False
@@ -230,7 +230,9 @@ class FindingsScreen(SplitPage):
     def _sessions(self, state: ViewState, report: Report) -> Sequence[Session]:
         case = self._as_first_seen(state, report)
         if case is not None:
-            return [one for one in map(session_of, case.deadlock.actors) if one is not None]
+            return [
+                session for session in map(session_of, case.deadlock.actors) if session is not None
+            ]
         return next(
             (finding.sessions for finding in report.findings if finding.id == self._case), ()
         )
@@ -287,7 +289,7 @@ class FindingsScreen(SplitPage):
     def _write_finding(
         self, writer: LineWriter, report: Report, connection: Sequence[str]
     ) -> None:
-        finding = next((one for one in report.findings if one.id == self._case), None)
+        finding = next((finding for finding in report.findings if finding.id == self._case), None)
         if finding is not None:
             write_finding(writer, finding, report, connection)
         else:
@@ -308,8 +310,10 @@ class FindingsScreen(SplitPage):
         case = state.tape.deadlocks.get(self._case or "")
         if case is not None and case.first_seen_at <= report.now:
             return case
-        dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == self._case), None)
-        return DeadlockRecord(dead, report.now, dead, report) if dead else None
+        deadlock = next(
+            (deadlock for deadlock in report.deadlocks if deadlock.id == self._case), None
+        )
+        return DeadlockRecord(deadlock, report.now, deadlock, report) if deadlock else None
 
     # The selection
 
@@ -331,7 +335,7 @@ class FindingsScreen(SplitPage):
             for finding in report.findings
             if kind_of(finding) == self._kind and not finding.cause
         )
-        return tuple(one.id for one in alike if one.id not in acknowledged)
+        return tuple(finding.id for finding in alike if finding.id not in acknowledged)
 
     @property
     def subject(self) -> Selection:
@@ -354,8 +358,11 @@ class FindingsScreen(SplitPage):
         """The kind of the chosen group; None for a single finding."""
         return self._kinds.get(self._case or "")
 
-    def _turn(self, kind: FindingKind, *, opens: bool) -> None:
-        (self._opened.add if opens else self._opened.discard)(kind)
+    def _open_or_close_group(self, kind: FindingKind, *, opens: bool) -> None:
+        if opens:
+            self._opened.add(kind)
+        else:
+            self._opened.discard(kind)
         self.redraw()
 
     def action_right(self) -> None:
@@ -368,11 +375,11 @@ class FindingsScreen(SplitPage):
         """Open or close the group, or the section, under the cursor."""
         head = self._explanation.target
         if self._kind is not None and self._list.has_focus:
-            self._turn(self._kind, opens=opens)
+            self._open_or_close_group(self._kind, opens=opens)
         elif isinstance(head, FoldLink) and self._explanation.has_focus:
-            self._turn_sections({head.section}, opens=opens)
+            self._open_or_close_sections({head.section}, opens=opens)
 
-    def _turn_sections(self, sections: Collection[str], *, opens: bool) -> None:
+    def _open_or_close_sections(self, sections: Collection[str], *, opens: bool) -> None:
         before = set(self._shown.opened)
         self._sections = before.union(sections) if opens else before.difference(sections)
         self._show_case()
@@ -380,21 +387,25 @@ class FindingsScreen(SplitPage):
     def action_fold(self) -> None:
         """Open or close the group in the list, or else all sections of the explanation."""
         if self._kind is not None and self._list.has_focus:
-            self._turn(self._kind, opens=self._kind not in self._opened)
+            self._open_or_close_group(self._kind, opens=self._kind not in self._opened)
         else:
-            self._turn_sections(SECTIONS, opens=not set(SECTIONS).issubset(self._shown.opened))
+            self._open_or_close_sections(
+                SECTIONS, opens=not set(SECTIONS).issubset(self._shown.opened)
+            )
 
     def action_open(self) -> None:
         """Follow the link of the line; in the list, focus the explanation or open the group."""
         link = self._explanation.target if self._explanation.has_focus else None
         if self._list.has_focus and self._kind is not None:
-            self._turn(self._kind, opens=self._kind not in self._opened)
+            self._open_or_close_group(self._kind, opens=self._kind not in self._opened)
         elif self._list.has_focus:
             self._explanation.focus()
         elif isinstance(link, LineLink):
             self.post_message(ShowPage(link.page, link.subject))
         elif isinstance(link, FoldLink):
-            self._turn_sections({link.section}, opens=link.section not in self._shown.opened)
+            self._open_or_close_sections(
+                {link.section}, opens=link.section not in self._shown.opened
+            )
 
     def copied(self) -> str:
         """Return the command that finds the process to stop; without its address, all text."""

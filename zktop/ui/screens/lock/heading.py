@@ -31,8 +31,8 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
     lock = detail.view.lock
     lines = list(_title(detail, width))
     if lock.error is not None:
-        what = "No lock" if lock.is_no_lock else "zktop cannot read this lock"
-        lines += wrapped(f"{what}: {lock.error}", width - 1, "unknown", " ")
+        problem = "No lock" if lock.is_no_lock else "zktop cannot read this lock"
+        lines += wrapped(f"{problem}: {lock.error}", width - 1, "unknown", " ")
     lines += _holders(detail, width - 1 - TITLE_CELLS)
     lines += _queue(detail, width)
     return lines
@@ -93,45 +93,45 @@ def _titled(title: str, drawn: Line) -> Line:
     return (Run(f" {title:<{TITLE_CELLS}}", "title"), *drawn)
 
 
-def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
-    number = "" if one.sequence is None else f" {one.sequence:010d}"
-    name = line((MODE_LETTERS[one.mode], "strong"), (number, "dim"), " ", *client_line(one))
-    where = line((_where(detail, one), "dim"))
-    held, silence = _held(detail, one), _silence(detail, one)
+def _holder(detail: LockDetail, holder: Contender, width: int) -> Line:
+    number = "" if holder.sequence is None else f" {holder.sequence:010d}"
+    name = line((MODE_LETTERS[holder.mode], "strong"), (number, "dim"), " ", *client_line(holder))
+    where = line((_where(detail, holder), "dim"))
+    held, silence = _held(detail, holder), _silence(detail, holder)
     whole = joined([name, where, held, silence])
     is_short = silence and width_of(whole) > width  # the row below has the address
     return joined([name, held, silence]) if is_short else whole
 
 
-def _where(detail: LockDetail, one: Contender) -> str:
-    if one.session is None:
-        return "no session: its node stays when the client dies" if one.is_ownerless else ""
-    address = client_address(detail.report.ensemble, one.session)
-    return f"{detail.queue.short_ids.of(one.session)} {address}".rstrip()
+def _where(detail: LockDetail, holder: Contender) -> str:
+    if holder.session is None:
+        return "no session: its node stays when the client dies" if holder.is_ownerless else ""
+    address = client_address(detail.report.ensemble, holder.session)
+    return f"{detail.queue.short_ids.of(holder.session)} {address}".rstrip()
 
 
-def _held(detail: LockDetail, one: Contender) -> Line:
+def _held(detail: LockDetail, holder: Contender) -> Line:
     now = detail.report.now
-    text = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
-    if text == "?" or one.since is None:
+    text = age(holder.since, holder.since_is, now, is_ascii=detail.is_ascii)
+    if text == "?" or holder.since is None:
         return line(("held since: unknown", "unknown"))
-    times = times_usual(max(0, now - one.since), detail.view.history.holds)
+    times = times_usual(max(0, now - holder.since), detail.view.history.holds)
     return line("held ", (text, "strong"), (f" {times}" if times else "", "warning"))
 
 
-def _silence(detail: LockDetail, one: Contender) -> Line:
+def _silence(detail: LockDetail, holder: Contender) -> Line:
     """Return how long its client has been silent, and when its session would expire."""
-    if one.session is None:
+    if holder.session is None:
         return ()
     ensemble, now = detail.report.ensemble, detail.report.now
-    presence = ensemble.presence(one.session)
+    presence = ensemble.presence(holder.session)
     if presence is None or presence.quiet_ms is None or not presence.timeout_ms:
         return ()
     quiet, timeout = presence.quiet_ms, presence.timeout_ms
     severity = silence_severity(quiet / timeout)  # as its finding on screen 3
     if severity is None:
         return ()
-    span = ensemble.expires_in(one.session, now)
+    span = ensemble.expires_in(holder.session, now)
     freed = f", freed in {span.low // 1000}-{span.high // 1000 + 1} s" if span else ""
     return line((f"silent {elapsed(quiet)} of {elapsed(timeout)}{freed}", severity))
 
@@ -169,9 +169,9 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
 def _drains(detail: LockDetail) -> Line:
     """Return how fast the queue drains, or why it never will."""
     if detail.is_stuck:
-        dead = detail.rings[0].deadlock
-        ink = ink_of_deadlock(dead)
-        return line((f"stuck: deadlock {deadlock_name(dead)}", ink))
+        deadlock = detail.rings[0].deadlock
+        ink = ink_of_deadlock(deadlock)
+        return line((f"stuck: deadlock {deadlock_name(deadlock)}", ink))
     orphan = next((finding for finding in detail.findings if finding.rule == "B1"), None)
     if orphan is not None:
         return line(("never drains ", "warning"), ("(a node without an owner)", "warning"))

@@ -52,7 +52,8 @@ MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
 MARKED_ROWS: Final = 40  # members with findings that are not folded
-COPY_WIDTH, COPIED_ROWS = 120, 50
+COPY_CELLS: Final = 120  # width of the lines that are copied
+COPIED_ROWS: Final = 50
 
 
 class LockScreen(SplitPage):
@@ -109,8 +110,8 @@ class LockScreen(SplitPage):
         self._subject: Selection | None = None  # the last selection that moved the cursor
         self._path: str | None = None  # the worst lock at the first drawing without a selection
         self._opened: frozenset[Text] = frozenset()
-        self._is_open = False
-        self._with_data = False
+        self._is_unfolded = False
+        self._shows_data = False
         self._drawing = Throttle(self, self._draw_lock, READABLE_S)
         self._drawn_for: object = None  # the selection, the filter and the sizes
         self._head, self._queue = StaticText(id="lock-head"), QueueTable()
@@ -198,12 +199,14 @@ class LockScreen(SplitPage):
         self._subject = subject
         detail = self._detail
         if is_other:
-            self._opened, self._is_open, self._with_data = frozenset(), False, False
+            self._opened, self._is_unfolded, self._shows_data = frozenset(), False, False
             self._queue.release()
         node = subject.node
         if node is None and detail is not None and subject.session is not None:
-            mine = (m.node for m in detail.queue.members if m.owner == subject.session)
-            node = next(mine, None)
+            own = (
+                member.node for member in detail.queue.members if member.owner == subject.session
+            )
+            node = next(own, None)
         if node is not None:
             self._opened |= {Text(node)}
             self._queue.choose(node)
@@ -214,7 +217,7 @@ class LockScreen(SplitPage):
             places = matching_positions(detail, state.filter)
             head.append(match_line(detail, places, state.filter))
             rows = single_rows(detail, places)
-        elif self._is_open:
+        elif self._is_unfolded:
             rows = single_rows(detail, range(len(detail.queue)))
         else:
             rows = folded_rows(detail, sorted(detail.odd)[:MARKED_ROWS], self._opened)
@@ -250,7 +253,7 @@ class LockScreen(SplitPage):
         else:
             self._tree.display = False
             # What a short queue leaves free, and at least two fifths.
-            set_height(side, max(self._left, self._room * 2 // 5, 1))
+            set_height(side, max(self._free_lines, self._room * 2 // 5, 1))
         self._show_minute(detail, is_wide=is_wide)
 
     @property
@@ -267,7 +270,7 @@ class LockScreen(SplitPage):
         return self.size.height - (self._head.count if self._head.display else 0)
 
     @property
-    def _left(self) -> int:
+    def _free_lines(self) -> int:
         """Lines that the queue does not need."""
         return self._room - self._queue.count - 1 - self._queue.gutter.height
 
@@ -278,9 +281,9 @@ class LockScreen(SplitPage):
             minute.hide()
         else:
             draw = partial(minute_lines_of_lock, state, detail.report, detail.path)
-            minute.show_minute(draw, (detail.path, state.chosen_moment), width, self._left)
+            minute.show_minute(draw, (detail.path, state.chosen_moment), width, self._free_lines)
         height = minute.wanted_height
-        self._show_past(detail, self._left - height if height else 0, width)
+        self._show_past(detail, self._free_lines - height if height else 0, width)
 
     def _show_past(self, detail: LockDetail, left: int, width: int) -> None:
         past = self._past
@@ -297,8 +300,8 @@ class LockScreen(SplitPage):
         set_height(self._side, self._room - (left if tree.display else 0))
         if tree.display:
             writer = LineWriter(self.side_cells - FRAME_CELLS)
-            found = tree_of(report, Selection(path=detail.path))
-            WaitTreeLines(report, is_ascii=detail.is_ascii).write(writer, [found] if found else [])
+            shown = tree_of(report, Selection(path=detail.path))
+            WaitTreeLines(report, is_ascii=detail.is_ascii).write(writer, [shown] if shown else [])
             tree.frame(FrameWords("Who waits for whom", "", "{tree} locks by path"))
             tree.show(writer.lines, writer.links)
 
@@ -306,8 +309,8 @@ class LockScreen(SplitPage):
         if self.view_state is None:
             return []
         about = About(lock=detail.path)
-        found = event_lines(self.view_state.tape, detail.report, MAX_EVENTS, width, about)
-        return [one.drawn for one in found]
+        events = event_lines(self.view_state.tape, detail.report, MAX_EVENTS, width, about)
+        return [event.drawn for event in events]
 
     def _side_lines(self, detail: LockDetail, width: int) -> list[Line]:
         """Return the drawings in one column, or in two where there is room."""
@@ -318,16 +321,16 @@ class LockScreen(SplitPage):
             waiter_classes(detail),
         ]
         if width < TWO_COLUMNS_FROM_CELLS:
-            chosen = selected_lines(row, width, with_data=self._with_data)
+            chosen = selected_lines(row, width, with_data=self._shows_data)
             past = histograms(detail, min(width, 70))
             parts = [*figures, past, lock_notes(detail, width)]
             return stacked_lines(
-                [chosen, *parts] if self._with_data else [parts[0], chosen, *parts[1:]]
+                [chosen, *parts] if self._shows_data else [parts[0], chosen, *parts[1:]]
             )
         room = max(width // 3, width - DRAWINGS_CELLS)
         events = self._history(detail, room)
         text_parts = [
-            selected_lines(row, room, with_data=self._with_data),
+            selected_lines(row, room, with_data=self._shows_data),
             lock_notes(detail, room),
             [line(("HISTORY", "title")), *events] if events else [],
         ]
@@ -367,11 +370,11 @@ class LockScreen(SplitPage):
             self.post_message(ShowPage("sessions", self.subject))
 
     def action_fold(self) -> None:
-        self._is_open, self._opened = not (self._is_open or self._opened), frozenset()
+        self._is_unfolded, self._opened = not (self._is_unfolded or self._opened), frozenset()
         self._draw_lock()
 
     def action_show_data(self) -> None:
-        self._with_data = not self._with_data
+        self._shows_data = not self._shows_data
         self._show_side()
         self._side.scroll_to(y=0, animate=False)
 
@@ -401,12 +404,12 @@ def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
         table.state,
     )
     lines = [
-        *lock_head(detail, COPY_WIDTH),
-        *(joined(cell(one) for cell in drawings) for one in rows),
-        *selected_lines(row, COPY_WIDTH, with_data=False),
-        *lock_notes(detail, COPY_WIDTH),
+        *lock_head(detail, COPY_CELLS),
+        *(joined(cell(row) for cell in drawings) for row in rows),
+        *selected_lines(row, COPY_CELLS, with_data=False),
+        *lock_notes(detail, COPY_CELLS),
     ]
-    texts = [text_of(one).rstrip() for one in lines]
+    texts = [text_of(drawn).rstrip() for drawn in lines]
     if len(detail.queue) > number:
         texts.append(f"... {len(detail.queue) - number} more requests")
     return "\n".join(texts)

@@ -40,8 +40,8 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
         return []
     if row.is_group:
         return _group(row, width)
-    one, lines = row.contender, [line(("SELECTED  ", "title"), *_head(row, row.contender))]
-    for title, text, ink in _facts(row, one, width - TITLE_CELLS):
+    client, lines = row.contender, [line(("SELECTED  ", "title"), *_head(row, row.contender))]
+    for title, text, ink in _facts(row, client, width - TITLE_CELLS):
         lines += hanging_lines(line((f"  {title:<{TITLE_CELLS - 3}} ", "dim")), text, width, ink)
     if with_data:
         lines += data_lines(row.member, width)
@@ -61,39 +61,39 @@ def _group(row: QueueRow, width: int) -> list[Line]:
     return [head, *wrapped(names + more, width - 2, "dim", "  ")]
 
 
-def _head(row: QueueRow, one: Contender) -> Line:
+def _head(row: QueueRow, client: Contender) -> Line:
     place = f"  at position {row.place}" if row.member else ""
     return (
-        *line((f"{MODE_LETTERS[one.mode]} ", "strong")),
-        *client_line(one),
+        *line((f"{MODE_LETTERS[client.mode]} ", "strong")),
+        *client_line(client),
         *line((place, "dim")),
     )
 
 
-def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
+def _facts(row: QueueRow, client: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
     path = row.detail.path
     node = (
-        fitting(absolute_path(path, one.node), room)
-        if one.node
+        fitting(absolute_path(path, client.node), room)
+        if client.node
         else "none: only its watch is known"
     )
     yield "node", node, "plain"
     if row.member is not None and row.member.znode.stat is not None:
         stat = row.member.znode.stat
         yield "created", f"{iso(stat.ctime)}  zxid {stat.czxid:#x}", "plain"
-    if one.session is not None:
-        yield "session", session_text(one.session), "plain"
+    if client.session is not None:
+        yield "session", session_text(client.session), "plain"
     else:
-        yield "session", *(("none", "plain") if one.is_ownerless else ("unknown", "unknown"))
-    yield from _connection(row, one)
-    if one.stranded:
+        yield "session", *(("none", "plain") if client.is_ownerless else ("unknown", "unknown"))
+    yield from _connection(row, client)
+    if client.stranded:
         yield (
             "stranded",
             "its client failed and left this node behind; it is deleted when the session ends",
             "warning",
         )
-    if one.blocked_by:
-        yield "waits for", _before(one, room), "plain"
+    if client.blocked_by:
+        yield "waits for", _before(client, room), "plain"
     if guess := turn_estimate(row):
         yield "turn", guess, "dim"
     if row.watches_children:
@@ -103,19 +103,19 @@ def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str,
             "good",
         )
     else:
-        yield from _watch(one, room)
+        yield from _watch(client, room)
     finding = row.detail.marks.get(row.member.node) if row.member else None
     if finding is not None:
         yield "finding", finding.sentence, "warning"
 
 
-def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
-    if one.session is None:
+def _connection(row: QueueRow, client: Contender) -> Iterator[tuple[str, str, Ink]]:
+    if client.session is None:
         return
-    presence = row.detail.report.ensemble.presence(one.session)
+    presence = row.detail.report.ensemble.presence(client.session)
     if presence is None:
         czxid = row.member.czxid if row.member is not None else 0
-        connected = row.detail.report.ensemble.connected(one.session, czxid)
+        connected = row.detail.report.ensemble.connected(client.session, czxid)
         text = "no server lists its connection" if connected is False else "not visible"
         yield "client", text, "warning" if connected is False else "unknown"
         return
@@ -137,23 +137,25 @@ def fitting(path: str, room: int) -> str:
     return middle(f"{above}{slash}{short(name)}", room)
 
 
-def _before(one: Contender, room: int) -> str:
-    listed = one.blocked_by[:MAX_BLOCKERS]
+def _before(client: Contender, room: int) -> str:
+    listed = client.blocked_by[:MAX_BLOCKERS]
     names = ", ".join(fitting(node, room) for node in listed)
-    more = one.ahead - len(listed)
+    more = client.ahead - len(listed)
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _watch(one: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
-    wanted = (f"{fitting(target.path, room)} ({target.how})" for target in one.expected)
+def _watch(client: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
+    wanted = (f"{fitting(target.path, room)} ({target.how})" for target in client.expected)
     expected = ", ".join(wanted)
-    if one.verdict == "none-needed" and not one.actual:
+    if client.verdict == "none-needed" and not client.actual:
         return
     yield "should watch", expected or "nothing", "plain"
-    watched = None if one.actual is None else ", ".join(fitting(path, room) for path in one.actual)
+    watched = (
+        None if client.actual is None else ", ".join(fitting(path, room) for path in client.actual)
+    )
     actual = "not visible" if watched is None else watched or "nothing here"
-    yield "watches", actual, "unknown" if one.actual is None else "plain"
-    word, ink = VERDICTS[one.verdict]
+    yield "watches", actual, "unknown" if client.actual is None else "plain"
+    word, ink = VERDICTS[client.verdict]
     yield "result", word, ink
 
 
@@ -184,7 +186,7 @@ def shown(data: bytes) -> str:
     """
     text = data.decode("utf-8", "backslashreplace")
     clean = "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
     more = len(clean) - MAX_DATA_CHARS  # at least: zktop keeps the first 4 kB of large data
     return f"{clean[:MAX_DATA_CHARS]} … and {more} or more characters" if more > 0 else clean

@@ -23,8 +23,8 @@ def health(report: Report, notes: Sequence[str] = ()) -> Line:
 
 def _tables(tables: Sequence[ServerTables]) -> list[Line]:
     return [
-        _count("watch tables", tables, lambda one: one.watches is not None),
-        _count("connection tables", tables, lambda one: one.connections is not None),
+        _count("watch tables", tables, lambda server: server.watches is not None),
+        _count("connection tables", tables, lambda server: server.connections is not None),
         _expiry(tables),
     ]
 

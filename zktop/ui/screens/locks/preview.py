@@ -49,7 +49,7 @@ def preview_lines(
     if len(shown) < len(rows):
         left = sum(row.size for row in rows[len(shown) :])
         lines.append(line((f"   and {with_spaces(left)} more", "dim")))
-    lines += [NOTHING, *_below(detail, width)]
+    lines += [NOTHING, *_who_may_enter(detail, width)]
     return [*lines, *_past(state, detail, width, height - len(lines))]
 
 
@@ -61,10 +61,10 @@ def _row(row: QueueRow, arrow: str, width: int) -> Line:
     if row.is_group:
         drawn = line((f"{with_spaces(row.size)} clients", "strong"))
         return fitted((Run(" "), mark, letter, *drawn), width)
-    one = row.contender
-    word, ink = STATES[one.state]
-    since = age(one.since, one.since_is, detail.report.now, is_ascii=detail.is_ascii)
-    name, cells = client_line(one), _name_cells(width)
+    client = row.contender
+    word, ink = STATES[client.state]
+    since = age(client.since, client.since_is, detail.report.now, is_ascii=detail.is_ascii)
+    name, cells = client_line(client), _name_cells(width)
     if width_of(name) > cells:  # all are cut alike, so their ends tell them apart
         name = shortened(name[:1], cells)
     state = fitted(line((f"{word.lower()} ", ink), since), STATE_CELLS)
@@ -81,7 +81,7 @@ def _name_cells(width: int) -> int:
     return min(NAME_CELLS, max(6, width - STATE_CELLS - 12))
 
 
-def _below(detail: LockDetail, width: int) -> list[Line]:
+def _who_may_enter(detail: LockDetail, width: int) -> list[Line]:
     matrix = may_enter(detail.queue) if len(modes_of(detail.queue)) > 1 else []
     tiles = [*matrix, NOTHING] if matrix and max(map(width_of, matrix)) <= width else []
     return [*tiles, *release_sentence(detail, None, width)]
@@ -89,8 +89,8 @@ def _below(detail: LockDetail, width: int) -> list[Line]:
 
 def _past(state: ViewState, detail: LockDetail, width: int, room: int) -> list[Line]:
     """Return the newest events of this lock, and the histograms of its holds and waits."""
-    found = event_lines(state.tape, detail.report, MAX_EVENTS, width, About(detail.path))
-    events = [one.drawn for one in found[: max(0, room - PAST_HEAD_LINES)]]
+    newest = event_lines(state.tape, detail.report, MAX_EVENTS, width, About(detail.path))
+    events = [event.drawn for event in newest[: max(0, room - PAST_HEAD_LINES)]]
     lines = [NOTHING, line((" HISTORY", "title")), *events] if events else []
-    drawn = [(Run(" "), *one) for one in histograms(detail, width - 1)]
-    return [*lines, NOTHING, *drawn] if len(lines) + 1 + len(drawn) <= room else lines
+    graphs = [(Run(" "), *graph) for graph in histograms(detail, width - 1)]
+    return [*lines, NOTHING, *graphs] if len(lines) + 1 + len(graphs) <= room else lines

@@ -62,7 +62,7 @@ class LockRows(LiveRows[LockRow]):
         renamed: Iterable[Text] = report.paths
         if report.client_names.owners.has_entries_of(before.client_names.owners):
             changed = report.ensemble.changed_since(before.ensemble)  # a name may be an address
-            renamed = (path for one in changed for path in report.locks_of.get(one, ()))
+            renamed = (path for session in changed for path in report.locks_of.get(session, ()))
         for number, path in enumerate(renamed, start=1):
             self.forget(self.rows.get(path))
             self.has_changed = True
@@ -150,8 +150,8 @@ def statuses_of(
     for deadlock in deadlocks:
         for path in deadlock.locks:
             statuses.setdefault(Text(path), deadlock_status(deadlock))
-    problems = (one for one in findings if one.severity != "info")
-    for finding in sorted(problems, key=lambda one: one.cause is not None):
+    problems = (finding for finding in findings if finding.severity != "info")
+    for finding in sorted(problems, key=lambda finding: finding.cause is not None):
         status = status_of(finding)
         for path in finding.locks:
             known = statuses.get(path)

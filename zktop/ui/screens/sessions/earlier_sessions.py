@@ -81,23 +81,23 @@ def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) 
 def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
     """Describe the last expired session of this name, and its locks."""
     owner_name = row.report.owner_name
-    ends = [
-        one
-        for one in islice(past, MAX_EVENTS_SEARCHED)
-        if one.event == "expired"
-        and one.session != row.session
-        and owner_name(one.session or 0, one.owner) == row.name
+    expiries = [
+        event
+        for event in islice(past, MAX_EVENTS_SEARCHED)
+        if event.event == "expired"
+        and event.session != row.session
+        and owner_name(event.session or 0, event.owner) == row.name
     ]
-    newest = [one for one in ends if one.session == ends[0].session]
+    newest = [event for event in expiries if event.session == expiries[0].session]
     if not newest or newest[0].session is None:
         return
     first = newest[0]
-    held = [one for one in newest if one.held is not None]
-    for_ = f" for {bounded_span(held[0].held)}" if held and held[0].held else ""
-    what = (
-        f"held {several(one.lock for one in held)}{for_}"
+    held = [event for event in newest if event.held is not None]
+    how_long = f" for {bounded_span(held[0].held)}" if held and held[0].held else ""
+    outcome = (
+        f"held {several(event.lock for event in held)}{how_long}"
         if held
-        else f"waited for {several(one.lock for one in newest)}"
+        else f"waited for {several(event.lock for event in newest)}"
     )
     expired = f"{session_text(first.session or 0)} expired at {time_s(first.at)}"
-    yield f"earlier: {expired}; it {what}", first.lock, "plain"
+    yield f"earlier: {expired}; it {outcome}", first.lock, "plain"

@@ -17,7 +17,7 @@ def others_on_host(ensemble: Ensemble, session: Session) -> str:
     if presence is None:
         return ""
     host = presence.client.rpartition(":")[0]
-    same = [one for one in _connections(ensemble, host) if one.session != session]
+    same = [row for row in _connections(ensemble, host) if row.session != session]
     if not host or not same:
         return ""
     silent = sum(map(is_silent, same))
@@ -35,7 +35,7 @@ def _connections(ensemble: Ensemble, host: str) -> Iterator[Connection]:
     """Yield the sessions of a host except zktop's own, each from its newest table."""
     begin = f"{host}:"
     for tables in ensemble.tables:
-        others = [one.connections or {} for one in ensemble.tables if one is not tables]
+        others = [server.connections or {} for server in ensemble.tables if server is not tables]
         for row in (tables.connections or {}).values():
             if row.session == ensemble.own or not row.client.startswith(begin):
                 continue

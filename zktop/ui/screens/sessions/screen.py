@@ -246,8 +246,8 @@ class SessionsScreen(Page):
         if events:
             writer.write()
             writer.write(line(("HISTORY", "title")))
-        for one in events:
-            writer.write(one.drawn, one.link)
+        for event in events:
+            writer.write(event.drawn, event.link)
         return writer
 
     # The cursor
@@ -347,4 +347,4 @@ class SessionsScreen(Page):
         elif row is not None and state is not None:
             head = line(f"SESSION {session_text(row.session)}  {row.name or ''}")
             lines = [head, *self._details(row, state, COPY_CELLS).lines]
-        return "\n".join(text_of(one).rstrip() for one in lines if one != NOTHING)
+        return "\n".join(text_of(drawn).rstrip() for drawn in lines if drawn != NOTHING)

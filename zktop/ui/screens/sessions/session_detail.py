@@ -175,11 +175,11 @@ def _members(
 
 
 def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
-    one = view.contender(member)
-    since = age(one.since, one.since_is, now, is_ascii=is_ascii)
-    holds = one.state == "holds"
+    client = view.contender(member)
+    since = age(client.since, client.since_is, now, is_ascii=is_ascii)
+    holds = client.state == "holds"
     pieces: list[Run] = [
-        Run(f"{MODE_LETTERS[one.mode]} {view.lock.path}", "holds" if holds else "waits"),
+        Run(f"{MODE_LETTERS[client.mode]} {view.lock.path}", "holds" if holds else "waits"),
         Run(f" {short(member.node)}", "dim"),
         Run(f"  {since}", "strong"),
     ]
@@ -197,21 +197,23 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
         if not view.knows_waiters:
             return (*pieces, Run("  waiters unknown", "unknown"))
         return (*pieces, Run("  no clients behind", "dim"))
-    ahead = _ahead(view.lock, one.blocked_by, one.ahead)
-    is_early = one.verdict == "unknown" and one.actual is not None  # the table is older
-    word, ink = VERDICTS["early" if is_early else one.verdict]
-    state = {"standby": "stands by", "pending": "not queued yet"}.get(one.state, f"behind {ahead}")
+    ahead = _ahead(view.lock, client.blocked_by, client.ahead)
+    is_early = client.verdict == "unknown" and client.actual is not None  # the table is older
+    word, ink = VERDICTS["early" if is_early else client.verdict]
+    state = {"standby": "stands by", "pending": "not queued yet"}.get(
+        client.state, f"behind {ahead}"
+    )
     return (*pieces, Run(f"  {state}"), Run(f"  {word}", ink))
 
 
-def _ahead(lock: Lock, nodes: Sequence[Text], many: int) -> str:
+def _ahead(lock: Lock, nodes: Sequence[Text], number: int) -> str:
     if not nodes:
         return "an unknown client"
     nearest = lock.member(nodes[-1])
-    number: str = short(nodes[-1].rpartition("/")[2])
+    shown: str = short(nodes[-1].rpartition("/")[2])
     if nearest is not None and nearest.sequence is not None:
-        number = f"{nearest.sequence:010d}"
-    return f"{number} and {many - 1} more" if many > 1 else number
+        shown = f"{nearest.sequence:010d}"
+    return f"{shown} and {number - 1} more" if number > 1 else shown
 
 
 def _watched(row: SessionRow) -> str:

@@ -39,19 +39,19 @@ def overview(state: ViewState, window: TimeWindow) -> Line:
     begin = state.tape.begin or window.begin
     length = spoken(max(0, window.newest - begin) / 1000)
     if state.is_stale:
-        how = Run("LAST KNOWN STATE", "warning")
+        mode = Run("LAST KNOWN STATE", "warning")
     elif state.is_newest:
-        how = Run("LIVE", "good")
+        mode = Run("LIVE", "good")
     elif state.is_playing:
-        how = Run(f"PLAYING {state.speed:g}x", "good")
+        mode = Run(f"PLAYING {state.speed:g}x", "good")
     else:
-        how = Run(" PAUSED ", "paused")
+        mode = Run(" PAUSED ", "paused")
     first = on_its_day(time_s(begin), begin, window.newest)
     last = on_its_day(time_s(window.newest), window.newest, begin)
     kept = f"   {length} kept, {first} to {last} UTC"
     speed = f"   speed {state.speed:g}x" if not state.is_newest and state.speed != 1 else ""
     thin = "   older moments: one per second" if state.tape.archive.begin is not None else ""
-    return (Run(" "), how, Run(f"{kept}{speed}{thin}", "dim"))
+    return (Run(" "), mode, Run(f"{kept}{speed}{thin}", "dim"))
 
 
 def pointed_at(at: Millis, words: str) -> Line:
@@ -105,18 +105,18 @@ def _lock_in_short(moment: Moment, path: Text) -> str:
 def session_words(moment: Moment, name: str, session: Session) -> str:
     """Return the locks that a session holds and waits for, and whether it is in a deadlock."""
     report, state = moment.report, moment.session(session)
-    said = ["holds a lock"] if state.holds else []
-    said += ["waits for a lock"] if state.waits else []
+    parts = ["holds a lock"] if state.holds else []
+    parts += ["waits for a lock"] if state.waits else []
     if report is not None:
         held = locks_held(report, session)
         nodes = Counter(report.locks_of.get(session, ()))
         waited = [path for path in sorted(nodes) if nodes[path] > held.count(path)]
-        said = [f"holds {several(held)}"] if held else []
-        said += [f"waits for {several(waited)}"] if waited else []
+        parts = [f"holds {several(held)}"] if held else []
+        parts += [f"waits for {several(waited)}"] if waited else []
     alarms = moment.alarms()
     stuck = ": likely deadlock" if session in alarms.suspected else ""
     stuck = ": deadlock" if session in alarms.proven else stuck
-    return f"{name} {' and '.join(said) or 'uses no lock'}{stuck}"
+    return f"{name} {' and '.join(parts) or 'uses no lock'}{stuck}"
 
 
 def waiting_words(moment: Moment, pulse: Pulse) -> str:
@@ -127,8 +127,8 @@ def waiting_words(moment: Moment, pulse: Pulse) -> str:
 
 def group_words(moment: Moment, name: str, sessions: Sequence[Session]) -> str:
     """Return how many sessions of a group hold a lock, and how many wait."""
-    found = [moment.session(session) for session in sessions]
-    holding, waiting = sum(one.holds for one in found), sum(one.waits for one in found)
-    idle = sum(not one.holds and not one.waits for one in found)
+    states = [moment.session(session) for session in sessions]
+    holding, waiting = sum(state.holds for state in states), sum(state.waits for state in states)
+    idle = sum(not state.holds and not state.waits for state in states)
     parts = ((holding, "holding"), (waiting, "waiting"), (idle, "idle"))
     return f"{name}: {', '.join(f'{number} {word}' for number, word in parts if number)}"

@@ -53,7 +53,7 @@ class MinutePanel(LinkPanel):
         self.wanted_height = len(drawn) + self.gutter.height if drawn else 0
         set_height(self, self.wanted_height)
         self.frame(FrameWords("Last 60 s", f"{self.key_of('page_5')} timeline"))
-        self.show([one.drawn for one in drawn], [one.link for one in drawn])
+        self.show([shown.drawn for shown in drawn], [shown.link for shown in drawn])
 
 
 def _nothing(_width: int, _lines: int) -> list[MinuteLine]:

@@ -118,7 +118,7 @@ class TimelineScreen(Page):
         panel.window, panel.label = window, label_cells(width)
         timeline = self._timeline(state, window, width, height)
         self._lines = timeline.lines(height - AXIS_LINES)
-        heads = timeline.heads(self._mark, self._in_words(state, window))
+        heads = timeline.heads(self._mark, self._strip_words(state, window))
         lines, targets, _ = zip(*self._lines, strict=True) if self._lines else ((), (), ())
         panel.show(lines, targets, heads)
         keys = "{zoom_in} {zoom_out} zoom  {play} play  {step_back} {step} step  {seek} go to"
@@ -179,9 +179,9 @@ class TimelineScreen(Page):
         self._pointed = message.place
         state, window = self.view_state, self._window
         if state is not None and window is not None:
-            self._strips.show_words(self._in_words(state, window))
+            self._strips.show_words(self._strip_words(state, window))
 
-    def _in_words(self, state: ViewState, window: TimeWindow) -> Line:
+    def _strip_words(self, state: ViewState, window: TimeWindow) -> Line:
         """Describe the strip under the mouse, or give an overview if there is none."""
         place = self._pointed
         if place is None or place.column not in window.known:
@@ -231,8 +231,8 @@ class TimelineScreen(Page):
             self.say("Mark removed.")
         else:
             compare, export = map(state.key_of, ("compare", "export"))
-            way = f"Move the cursor: {compare} compares, {export} exports from here."
-            self.say(f"Marked {time_ms(self._mark)}Z. {way}")
+            hint = f"Move the cursor: {compare} compares, {export} exports from here."
+            self.say(f"Marked {time_ms(self._mark)}Z. {hint}")
         self.redraw()
 
     @property
@@ -274,5 +274,5 @@ class TimelineScreen(Page):
             return ""
         timeline = self._timeline(state, window, width, height)
         lines = timeline.heads(self._mark, overview(state, window))
-        lines += [one.drawn for one in timeline.lines(height - AXIS_LINES)]
+        lines += [shown.drawn for shown in timeline.lines(height - AXIS_LINES)]
         return "\n".join(text_of(line).rstrip() for line in lines)
