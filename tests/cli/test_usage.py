@@ -200,7 +200,7 @@ def test_every_mistake_of_a_config_is_a_line(
 def test_mistakes_in_keys_are_listed_with_all_others(
     zktop: Callable[..., tuple[int, str, str]], tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    """One of them does not hide the others until it is mended."""
+    """One of them does not hide the others until it is corrected."""
     text = "roots: [a]\nui:\n  keys: { quitt: q }\n  theme: nope\n"
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
 

@@ -38,7 +38,7 @@ WRONG = [
 ]
 
 
-def written(folder: Path, layout: str) -> str:
+def config_file(folder: Path, layout: str) -> str:
     """A config file with this layout in its third line."""
     file = folder / "c.yaml"
     file.write_text(f"# ours\nlayouts:\n  - {layout}\n", encoding="utf-8")
@@ -48,25 +48,25 @@ def written(folder: Path, layout: str) -> str:
 @pytest.mark.parametrize("layout", VALID)
 def test_a_layout_that_can_work_is_accepted(tmp_path: Path, layout: str) -> None:
     """With any combination of keys that makes sense."""
-    assert len(config_of(written(tmp_path, layout)).layouts) == 1
+    assert len(config_of(config_file(tmp_path, layout)).layouts) == 1
 
 
 @pytest.mark.parametrize("layout", WRONG)
 def test_a_layout_that_cannot_work_is_refused(tmp_path: Path, layout: str) -> None:
     """With the file, the line and the key."""
-    file = written(tmp_path, layout)
+    file = config_file(tmp_path, layout)
 
     with pytest.raises(ConfigError) as refusal:
         config_of(file)
 
-    (said,) = str(refusal.value).splitlines()
+    (message,) = str(refusal.value).splitlines()
     keys = ("pattern", "modes", "unseen")
-    assert said.startswith(tuple(f"{file}:3: layouts[0].{key}: " for key in keys))
+    assert message.startswith(tuple(f"{file}:3: layouts[0].{key}: " for key in keys))
 
 
 def test_all_mistakes_of_a_layout_are_listed(tmp_path: Path) -> None:
     """So that the user can correct the file in one go."""
-    file = written(tmp_path, "{ name: x, pattern: '^(?P<idd>.+)-{SEK}-{H36}$' }")
+    file = config_file(tmp_path, "{ name: x, pattern: '^(?P<idd>.+)-{SEK}-{H36}$' }")
 
     with pytest.raises(ConfigError) as refusal:
         config_of(file)

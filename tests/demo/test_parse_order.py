@@ -1,4 +1,4 @@
-"""What may be ordered, and in which sentence the rest is refused."""
+"""Which orders are valid, and the sentences that refuse the others."""
 
 import os
 import subprocess
@@ -68,14 +68,14 @@ def test_a_refused_order_is_exit_code_2():
     assert done.stderr.count("\n") == 1
 
 
-def test_no_order_is_refused_in_a_sentence():
-    """What is no JSON is no order."""
+def test_an_order_that_is_not_json_is_refused_in_a_sentence():
+    """The sentence says what is wrong with the JSON."""
     with pytest.raises(UsageError, match="not a valid order: JSON is malformed"):
         read_order("work harder")
 
 
 def test_an_order_travels_as_json():
-    """Everything that was ordered arrives."""
+    """No field is lost or changed."""
     order = ContenderOrder(
         "a",
         (
@@ -93,7 +93,7 @@ def test_an_order_travels_as_json():
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
-def test_every_recipe_tells_its_story(recipe: type):
+def test_every_recipe_is_described(recipe: type):
     """Where it comes from, what it does in one line, and what each flaw does."""
     found = [recipe.info().story, recipe.source, *(flaw.does for flaw in recipe.flaws)]
 
@@ -102,5 +102,5 @@ def test_every_recipe_tells_its_story(recipe: type):
 
 
 def test_recipes_have_names_of_their_own():
-    """Two of one name could not be distinguished."""
+    """A name stands for one recipe."""
     assert len({recipe.name for recipe in RECIPES}) == len(RECIPES)

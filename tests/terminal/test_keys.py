@@ -18,7 +18,7 @@ NAMES = {  # ours -> tmux's
     "apostrophe": "'", "at": "@", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 ANSWERS_S = 3.0  # a screen without a dialog, on a busy machine
-TRIES = 15  # more than dialogs can lie on each other
+TRIES = 15  # more than the dialogs that can be open at once
 PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 
 
@@ -45,7 +45,7 @@ def see(screen: Terminal, number: str) -> None:
         screen.press("Escape")
         time.sleep(0.15)  # a key that follows sooner is part of an escape sequence
         with contextlib.suppress(AssertionError):  # a dialog takes the numbers as text
-            for page in (other, number):  # the first may be the one behind a dialog
+            for page in (other, number):  # the first may already be shown, behind a dialog
                 screen.press(page)
                 screen.until(shows_page(page), ANSWERS_S)
             return

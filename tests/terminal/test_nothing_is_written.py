@@ -138,9 +138,9 @@ async def test_random_keys_write_nothing_without_pauses(
     monkeypatch.chdir(tmp_path)
     before = znodes(client)
     config = Config(hosts=server.address)
-    troupe = Contenders(config)
-    feed = live_feed("test", config, troupe)
-    app = Zktop(feed, troupe, settings=UiSettings())
+    contenders = Contenders(config)
+    feed = live_feed("test", config, contenders)
+    app = Zktop(feed, contenders, settings=UiSettings())
     try:
         async with app.run_test(size=(120, 36)) as pilot:
             await _live(pilot, app)
@@ -149,10 +149,10 @@ async def test_random_keys_write_nothing_without_pauses(
             await settled(pilot)
 
             assert znodes(client) == before
-            assert not troupe.permission.is_given
+            assert not contenders.permission.is_given
     finally:
         feed.stop()
-        troupe.close()
+        contenders.close()
 
 
 async def _live(pilot: Pilot[int], app: Zktop) -> None:
