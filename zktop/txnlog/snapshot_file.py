@@ -29,7 +29,7 @@ _SEAL_BYTES: Final = 8 + 4 + 1  # a checksum and the text "/"
 
 
 class SnapshotZnode(msgspec.Struct, frozen=True, gc=False):
-    """One znode of a snapshot; the path of the root is empty."""
+    """One znode of a snapshot, in the order of the file; the path of the root is empty."""
 
     path: str
     data: bytes
@@ -70,22 +70,8 @@ class SnapshotFile:
         self._skip_acls()
         while (path := self._field()) != b"/":
             data = self._field()
-            _, czxid, mzxid, ctime, mtime, version, cversion, aversion, owner, pzxid = (
-                _AFTER_DATA.unpack(self._take(_AFTER_DATA.size))
-            )
-            yield SnapshotZnode(
-                path.decode("utf-8", "surrogateescape"),
-                data,
-                czxid,
-                mzxid,
-                ctime,
-                mtime,
-                version,
-                cversion,
-                aversion,
-                owner,
-                pzxid,
-            )
+            _, *stat = _AFTER_DATA.unpack(self._take(_AFTER_DATA.size))
+            yield SnapshotZnode(path.decode("utf-8", "surrogateescape"), data, *stat)
 
     def finish(self) -> int:
         """Check the seals; return the zxid of the tree's digest, 0 if there is none."""
