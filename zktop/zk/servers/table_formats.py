@@ -13,6 +13,7 @@ from sys import intern
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.facts import Connection, Session
 from zktop.model.text import Text, clean
@@ -134,18 +135,7 @@ def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection
     """
     now = max(filter(None, answered), default=0)
     return tuple(
-        Connection(
-            row.session,
-            row.client,
-            row.timeout_ms,
-            row.received,
-            row.sent,
-            row.queued,
-            row.last_operation,
-            row.last_cxid,
-            row.established,
-            now - moment if moment else None,
-        )
+        replace(row, quiet_ms=now - moment if moment else None)
         for row, moment in zip(rows, answered, strict=True)
     )
 
