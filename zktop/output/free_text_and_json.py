@@ -4,8 +4,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from msgspec import convert
-
 from zktop.model.format import count, several
 from zktop.model.freeing.deeds import Deed
 from zktop.model.freeing.free_plan import FreePlan
@@ -13,7 +11,7 @@ from zktop.model.freeing.refusals import unreadable_sentence
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.output.schema import FREE, FreedJson, FreeJson, LockBlockerJson, WayToFreeJson
-from zktop.output.snapshot_json import deadlock_json, finding_json
+from zktop.output.snapshot_json import deadlock_json, finding_json, json_of
 from zktop.output.snapshot_text import CONFIDENCE_WORDS, WIDTH, wrapped
 
 ROLES: Final = {
@@ -27,18 +25,12 @@ LABEL_CELLS: Final = 9
 
 def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
     """Convert a plan, with what was done."""
-    return FreeJson(
+    return json_of(
+        plan,
+        FreeJson,
         schema=FREE,
-        lock=plan.lock,
-        layout=plan.layout,
-        kind=plan.kind,
-        holders=list(plan.holders),
-        waiting=plan.waiting,
-        error=plan.error,
         deadlocks=[deadlock_json(deadlock) for deadlock in plan.deadlocks],
         findings=[finding_json(finding) for finding in plan.findings],
-        blockers=convert(plan.blockers, list[LockBlockerJson], from_attributes=True),
-        more=plan.more,
         done=done,
     )
 

@@ -51,14 +51,14 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson
     )
 
 
-def _convert(source: object, kind: type[Json], **other: object) -> Json:
+def json_of(source: object, kind: type[Json], **other: object) -> Json:
     """Convert the fields with equal names, and set the others."""
     same = {name: getattr(source, name) for name in kind.__struct_fields__ if name not in other}
     return convert(same | other, kind, from_attributes=True)
 
 
 def _server(server: Server) -> schema.ServerJson:
-    return _convert(
+    return json_of(
         server,
         schema.ServerJson,
         address=server.server,
@@ -69,7 +69,7 @@ def _server(server: Server) -> schema.ServerJson:
 
 
 def _lock(view: LockView) -> schema.LockJson:
-    return _convert(
+    return json_of(
         view.lock,
         schema.LockJson,
         holders=[_contender(contender) for contender in view.holders],
@@ -78,13 +78,13 @@ def _lock(view: LockView) -> schema.LockJson:
 
 
 def _contender(contender: Contender) -> schema.ContenderJson:
-    return _convert(
+    return json_of(
         contender,
         schema.ContenderJson,
         session=session_text(contender.session) if contender.session else None,
         created=_moment(contender.created),
         since=_moment(contender.since),
-        watch=_convert(contender, schema.WatchJson),
+        watch=json_of(contender, schema.WatchJson),
     )
 
 
@@ -107,7 +107,7 @@ def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
 
 
 def expired_json(one: ExpiredSession) -> schema.ExpiredSessionJson:
-    return _convert(
+    return json_of(
         one,
         schema.ExpiredSessionJson,
         at=iso(one.at),
@@ -117,7 +117,7 @@ def expired_json(one: ExpiredSession) -> schema.ExpiredSessionJson:
 
 
 def _freed(freed: FreedLock) -> schema.FreedLockJson:
-    return _convert(
+    return json_of(
         freed,
         schema.FreedLockJson,
         next_session=session_text(freed.next_session) if freed.next_session else None,
@@ -126,12 +126,12 @@ def _freed(freed: FreedLock) -> schema.FreedLockJson:
 
 
 def deadlock_json(deadlock: Deadlock) -> schema.DeadlockJson:
-    return _convert(
+    return json_of(
         deadlock,
         schema.DeadlockJson,
         since=_moment(deadlock.since_ms),
         steps=[_step(step) for step in deadlock.steps],
-        ways_out=[_convert(way, schema.WayOutJson, name=way.owner) for way in deadlock.ways_out],
+        ways_out=[json_of(way, schema.WayOutJson, name=way.owner) for way in deadlock.ways_out],
     )
 
 
@@ -149,7 +149,7 @@ def _step(step: DeadlockStep) -> schema.StepJson:
 
 
 def finding_json(finding: Finding) -> schema.FindingJson:
-    return _convert(
+    return json_of(
         finding,
         schema.FindingJson,
         former_name=FORMER_NAMES.get(finding.rule),

@@ -29,7 +29,7 @@ from zktop.output.period.period_schema import (
 )
 from zktop.output.period.timeline import Timeline, TimelineJson
 from zktop.output.schema import BlindJson
-from zktop.output.snapshot_json import deadlock_json, expired_json, finding_json
+from zktop.output.snapshot_json import deadlock_json, expired_json, finding_json, json_of
 
 MAX_ACCOUNTS: Final = 200  # each of clients, locks and classes
 MAX_FINDINGS: Final = 500
@@ -158,22 +158,21 @@ def _finding(case: FindingCase, until: Millis) -> PeriodFindingJson:
 
 
 def _client(one: ActorAccount) -> ClientAccountJson:
-    return ClientAccountJson(
-        actor=one.actor,
-        name=one.name,
+    return json_of(
+        one,
+        ClientAccountJson,
         client=one.client or None,
         blocked_others=_charge(one.charge),
         waited_s=_seconds(one.waited_ms),
-        worst_lock=one.worst_lock,
         figures=_figures(one.figures),
     )
 
 
 def _lock(one: LockAccount, accounts: Accounts, names: dict[str, Text]) -> LockAccountJson:
     is_bound = accounts.unseen_ms or one.missed
-    return LockAccountJson(
-        path=one.path,
-        locks=one.locks,
+    return json_of(
+        one,
+        LockAccountJson,
         blocked_s=_seconds(one.blocked_ms),
         blocked_is="at-least" if is_bound else "exact",
         contenders_seen=one.seen,
@@ -197,15 +196,7 @@ def _charge(one: Charge) -> ChargeJson:
 
 
 def _figures(one: Figures) -> FiguresJson:
-    return FiguresJson(
-        waits=_spread(one.waits),
-        holds=_spread(one.holds),
-        given_up=one.given_up,
-        waiting=one.waiting,
-        holding=one.holding,
-        deadlocks=one.deadlocks,
-        expiries=one.expiries,
-    )
+    return json_of(one, FiguresJson, waits=_spread(one.waits), holds=_spread(one.holds))
 
 
 def _spread(one: Spread) -> SpreadJson:
