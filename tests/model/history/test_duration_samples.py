@@ -39,6 +39,13 @@ def test_the_newest_stay() -> None:
     assert durations.count == MAX_SAMPLES + 3
 
 
+def test_of_equal_samples_only_the_oldest_is_forgotten() -> None:
+    """The others still count, in ascending order."""
+    durations = taken(7, 7, *range(100, 100 + MAX_SAMPLES - 2), 5)
+
+    assert list(durations.samples) == [5, 7, *range(100, 100 + MAX_SAMPLES - 2)]
+
+
 def test_buckets_grow_by_four() -> None:
     """Each bucket ends before its upper bound."""
     durations = taken(9, 10, 39, 40, 160, 640, 2_560, 10_240, 40_959, 40_960, 10**12, -5)

@@ -1,9 +1,8 @@
 """How long one lock was held, or waited for: the newest durations, with quantiles and buckets."""
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
-from functools import cached_property
 from math import ceil
 from typing import Final
 
@@ -16,10 +15,10 @@ BUCKETS_MS: Final = (10, 40, 160, 640, 2_560, 10_240, 40_960)
 MAX_DURATION_MS: Final = 0xFFFF_FFFF  # fifty days, in four bytes
 
 
-class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
+class Durations(msgspec.Struct, frozen=True, eq=False):
     """The newest durations in milliseconds, and how many there were in all."""
 
-    samples: Sequence[int] = ()
+    samples: Sequence[int] = ()  # in ascending order
     count: int = 0
     at_least: int = 0  # number of durations whose beginning was not observed
 
@@ -36,7 +35,7 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def buckets(self) -> tuple[int, ...]:
         """The number of samples in each bucket; the last one has those above all of BUCKETS_MS."""
-        ends = [bisect_right(self._sorted, upper - 1) for upper in BUCKETS_MS]
+        ends = [bisect_right(self.samples, upper - 1) for upper in BUCKETS_MS]
         starts = [0, *ends]
         return tuple(
             end - start for start, end in zip(starts, [*ends, len(self.samples)], strict=True)
@@ -47,39 +46,45 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
         known = len(self.samples)
         if known < MIN_SAMPLES:
             return None
-        return self._sorted[max(0, ceil(share * known) - 1)]
-
-    @cached_property
-    def _sorted(self) -> list[int]:
-        return sorted(self.samples)
+        return self.samples[max(0, ceil(share * known) - 1)]
 
 
 NO_DURATIONS: Final = Durations()
 
 
 class DurationSamples:
-    """Collects durations; `durations` is a frozen copy."""
+    """Collects durations; `durations` is a frozen copy.
 
-    __slots__ = ("_at_least", "_count", "_samples")
+    They are kept in order: sorting 512 of them at each change of a busy lock would take longer
+    than anything else that is done for the change.
+    """
+
+    __slots__ = ("_at_least", "_count", "_newest", "_ordered", "_ring")
 
     def __init__(self) -> None:
-        self._samples = array("I")
+        self._ring = array("I")  # in order of arrival
+        self._ordered = array("I")
         self._count = self._at_least = 0
+        self._newest: Durations | None = NO_DURATIONS
 
     def add(self, duration_ms: int, *, is_exact: bool) -> None:
         """Add a duration, or only count it if it is a lower bound."""
+        self._newest = None
         if not is_exact:
             self._at_least += 1
             return
         sample = min(max(0, duration_ms), MAX_DURATION_MS)
-        if len(self._samples) < MAX_SAMPLES:
-            self._samples.append(sample)
+        if len(self._ring) < MAX_SAMPLES:
+            self._ring.append(sample)
         else:
-            self._samples[self._count % MAX_SAMPLES] = sample
+            oldest = self._count % MAX_SAMPLES
+            del self._ordered[bisect_left(self._ordered, self._ring[oldest])]
+            self._ring[oldest] = sample
+        insort(self._ordered, sample)
         self._count += 1
 
     @property
     def durations(self) -> Durations:
-        if not self._count and not self._at_least:
-            return NO_DURATIONS
-        return Durations(self._samples[:], self._count, self._at_least)
+        if self._newest is None:
+            self._newest = Durations(self._ordered[:], self._count, self._at_least)
+        return self._newest
