@@ -40,6 +40,17 @@ def test_a_replay_is_as_thorough_as_the_live_run(tmp_path: Path, *, thorough: bo
     assert (first == last) is thorough
 
 
+def test_root_blockers_are_ranked_only_on_request(tmp_path: Path) -> None:
+    """A command that does not show them gets the same reports without them."""
+    file = recorded(tmp_path / "a.zktop", (LATER, queue(k("A", 0), k("B", 1), path="/l")))
+
+    (ranked,) = Replay(file).reports()
+    (unranked,) = Replay(file, ranks_blockers=False).reports()
+
+    assert (len(ranked.blockers), unranked.blockers) == (1, ())
+    assert (unranked.findings, unranked.events) == (ranked.findings, ranked.events)
+
+
 def test_a_replay_uses_the_settings_of_the_recording(tmp_path: Path) -> None:
     """Thresholds, layouts and roots are those of the live run."""
     judged_by = Settings(roots=(Root("/locks/x"),), thresholds=Thresholds(settle=1))

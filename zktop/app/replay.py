@@ -23,8 +23,14 @@ NOT_RECORDED = Text("nothing was recorded then")
 class Replay:
     """A recording or a flight recorder's folder, examined with its own settings or others."""
 
-    def __init__(self, path: Path, settings: Settings | None = None) -> None:
-        """Open the file or folder; raise UsageError if it cannot be read or is not a recording."""
+    def __init__(
+        self, path: Path, settings: Settings | None = None, *, ranks_blockers: bool = True
+    ) -> None:
+        """Open the file or folder; raise UsageError if it cannot be read or is not a recording.
+
+        Without `ranks_blockers`, the reports have no root blockers.
+        """
+        self._ranks_blockers = ranks_blockers
         self._recording = RingRecording(path) if path.is_dir() else Recording(path)
         header = self._recording.header
         self.hosts, slash, chroot = header.hosts.partition("/")
@@ -89,7 +95,8 @@ class Replay:
         A live run looks every few seconds at least, so a moment more than a minute after a look
         lies in a gap.
         """
-        examiner, world = Examiner(self.settings), World()
+        examiner = Examiner(self.settings, ranks_blockers=self._ranks_blockers)
+        world = World()
         facts: list[AnyFact] = []
         looked_at: Millis | None = None
         for line in self._recording.story():

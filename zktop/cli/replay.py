@@ -36,5 +36,5 @@ def command(overrides: Overrides, file: Path, at: ReplayTime | None, speed: floa
     """
     from zktop.app.run_ui import run_replay_ui  # noqa: PLC0415  the UI starts here
 
-    recording, moment = open_recording(overrides, file, at)
+    recording, moment = open_recording(overrides, file, at, ranks_blockers=True)
     return run_replay_ui(effective_config(overrides), recording, moment, speed)

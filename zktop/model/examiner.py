@@ -37,16 +37,23 @@ class Examiner:
     """
 
     def __init__(
-        self, settings: Settings | None = None, memories: FolderMemories = NO_MEMORIES
+        self,
+        settings: Settings | None = None,
+        memories: FolderMemories = NO_MEMORIES,
+        *,
+        ranks_blockers: bool = True,
     ) -> None:
-        """Begin with what an earlier examiner knew of some locks, if there was one."""
+        """Begin with what an earlier examiner knew of some locks, if there was one.
+
+        Without `ranks_blockers`, the reports have no root blockers.
+        """
         self.settings = settings or Settings()
         self._tracker = LockTracker(self.settings, memories)
         self._histories = LockHistories()
         self._records: PersistentMap[Text, LockRecord] = PersistentMap()
         self._locks_of: LocksOfSessions = PersistentMap()
         self._shared_names = SharedNames()
-        self._waits = DeadlockDetector(self.settings)
+        self._waits = DeadlockDetector(self.settings, ranks_blockers=ranks_blockers)
         self._deadlock_log = DeadlockLog(
             partial(_former_member, self._histories),
             partial(_is_there, self._tracker),

@@ -42,14 +42,19 @@ def live_run_of(config: Config, sample_every_s: float | None = None) -> Iterator
 
 
 def open_recording(
-    overrides: Overrides, file: str | Path, at: ReplayTime | None = None
+    overrides: Overrides,
+    file: str | Path,
+    at: ReplayTime | None = None,
+    *,
+    ranks_blockers: bool = False,
 ) -> tuple[Replay, Millis | None]:
     """Open a recording; return it with the moment of `--at`.
 
     It is examined with the settings of the recorded run, unless the command line gives others.
+    Root blockers are ranked only on request: no command but the UI shows them.
     """
     settings = effective_config(overrides).config.settings() if _has_settings(overrides) else None
-    recording = Replay(Path(file), settings)
+    recording = Replay(Path(file), settings, ranks_blockers=ranks_blockers)
     if at is None:
         return recording, None
     moment = at.resolve(recording.begin, recording.last_known_time)

@@ -130,9 +130,9 @@ class JudgedCores:
 class DeadlockDetector:
     """Keeps the wait graph, and all state about waiting that outlives one look."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, ranks_blockers: bool = True) -> None:
         self.graph = WaitGraph()
-        self._settings = settings
+        self._settings, self._ranks_blockers = settings, ranks_blockers
         self._actors = Actors(settings)
         self._concurrency = ConcurrencyDetector()
         self._orders = LockOrderGraph()
@@ -245,7 +245,8 @@ class DeadlockDetector:
         thorough look is never delayed.
         """
         may_wait = False
-        self._is_unranked |= self._by_watch.look(self._changed, locks, ensemble)
+        if self._ranks_blockers:
+            self._is_unranked |= self._by_watch.look(self._changed, locks, ensemble)
         self._changed = []
         if is_thorough or not self._is_paused(now_ms):
             has_news, self._is_untested = self._is_untested, False
@@ -260,7 +261,7 @@ class DeadlockDetector:
                 now_ms=now_ms,
             )
             self._judge_now(evidence, has_news=has_news, is_thorough=is_thorough)
-            may_wait = self._begin_ranking(now_ms) and has_news
+            may_wait = self._ranks_blockers and self._begin_ranking(now_ms) and has_news
         self._rank_root_blockers(may_wait=may_wait, at_once=is_thorough)
         return replace(self._verdict, blockers=self._root_blockers(now_ms))
 
