@@ -233,11 +233,12 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     A node's creation time is before that of an earlier node, or after the time of reading it.
     """
     stats = [member.znode.stat for member in ctx.members if member.znode.stat]
+    if not stats:
+        return
     times = [stat.ctime for stat in sorted(stats, key=attrgetter("czxid"))]
-    latest = list(accumulate(times, max))
-    jump = max(map(sub, latest, times), default=0)
+    jump = max(map(sub, accumulate(times, max), times))
     read_at = ctx.lock.changed_at
-    ahead = latest[-1] - read_at if latest and read_at else 0
+    ahead = max(times) - read_at if read_at else 0
     if jump > MIN_SKEW_MS:
         yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
     elif ahead > MIN_SKEW_MS:

@@ -6,11 +6,12 @@ the queue.
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Final
 
 from msgspec.structs import asdict, replace
 
-from zktop.model.facts import MINUTE_MS, Millis
+from zktop.model.facts import MINUTE_MS, Millis, Session
 from zktop.model.format import iso
 from zktop.model.history.attempts import AttemptLog
 from zktop.model.history.duration_samples import DurationSamples
@@ -63,7 +64,7 @@ class LockLog:
         self, first: FirstLook, lock: Lock | None, now_ms: Millis, origin: RootHistory
     ) -> None:
         """Start with the lock as it is now."""
-        self._first, self._origin = first, origin
+        self._first, self._origin = first, asdict(origin)
         self._at = now_ms
         self._waiting = count_blocked(lock)
         self._blocked_ms = self._waiting * (now_ms - first.at)
@@ -127,7 +128,7 @@ class LockLog:
             missed_creates=counters.missed_creates,
             coverage=counters.coverage,
             minute=self._minute.stats(now_ms),
-            **asdict(self._origin),
+            **self._origin,
         )
 
     def _pass_time(self, now_ms: Millis) -> None:
@@ -167,8 +168,7 @@ class LockLog:
     ) -> tuple[FormerMember, Text | None]:
         removal = ctx.removal_of(absolute_path(change.path, member.node))
         if removal is not None:
-            timeouts = (one.timeout_ms(member.owner) for one in (ctx.ensemble, ctx.earlier))
-            verdict = recorded_ending(member, removal, next(filter(None, timeouts), None))
+            verdict = recorded_ending(member, removal, partial(_timeout_ms, ctx, member.owner))
         elif ctx.ensemble.complete_to:  # a deleted lock takes the records of its nodes with it
             is_missing = ctx.blind_since is not None or change.after is not None
             verdict = ExpiryVerdict(expired=False, why=MISSING if is_missing else WITH_LOCK)
@@ -312,6 +312,11 @@ def _verdict_by_tables(member: Member, ctx: ChangeContext) -> ExpiryVerdict:
         return judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)
     verdict = judge_expiry(member, ctx.earlier, ctx.blind_since, locks=0)
     return verdict if verdict.expired else ExpiryVerdict(expired=False, why=UNSEEN)
+
+
+def _timeout_ms(ctx: ChangeContext, session: Session) -> int | None:
+    """The timeout of a session, even if the newest list of sessions lacks it already."""
+    return ctx.ensemble.timeout_ms(session) or ctx.earlier.timeout_ms(session)
 
 
 def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:

@@ -10,6 +10,7 @@ removed by its own client, which is the usual case.
 How a node left is unknown if zktop had no connection then, or if transactions are missing.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -66,11 +67,14 @@ def judge_expiry(
     return _by_joint_deletion(locks)
 
 
-def recorded_ending(member: Member, removal: Gone, timeout_ms: int | None) -> ExpiryVerdict:
+def recorded_ending(
+    member: Member, removal: Gone, timeout_ms: Callable[[], int | None]
+) -> ExpiryVerdict:
     """Return how a node left a lock, from the transaction that removed it."""
     match removal.how:
         case "expired":
-            silent = f": it was silent for at least {span(timeout_ms)}" if timeout_ms else ""
+            timeout = timeout_ms()
+            silent = f": it was silent for at least {span(timeout)}" if timeout else ""
             return ExpiryVerdict(expired=True, why=Text(f"the server expired its session{silent}"))
         case "ended":
             return ExpiryVerdict(expired=True, why=ENDED)

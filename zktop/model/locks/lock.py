@@ -219,6 +219,8 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def changed_at(self) -> Millis:
         """When the newest fact about its children, or those of its parts, arrived."""
+        if not self.dependencies:
+            return self.at
         parts = (answer for _, _, answer in self.dependencies if isinstance(answer, Family))
         return max([self.at, *(part.arrived_at for part in parts)])
 
@@ -228,7 +230,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def size(self) -> int:
-        return sum(len(queue.members) for queue in self.queues)
+        return sum([len(queue.members) for queue in self.queues])
 
     @property
     def next_sequence(self) -> int | None:
@@ -238,7 +240,12 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         numbers count, as do those of members that have left. After the largest number the
         counter turns negative; from then on the members' numbers show nothing.
         """
-        known = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]
+        known = [
+            member.sequence
+            for queue in self.queues
+            for member in queue.members
+            if member.sequence is not None and "/" not in member.node
+        ]
         counter = self.stat.next_sequence if self.stat else None
         if counter is None or not (known or self._may_number_members):
             return None

@@ -50,9 +50,10 @@ class PersistentMap(Mapping[K, V]):
         recent = {**self.recent, **changes}
         if len(recent) > (MAX_RECENT if len(self.base) > FEW_ENTRIES else FEW_RECENT):
             return self._merged_with(recent)
-        gone = [key for key, value in changes.items() if value is None]
-        growth = len(changes) - len(gone) - len(self.among(changes.keys()))
-        following = PersistentMap(self.base, recent, self.length + growth)
+        length = self.length
+        for key, value in changes.items():
+            length += (value is not None) - (key in self)
+        following = PersistentMap(self.base, recent, length)
         following.mark, following.merged = self.mark, self.merged
         return following
 

@@ -7,6 +7,7 @@ the `czxid` of one of its nodes is given, tables read before that transaction ar
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import starmap
 from operator import is_
 from typing import Final, Literal
@@ -48,7 +49,7 @@ class ExpiryWindow(msgspec.Struct, frozen=True, gc=False):
     high: int
 
 
-class Ensemble(msgspec.Struct, frozen=True, eq=False):
+class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The tables of all servers at one moment. `Ensemble.of` makes it; it never changes."""
 
     now_ms: Millis = 0
@@ -88,7 +89,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
             "all" if any(server.expiry.expires_in_ms for server in self.tables) else "none",
         )
 
-    @property
+    @cached_property
     def blind_spots(self) -> tuple[MissingTable, ...]:
         """Tables that could not be read; only the leader has expiry times, so one is enough."""
         blind = (spot for server in self.tables for spot in server.blind_spots())
@@ -203,15 +204,19 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
         A list without our own session is incomplete, so an absence from it proves nothing.
         """
-        lists = [server for server in self.tables if server.sessions]
-        lists.sort(key=lambda w: w.expiry.at, reverse=True)
-        for server in lists:
+        for server in self._lists:
             if server.lists(session):
                 return True
             trusted = self.own is None or server.lists(self.own)
             if trusted and server.expiry.zxid >= czxid:
                 return False
         return False if self._have_all_sessions_ended(czxid) else None
+
+    @cached_property
+    def _lists(self) -> list[ServerTables]:
+        """The servers that list all sessions, the newest list first."""
+        lists = [server for server in self.tables if server.sessions]
+        return sorted(lists, key=lambda server: server.expiry.at, reverse=True)
 
     def _have_all_sessions_ended(self, czxid: int) -> bool:
         """Whether transaction logs list no session, and a session from before this one ended."""
@@ -222,8 +227,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def alive(self, session: Session, czxid: int = 0) -> bool | None:
         """Return whether the ensemble still has the session; None if unknown."""
-        if any(session in (server.connections or ()) for server in self.tables):
-            return True
+        for server in self.tables:
+            if server.connections and session in server.connections:
+                return True
         return self.is_listed(session, czxid)
 
     def is_cut_off(self, session: Session, czxid: int = 0) -> bool | None:
