@@ -39,6 +39,22 @@ def test_a_report_never_replaces_its_recording(zktop: Zktop, tmp_path: Path) -> 
     assert recording.read_bytes() == INCIDENT.read_bytes()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("report", *DEMO, "-o"), ("import", "a.html", "-o"), ("import", "-o", "a.zktop")],
+    ids=["report", "import to", "import from"],
+)
+def test_a_link_to_itself_is_an_error_in_one_sentence(
+    zktop: Zktop, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Python raises RuntimeError where other programs report the error of the system."""
+    (tmp_path / "a.html").symlink_to("a.html")
+    code, _, err = zktop(*command, "a.html")
+
+    assert (code, err.count("\n")) == (2, 1)
+    assert "Too many levels of symbolic links" in err or "write to another file" in err
+
+
 def test_a_part_of_a_recording(zktop: Zktop) -> None:
     """What was before it is known, but not counted."""
     code, out, _ = zktop("report", *DEMO, "--since", "+20s", "--until", "+30s", "--format", "json")

@@ -1,5 +1,6 @@
 """`zktop import`: make a recording from ZooKeeper's own files, after an incident."""
 
+from os.path import realpath
 from pathlib import Path
 from typing import IO
 
@@ -91,7 +92,7 @@ def command(
 
 def _refuse_input(output: Path, paths: tuple[Path, ...]) -> None:
     """Refuse to overwrite a file of ZooKeeper, which may be the only evidence."""
-    is_input = is_data_name(output.name) or output.resolve() in map(Path.resolve, paths)
+    is_input = is_data_name(output.name) or realpath(output) in map(realpath, paths)
     if is_input and output.exists():
         problem = "is a ZooKeeper file, or named like one: write to another file."
         raise click.UsageError(f"{output} {problem}")

@@ -1,6 +1,7 @@
 """`zktop report`: what happened in a period, from a recording or a live ensemble."""
 
 from collections.abc import Iterator
+from os.path import realpath
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,7 +66,7 @@ def command(
     it takes everything, or the part from --since to --until.
     """
     file = period_options["file"]
-    if output and file and output.resolve() == Path(file).resolve():
+    if output and file and realpath(output) == realpath(file):
         raise click.UsageError(f"{output} is the recording to read: write to another file.")
     form = form or _form_of(output)
     found, is_interrupted = _period(overrides, **period_options)
