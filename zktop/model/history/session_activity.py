@@ -81,7 +81,8 @@ class SessionHistories:
         """The time of the last table after which it made a request.
 
         Its last request came between that table and the next one. None if it has been idle since
-        the first table.
+        the first table. Requests around a new connection count only if no others are known: a
+        waiter lists its queue again then, and the tables do not show what else was sent.
         """
         record = self._records.get(session)
         return record.last_active if record and record.row.last_cxid is not None else None
@@ -123,6 +124,11 @@ class SessionHistories:
         record = self._records.get(session)
         late = self._now - MOVES_WITHIN_MS
         return tuple(at for at in record.moves if at >= late) if record else ()
+
+    def last_move(self, session: Session) -> Millis | None:
+        """When it was last found on a new connection."""
+        record = self._records.get(session)
+        return record.moves[-1] if record and record.moves else None
 
     def last_place(self, session: Session) -> tuple[Text | None, Text | None]:
         """The server that last listed it, and its client's address there."""
@@ -198,7 +204,7 @@ def _store_row(record: _Record, row: Connection, at: Millis, *, is_moved: bool) 
     if row.received != last.received:
         record.heard_at = at
     has_asked = is_moved or row.last_cxid != last.last_cxid
-    if has_asked:
+    if has_asked and not (is_moved and record.last_active):
         record.last_active = record.at
     if at - record.gap_from >= HOUR_MS:
         record.gap_before, record.gap, record.gap_from = record.gap, None, at

@@ -286,10 +286,11 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
 
     `concurrent`: seen to act while they should have been blocked. `threads`: a rule in the
     config names it, usually as one thread. `released`: zxid of the last release by a stuck actor.
-    `still_since_ms`: time of its last request other than pings. `quiet_ms`: how long it was
-    observed to send none. `watched` and `astray`: (lock, node) of requests whose watch is where it
-    should be, or is not. `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an
-    actor waited before it gave up. `cut_off`: has sessions, but no connection.
+    `still_since_ms`: time of its last request other than pings and those around a new connection.
+    `moved_ms`: time of its last new connection. `quiet_ms`: how long it was observed to send none.
+    `watched` and `astray`: (lock, node) of requests whose watch is where it should be, or is not.
+    `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an actor waited before it
+    gave up. `cut_off`: has sessions, but no connection.
     """
 
     now_ms: int
@@ -299,6 +300,7 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
     threads: AbstractSet[str] = frozenset()
     released: Mapping[str, int] = {}
     still_since_ms: Mapping[str, int] = {}
+    moved_ms: Mapping[str, int] = {}
     quiet_ms: Mapping[str, int] = {}
     watched: AbstractSet[tuple[str, str]] = frozenset()
     astray: AbstractSet[tuple[str, str]] = frozenset()

@@ -116,6 +116,11 @@ class _Grading(Struct, frozen=True):
         closed = self.case.closing.request.since_ms
         return since is not None and closed is not None and since <= closed + self.known.settle_ms
 
+    def _has_moved(self) -> bool:
+        """True if an actor has a new connection since the ring closed."""
+        closed = self.case.closing.request.since_ms or 0
+        return any(self.known.moved_ms.get(actor, 0) > closed for actor in self.case.actors)
+
     def _is_quiet(self) -> bool:
         """True if no actor sent anything in QUIET_MS of observation, and none lacks its watch."""
         quiet = self.known.quiet_ms
@@ -160,7 +165,9 @@ class _Grading(Struct, frozen=True):
         still = {actor: self._is_still(actor) for actor in self.case.actors}
         seconds = QUIET_MS // 1000
         if all(still.values()):
-            yield Evidence(supports=True, text="no requests but pings since the ring closed")
+            text = "no requests but pings since the ring closed"
+            again = ", except when clients connected again" if self._has_moved() else ""
+            yield Evidence(supports=True, text=f"{text}{again}")
         elif self._is_quiet():
             watched = f"in the {seconds} s that zktop has watched"
             yield Evidence(supports=True, text=f"no requests but pings {watched}")

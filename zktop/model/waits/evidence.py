@@ -81,6 +81,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             released={actor: self.concurrency.released(actor) for actor in sessions},
             threads=frozenset(actor for actor, session in sessions.items() if session is None),
             still_since_ms=_facts_of_sessions(self.histories.sessions.last_active, sessions),
+            moved_ms=_facts_of_sessions(self.histories.sessions.last_move, sessions),
             quiet_ms=_facts_of_sessions(self.histories.sessions.quiet_ms, sessions),
             watched=frozenset(
                 place for place, verdict in verdicts.items() if verdict == "confirmed"
