@@ -251,16 +251,43 @@ def test_how_a_deadlock_ended_while_zktop_was_cut_off_is_unknown() -> None:
     assert after.over[0].how == "bob left unseen: the deadlock may have ended earlier"
 
 
-def test_a_node_that_left_unseen_does_not_hide_how_the_first_one_left() -> None:
+@pytest.mark.parametrize("first", [("/x", BOB_X), ("/y", BOB_Y)])
+def test_a_node_that_left_unseen_does_not_hide_how_the_first_one_left(
+    first: tuple[str, str],
+) -> None:
     """Bob's session expired before zktop was cut off; his other node left meanwhile."""
+    (other,) = {("/x", BOB_X), ("/y", BOB_Y)} - {first}
     lost, back = (
         own(state=state, at=BEGIN + 500 * number)
         for number, state in enumerate(("suspended", "connected"), start=2)
     )
-    first, second = gone("/x", BOB_X, 900, how="expired"), gone("/y", BOB_Y, 901)
-    *_, after = looked((own(), *RING, *ALL), (first,), (lost,), (back, second), every_ms=500)
+    seen, unseen = gone(*first, 900, how="expired"), gone(*other, 901)
+    *_, after = looked((own(), *RING, *ALL), (seen,), (lost,), (back, unseen), every_ms=500)
 
-    assert [one.is_unseen for one in after.view("/y").history.former_members] == [True]
+    assert [one.is_unseen for one in after.view(other[0]).history.former_members] == [True]
+    assert after.over[0].how == "the session of bob expired: it was killed or cut off"
+
+
+def test_a_node_that_is_seen_to_leave_does_not_show_how_the_first_one_left() -> None:
+    """Bob left one lock while zktop was cut off, and the other after it was listed again."""
+    lost, back = (
+        own(state=state, at=BEGIN + 500 * number)
+        for number, state in enumerate(("suspended", "connected"), start=1)
+    )
+    unseen, seen = gone("/x", BOB_X, 900), gone("/y", BOB_Y, 901)
+    listed, *_ = lock("/y", "bob", "ann", at=BEGIN + 1_000)
+    looks = (own(), *RING, *ALL), (lost,), (back, unseen, listed), (seen,)
+    *_, after = looked(*looks, every_ms=500)
+
+    assert [one.is_unseen for one in after.view("/y").history.former_members] == [False]
+    assert after.over[0].how == "bob left unseen: the deadlock may have ended earlier"
+
+
+def test_a_session_whose_last_node_shows_that_it_expired_has_expired() -> None:
+    """Of its first node alone it was not known."""
+    first, last = gone("/x", BOB_X, 900), gone("/y", BOB_Y, 901, how="expired")
+    *_, after = looked((*RING, *ALL), (first,), (last,), every_ms=50)
+
     assert after.over[0].how == "the session of bob expired: it was killed or cut off"
 
 
