@@ -242,6 +242,14 @@ def test_an_orphan_that_reads_stops_no_reader(behind: list[At], effect: str) -> 
     assert orphan.ways[0].effect.startswith(effect)
 
 
+def test_a_writer_is_not_counted_among_the_other_readers() -> None:
+    """Dan waits for Ann, who writes, and for a node that reads."""
+    plan = planned(*facts(WRITER, ORPHAN_READER, k("dan", 4)))
+    _, orphan = sorted(plan.blockers, key=_role)
+
+    assert "other reader" not in orphan.ways[0].effect
+
+
 @pytest.mark.parametrize(
     ("readers", "says"),
     [
