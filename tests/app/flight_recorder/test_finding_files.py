@@ -205,6 +205,53 @@ def test_a_restart_long_after_a_finding_leaves_its_file_as_it_is(
     assert len(compared) == 1
 
 
+def crashed(folder: Path, later: int) -> Path:
+    """A file around a finding at BEGIN; another finding came later. Its last piece is "a"."""
+    (folder / piece_name(BEGIN - MINUTE)).write_bytes(b"a")
+    orphan = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
+    files = FindingFiles(RingFolder(folder, LIMITS), header_of("x", settings(BEFORE)))
+    path = files.begin(orphan, BEGIN)
+    files.named_after(replace(orphan, id="later"), BEGIN + later)
+    return path
+
+
+def resumed(folder: Path, at: int) -> FindingFiles:
+    """The files of a recorder that starts again after a crash."""
+    files = FindingFiles(RingFolder(folder, LIMITS), header_of("x", settings(BEFORE)))
+    files.resume(at)
+    return files
+
+
+def test_an_empty_piece_after_a_crash_hides_no_minutes(tmp_path: Path) -> None:
+    """The recorder was killed before it wrote into it: it is the end of every file."""
+    path = crashed(tmp_path, 0)
+    (tmp_path / piece_name(BEGIN + MINUTE)).write_bytes(b"b")
+    (tmp_path / piece_name(BEGIN + 2 * MINUTE)).write_bytes(b"")
+    resumed(tmp_path, BEGIN + 3 * MINUTE)
+
+    assert path.read_bytes().endswith(b"ab")
+
+
+@pytest.mark.parametrize(("at", "is_open"), [(9 * MINUTE, True), (11 * MINUTE, False)])
+def test_a_file_stays_open_after_a_restart_for_the_newest_finding(
+    at: int, tmp_path: Path, *, is_open: bool
+) -> None:
+    """Which came five minutes after the first."""
+    path = crashed(tmp_path, 5 * MINUTE)
+
+    assert resumed(tmp_path, BEGIN + at).path == (path if is_open else None)
+
+
+@pytest.mark.parametrize(("at", "has_room"), [(15 * MINUTE, True), (16 * MINUTE, False)])
+def test_a_restart_makes_a_file_no_longer(at: int, tmp_path: Path, *, has_room: bool) -> None:
+    """It has room for twenty minutes after its first finding, not after the restart."""
+    crashed(tmp_path, 14 * MINUTE)
+    files = resumed(tmp_path, BEGIN + at)
+
+    assert files.path is not None
+    assert files.has_room(BEGIN + at) == has_room
+
+
 def test_a_full_disk_in_the_minutes_before_leaves_the_finding_readable(tmp_path: Path) -> None:
     """The torn end of a piece is not copied: a reader would stop there."""
     folder = DiskThatFills(tmp_path, LIMITS)
