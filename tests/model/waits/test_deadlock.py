@@ -105,6 +105,26 @@ def test_a_disconnected_client_is_the_first_way_out_of_a_large_ring() -> None:
     assert len(ways) == 7
 
 
+def test_a_client_whose_end_breaks_no_deadlock_comes_after_one_that_does() -> None:
+    """Although it holds fewer locks: C keeps A waiting as well."""
+    ways = only("X x: A@1 B@8 C@9 ; Y rw: B.R@2 C.R@3 A.W@7 ; Z x: A@4").ways_out
+
+    assert ways[0].actor == "A"
+    assert ways[0].frees == 3
+    assert all(way.frees == 1 for way in ways[1:])
+
+
+def test_a_queued_writer_is_a_way_out_of_a_large_ring() -> None:
+    """It holds nothing, although so many clients have newer requests."""
+    names = "ABCDEFGH"
+    ring = [
+        f"{name} x: {name}@{at} {names[at - 1]}@{20 + at}" for at, name in enumerate(names) if at
+    ]
+    (first, *_) = only(" ; ".join((*ring, "A rw: A.R@0 W.W@10 H.R@30"))).ways_out
+
+    assert (first.actor, first.why) == ("W", "holds nothing")
+
+
 def test_a_client_is_tried_once_as_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each try walks through the whole ring, and a deadlock is judged again at many looks."""
     tried = Mock(side_effect=stuck_actors)
