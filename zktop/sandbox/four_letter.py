@@ -64,14 +64,14 @@ def _details(client: ClientConnection) -> str:
         return ""
     latency = client.latency
     return (
-        f",sid={_hex(client.session_id)},lop={client.last_op},est={client.established_ms}"
+        f",sid={in_hex(client.session_id)},lop={client.last_op},est={client.established_ms}"
         f",to={client.session.timeout_ms},lcxid={client.last_xid:#x},lzxid={client.last_zxid:#x}"
         f",lresp={client.last_reply_ms},llat={latency.last},minlat={latency.least or 0}"
         f",avglat={int(latency.mean)},maxlat={latency.most}"
     )
 
 
-def _hex(session: int) -> str:
+def in_hex(session: int) -> str:
     return f"{session & 0xFFFF_FFFF_FFFF_FFFF:#x}"
 
 
@@ -107,13 +107,14 @@ def _wchs(core: ServerCore) -> str:
 
 def _wchc(core: ServerCore) -> str:
     table = core.store.watches.data.by_watcher
-    return _groups((_hex(client.session_id), paths) for client, paths in table.items())
+    return _groups((in_hex(client.session_id), paths) for client, paths in table.items())
 
 
 def _wchp(core: ServerCore) -> str:
     table = core.store.watches.data.by_path
     return _groups(
-        (path, [_hex(client.session_id) for client in clients]) for path, clients in table.items()
+        (path, [in_hex(client.session_id) for client in clients])
+        for path, clients in table.items()
     )
 
 
@@ -127,19 +128,19 @@ def _groups(groups: Iterator[tuple[str, dict[str, None] | list[str]]]) -> str:
 def _dump(core: ServerCore) -> str:
     sessions, idle = core.sessions.deadlines, core.idle
     session_sets = [
-        (due, [f"\t{_hex(session)}" for session in ids]) for due, ids in sessions.buckets()
+        (due, [f"\t{in_hex(session)}" for session in ids]) for due, ids in sessions.buckets()
     ]
     connections = [
         (
             due,
             [
-                f"\tip: /{address_of(client)} sessionId: {_hex(client.session_id)}"
+                f"\tip: /{address_of(client)} sessionId: {in_hex(client.session_id)}"
                 for client in clients
             ],
         )
         for due, clients in idle.buckets()
     ]
-    owners = [(f"{_hex(owner)}:", paths) for owner, paths in core.store.tree.owners()]
+    owners = [(f"{in_hex(owner)}:", paths) for owner, paths in core.store.tree.owners()]
     ephemerals = [
         line for head, paths in owners for line in (head, *(f"\t{path}" for path in paths))
     ]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from zktop.sandbox.connection import ClientConnection
 from zktop.sandbox.flavours import KEEPER_VERSION, RAFTKEEPER_VERSION
-from zktop.sandbox.four_letter import WORDS, address_of
+from zktop.sandbox.four_letter import WORDS, address_of, in_hex
 from zktop.sandbox.protocol import Op
 from zktop.sandbox.server_core import ServerCore
 from zktop.sandbox.watches import WatchMode
@@ -43,10 +43,6 @@ def _pad(number: int) -> str:
     return f"0x{number & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
-def _short(number: int) -> str:
-    return f"{number & 0xFFFF_FFFF_FFFF_FFFF:#x}"
-
-
 class WordStyle(NamedTuple):
     """How one of these servers formats its answers, where they differ."""
 
@@ -61,7 +57,7 @@ class WordStyle(NamedTuple):
 
 KEEPER = WordStyle(
     f"ClickHouse Keeper version: {KEEPER_VERSION}",
-    zxid=_short,
+    zxid=in_hex,
     sent="Sent",
     mntr={"version": KEEPER_VERSION},
     hexed=_pad,
@@ -75,8 +71,8 @@ RAFTKEEPER = WordStyle(
         "version": f"{RAFTKEEPER_VERSION}-0a1b2c3d, built on 2025-08-01 00:00:00 CST",
         "compatible_mode": "zookeeper",
     },
-    hexed=_short,
-    without_session=f",sid={_short(-1)},lop=NA,est=0,to=30000",
+    hexed=in_hex,
+    without_session=f",sid={in_hex(-1)},lop=NA,est=0,to=30000",
     paths_once=True,
 )
 

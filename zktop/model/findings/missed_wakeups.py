@@ -13,6 +13,7 @@ from zktop.model.findings.busy_pollers import is_polling
 from zktop.model.findings.context import LockContext, MemberWatches
 from zktop.model.findings.finding import SILENCE, LookAgainAt, Rule, RuleMatch, RuleResult
 from zktop.model.format import short, span, waits
+from zktop.model.history.lock_change import arrival
 from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.watch_check import POLL_MS
 from zktop.model.text import Text
@@ -45,7 +46,7 @@ def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict
     """The waiters that watch their neighbour by name instead of that by number, each with it."""
     if not waiters:
         return {}
-    names, arrivals = _neighbours(ctx.lock, _node), _neighbours(ctx.lock, _arrival)
+    names, arrivals = _neighbours(ctx.lock, _node), _neighbours(ctx.lock, arrival)
     by_name_of: dict[Text, Member] = {}
     for seen in waiters:
         node = seen.member.node
@@ -74,7 +75,7 @@ def first_by_name_on_arrival(members: Sequence[Member]) -> list[Member]:
     ['f', 'c', 'a']
     """
     smallest: list[Member] = []
-    for member in sorted(members, key=_arrival):
+    for member in sorted(members, key=arrival):
         if not smallest or member.node < smallest[-1].node:
             smallest.append(member)
     return smallest
@@ -135,10 +136,6 @@ def _is_sorted_by_name(members: Sequence[Member]) -> bool:
 
 def _node(member: Member) -> tuple[int | str, ...]:
     return (member.node,)
-
-
-def _arrival(member: Member) -> tuple[int | str, ...]:
-    return member.czxid, member.sequence or 0, member.node
 
 
 @Rule(

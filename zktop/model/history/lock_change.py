@@ -164,14 +164,14 @@ def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
             if came[node].czxid and not went[node].czxid:
                 read.append(came[node])
             del came[node], went[node]
-    return sorted(came.values(), key=_arrival), sorted(went.values(), key=_arrival), read, runs
+    return sorted(came.values(), key=arrival), sorted(went.values(), key=arrival), read, runs
 
 
 def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Sort members by arrival; in nearly every queue they already are."""
     arrivals = [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
     is_sorted = all(map(lt, arrivals, arrivals[1:]))
-    return members if is_sorted else tuple(sorted(members, key=_arrival))
+    return members if is_sorted else tuple(sorted(members, key=arrival))
 
 
 def _is_same(before: Member, after: Member) -> bool:
@@ -195,7 +195,8 @@ def _split(
     return moved, tuple(member for member in members if member.node in names)
 
 
-def _arrival(member: Member) -> tuple[int, int, Text]:
+def arrival(member: Member) -> tuple[int, int, Text]:
+    """Return a key that sorts members by their arrival."""
     return member.czxid, member.sequence or 0, member.node
 
 
