@@ -15,6 +15,7 @@ class SplitPage(Page):
     """A page whose panes on the right can be made wider or narrower, with the mouse or keys."""
 
     SIDE: ClassVar[str]  # the selector of everything to the right of the border
+    WIDE_FROM: ClassVar[int]  # cells; in a narrower window there is one column of panes
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,8 +24,8 @@ class SplitPage(Page):
 
     @property
     def columns(self) -> int:
-        """The number of columns of panes; with one there is no border. Subclasses define it."""
-        raise NotImplementedError
+        """The number of columns of panes; with one there is no border."""
+        return 2 if self.size.width >= self.WIDE_FROM else 1
 
     @property
     def usual_side_cells(self) -> int:

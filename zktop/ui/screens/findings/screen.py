@@ -44,7 +44,6 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 from zktop.ui.widgets.table import cut_last
 
-WIDE_FROM_CELLS: Final = 120  # in a narrower screen, the list is above the explanation
 LIST_LINES: Final = 9  # of the list above the explanation
 LIST_CELLS: Final = ((180, 52), (0, 36))  # of the list at the left, by the width of the screen
 COPY_CELLS: Final = 100  # width of the lines that are copied
@@ -70,6 +69,7 @@ class FindingsScreen(SplitPage):
     FIELDS = CASE_FIELDS
     STATES = SEVERITIES
     SIDE = "#case-column"
+    WIDE_FROM = 120  # in a narrower screen, the list is above the explanation
     HELP = (
         "Deadlocks and other findings, worst first. The selected one is explained: what to do, "
         "the diagram, the steps, the evidence.\n\n"
@@ -192,10 +192,6 @@ class FindingsScreen(SplitPage):
         if wanted != self._arranged:
             self._arranged = wanted
             cases.styles.height, cases.styles.width = wanted
-
-    @property
-    def columns(self) -> int:
-        return 2 if self.size.width >= WIDE_FROM_CELLS else 1
 
     @property
     def usual_side_cells(self) -> int:

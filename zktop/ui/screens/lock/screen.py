@@ -44,7 +44,6 @@ TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings are stacked
 DRAWINGS_CELLS: Final = 74  # of the right column
 SIDE_CELLS: Final = 76  # of the drawings to the right of the queue
 FRAME_CELLS: Final = 5  # of the drawings, around the text
-WIDE_FROM_CELLS: Final = 160  # in a narrower window, the drawings are below the queue
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
 MIN_TREE_LINES: Final = 8
@@ -63,6 +62,7 @@ class LockScreen(SplitPage):
     FIELDS = QUEUE_FIELDS
     STATES = QUEUE_STATES
     SIDE = "#lock-aside"
+    WIDE_FROM = 160  # in a narrower window, the drawings are below the queue
     HELP = (
         "One lock: its queue in order, who may enter, what each client watches, and which clients "
         "a release wakes.\n\n"
@@ -255,10 +255,6 @@ class LockScreen(SplitPage):
             # What a short queue leaves free, and at least two fifths.
             set_height(side, max(self._free_lines, self._room * 2 // 5, 1))
         self._show_minute(detail, is_wide=is_wide)
-
-    @property
-    def columns(self) -> int:
-        return 2 if self.size.width >= WIDE_FROM_CELLS else 1
 
     @property
     def usual_side_cells(self) -> int:
