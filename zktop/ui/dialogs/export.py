@@ -63,18 +63,12 @@ class ExportDialog(Dialog[ExportRequest]):
         """Select the first format; typing edits the name."""
         times = [f"{time_s(at)}Z" for at in self._time_range or ()]
         options = [
-            Choosable(form, FORMATS[form][1], (FORMATS[form][2].format(*times),))
-            for form in self._forms
+            Choosable(name, about.format(*times))
+            for _, name, about in map(FORMATS.__getitem__, self._forms)
         ]
         formats = self.query_one(TextList)
         formats.styles.height = len(options)
-        formats.show(
-            [
-                option_line(Choosable(option.title, option.about[0]), NAME_WIDTH)
-                for option in options
-            ],
-            [option.name for option in options],
-        )
+        formats.show([option_line(one, NAME_WIDTH) for one in options], self._forms)
         self.query_one(Input).focus()
 
     def on_text_list_moved(self) -> None:
