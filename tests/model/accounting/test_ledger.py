@@ -4,7 +4,7 @@ import pytest
 from model.accounting.accounts_of import accounts, charged, leaves
 from model.findings.cases import facts as listing
 from model.findings.cases import k, path_of
-from model.make_facts import NOW, own
+from model.make_facts import NOW, own, session
 from model.semaphores import (
     ANN_AT_CURATOR_GATE,
     ANN_CURATOR_LEASE,
@@ -68,6 +68,17 @@ def test_a_client_that_may_have_held_the_lock_has_waited_until_the_previous_look
 def test_several_holders_are_charged_at_most() -> None:
     """Each of two may be the one that keeps D waiting."""
     assert charged(accounts("P sem(2): A C D", LATER)) == {"A": (0, 10), "C": (0, 10)}
+
+
+def test_equal_charges_are_in_the_order_of_the_actors() -> None:
+    """B is charged first, but the id of A's session is smaller: each has cost two seconds."""
+    story = "X x: B A C"
+
+    (lock,) = accounts(story, (1, leaves(story, "x", 0, 1)), (3, [])).locks
+
+    assert [(charge.at_most_ms, actor) for actor, charge in lock.charged] == [
+        (2_000, f"{session(name):#x}") for name in "AB"
+    ]
 
 
 def test_a_holder_that_waits_itself_is_marked() -> None:

@@ -6,7 +6,7 @@ their transactions if these are known, as in an import. The cost depends on the 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from heapq import nlargest
+from heapq import nsmallest
 from typing import Final
 
 from zktop.model.accounting.accounts import (
@@ -266,7 +266,7 @@ class Ledger:
             blocked_ms=blocked_ms,
             seen=sum(self._seen[path] for path in paths),
             missed=sum(self._missed[path] for path in paths),
-            charged=tuple(nlargest(MAX_CHARGED, charges.items(), key=_charged_ms)),
+            charged=tuple(nsmallest(MAX_CHARGED, charges.items(), key=_cost_of_charge)),
             figures=tally.figures(deadlocks),
         )
 
@@ -296,8 +296,9 @@ class Ledger:
             )
 
 
-def _charged_ms(entry: tuple[str, Charge]) -> Millis:
-    return entry[1].at_most_ms
+def _cost_of_charge(entry: tuple[str, Charge]) -> tuple[Millis, str]:
+    actor, charge = entry
+    return -charge.at_most_ms, actor
 
 
 def _cost_of_lock(one: LockAccount) -> tuple[Millis, int, str]:
