@@ -22,6 +22,7 @@ from zktop.app.record_file import FailsafeFile
 from zktop.app.replay import Replay
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Link
+from zktop.model.format import clock
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -225,6 +226,17 @@ def test_hosts_that_are_down_explain_a_loss_only_if_none_is_up(lost_run: LiveRun
 
     assert "the client gave up" in lost("the client gave up", up, down)
     assert "connection refused by zk3:1" in lost("the client gave up", down)
+
+
+def test_a_loss_names_the_last_time_at_which_the_server_was_heard(lost_run: LiveRun) -> None:
+    """The loss itself is noticed later: what happened in between is unknown."""
+    lost_run._source._connection.heard_at = BEGIN - 9_000
+    feed = LiveFeed("zk1", lost_run.access, Plan(), Settings())
+    world = World().after(Link(state="suspended", zxid=1, at=BEGIN))
+    report = Examiner().look(world, BEGIN)
+    says = feed._status_of(report, lost_run).says
+
+    assert says.endswith(f"Everything below is as it was at {clock(BEGIN - 9_000)}.")
 
 
 def test_tls_files_that_are_being_replaced_do_not_end_the_feed(lost_run: LiveRun) -> None:

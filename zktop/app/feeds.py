@@ -170,7 +170,7 @@ class LiveFeed:
                 "lost",
                 f"Connection lost {spoken(lost_s)} ago"
                 f"{f': {why}' if why else ''}. Retrying within {RECONNECT_S:g} s. "
-                f"Everything below is as it was at {clock(report.now)}.",
+                f"Everything below is as it was at {clock(run.known_until(report))}.",
             )
         self._probes = ()
         return Status("live")

@@ -155,6 +155,13 @@ class LiveRun:
         since = link.at if link.gone_since is None else link.gone_since
         return max(0.001, (now_ms() - since) / 1000)
 
+    def known_until(self, report: Report) -> Millis:
+        """Return the time at which a lost connection last brought a message.
+
+        A server that does not answer, or a network that is cut, is noticed seconds later.
+        """
+        return min(report.now, self._source.heard_at or report.now)
+
     # Reports
 
     def reports(self, seconds: float | None = None) -> Iterator[Report]:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import msgspec
 
 from zktop.errors import NoConnectionError
-from zktop.model.facts import Cost, Link, Server, ServerFact, SourceFact
+from zktop.model.facts import Cost, Link, Millis, Server, ServerFact, SourceFact
 from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.login import check_login
 from zktop.zk.connect.preflight import Probe, preflight
@@ -199,6 +199,11 @@ class Source:
     def link(self) -> Link | None:
         """The newest state of the connection."""
         return self._connection.link
+
+    @property
+    def heard_at(self) -> Millis:
+        """When the connection that was lost last brought a message; 0 if none was lost."""
+        return self._connection.heard_at
 
     def cost(self) -> Cost:
         """The load on the ensemble, without its rate."""

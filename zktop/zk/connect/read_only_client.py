@@ -18,10 +18,12 @@ from kazoo.protocol import serialization as kazoo
 from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
 
+from zktop.model.facts import Millis
 from zktop.zk.connect.address import Access, connection_string
 from zktop.zk.connect.kazoo_handler import KazooHandler
 from zktop.zk.connect.login import LoginGuard
 from zktop.zk.read import requests
+from zktop.zk.wall_clock import now_ms
 
 LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
 MAX_LINES = 100  # of the log
@@ -78,6 +80,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             **(access.tls.kazoo_options if access.tls else {}),
         )
         self.bytes_in = 0
+        self.heard_at: Millis = 0  # when the newest message came, often a ping's answer
         self._listener = listener
         self._login = LoginGuard()
         self.add_listener(self._on_state)
@@ -104,6 +107,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         def counted(timeout: float) -> Any:
             header, message, offset = read_header(timeout)
             self.bytes_in += len(message) + 4
+            self.heard_at = now_ms()
             if header.err == ConnectionLoss.code:
                 raise ConnectionDropped("the server has no leader")
             return header, message, offset

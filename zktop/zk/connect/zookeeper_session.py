@@ -52,6 +52,7 @@ class ZooKeeperSession:
         self.on_ready: Callable[[], None] = lambda: None
         self.names: dict[str, str] = {}  # numeric address -> as the user wrote it
         self.link: Link | None = None
+        self.heard_at: Millis = 0  # when the connection that was lost last brought a message
         self.note: str | None = None
         self.ready = False
         self._order = access.hosts.addresses
@@ -132,6 +133,7 @@ class ZooKeeperSession:
             self._begin("read-only" if state == "read-only" else "connected")
         elif state == "suspended":
             self._server = None
+            self.heard_at = self._client.heard_at
             self._report("suspended")
         else:
             self._on_end(state)
