@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 from model.findings.cases import ctx, k, only
-from model.make_facts import NOW, ZK1, connections, figures, kazoo_name, lock, row, session
+from model.make_facts import NOW, ZK1, ZK2, connections, figures, kazoo_name, lock, row, session
 from msgspec.structs import replace
 from output.stories import facts
 
@@ -253,12 +253,15 @@ def examined(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-def test_a_look_with_large_new_tables_leaves_locks_to_the_next_one(examined: list[str]) -> None:
+@pytest.mark.parametrize("server", [ZK1, ZK2], ids=["read again", "of another server"])
+def test_a_look_with_large_new_tables_leaves_locks_to_the_next_one(
+    server: Text, examined: list[str]
+) -> None:
     """Reading many thousands of connections takes as long as examining 150 locks."""
     rows = [row(f"client-{number}") for number in range(MAX_PER_LOOK * ROWS_PER_WORK)]
     world, examiner = World().after(connections(ZK1, *rows)), Examiner()
     examiner.look(world, LATER, thorough=False)
-    newer = connections(ZK1, *rows, at=LATER)
+    newer = connections(server, *rows, at=LATER)
     world = world.after(*lock("/orders", "alice", "bob"), newer)
 
     examiner.look(world, LATER, thorough=False)
