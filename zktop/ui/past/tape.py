@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice, takewhile
 from operator import itemgetter
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -23,7 +23,15 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.world import World
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.archive import STEP_MS, Archive, Block, Packer, StoredFrame, UnpackedReport
+from zktop.ui.past.archive import (
+    STEP_MS,
+    Archive,
+    Block,
+    PackedStep,
+    Packer,
+    StoredFrame,
+    UnpackedReport,
+)
 from zktop.ui.past.memory_limits import TapeLimits, new_bytes
 from zktop.ui.past.tracks import Tracks
 
@@ -48,22 +56,6 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
         name, begin = self.deadlock.id, self.first_seen_at
         ends = (ended for ended in report.over if ended.deadlock.id == name and ended.at >= begin)
         return next(ends, None)
-
-
-class PastMoment(Protocol):
-    """A stored frame, or a step of the archive."""
-
-    @property
-    def at(self) -> Millis:
-        """When it begins to be shown."""
-
-    @property
-    def has_change(self) -> bool:
-        """True if something happened to a lock, an alarm began, or a lock became (un)readable."""
-
-    @property
-    def alarms(self) -> tuple[str, ...]:
-        """Ids of deadlocks and critical findings that began."""
 
 
 class Tape:
@@ -180,11 +172,11 @@ class Tape:
         """Return when the first deadlock or critical finding after this moment began."""
         return next((later.at for later in self._after(moment) if later.alarms), None)
 
-    def _after(self, moment: Millis) -> Iterator[PastMoment]:
+    def _after(self, moment: Millis) -> Iterator[StoredFrame | PackedStep]:
         yield from self.archive.after(moment)
         yield from self.stored(self.index_at(moment) + 1)
 
-    def _before(self, moment: Millis) -> Iterator[PastMoment]:
+    def _before(self, moment: Millis) -> Iterator[StoredFrame | PackedStep]:
         for index in range(self.index_at(moment - 1), -1, -1):
             yield self._stored[index]
         yield from self.archive.before(moment)
