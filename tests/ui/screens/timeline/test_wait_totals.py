@@ -1,8 +1,10 @@
 """The total of the waits in view on the timeline."""
 
 import pytest
+from model.findings.cases import PATH, facts, k
+from model.make_facts import NOW, own
 from ui.example_past import BEGIN, past
-from ui.fake_feed import app_of, settled
+from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
@@ -37,6 +39,20 @@ def test_adds_up_what_all_have_waited(begin: int, columns: int, expected: int) -
     window = TimeWindow(begin, 1_000, columns, END)
 
     assert blocked_ms(tape(), X, window) == expected
+
+
+def test_a_time_without_a_connection_does_not_count() -> None:
+    """Whoever waited then may have got the lock and released it meanwhile."""
+    known = Tape()
+    for frame in frames(
+        (NOW, [own(), *facts(k("ann", 1), k("bob", 2))]),
+        (NOW + 4_000, [own(state="suspended", at=NOW + 4_000)]),
+        (NOW + 9_000, [own(at=NOW + 9_000)]),
+        (NOW + 12_000, []),
+    ):
+        known.add(frame)
+
+    assert blocked_ms(known, Text(PATH), TimeWindow(NOW, 1_000, 12, NOW + 12_000)) == 7_000
 
 
 def said(*, at: int) -> str:

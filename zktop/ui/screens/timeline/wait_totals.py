@@ -56,10 +56,20 @@ def _has_standbys(report: Report, path: Text) -> bool:
 
 
 def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
-    """Add up the waits of all waiters for a lock within the window."""
+    """Add up the waits of all waiters for a lock within the window, as far as they were seen."""
     end = min(window.end, window.newest)
     states = [*tape.tracks.lock_states(path, window.begin, end), LockState(end)]
-    return sum((one.queue or 0) * max(0, after.at - one.at) for one, after in pairwise(states))
+    return sum(
+        one.queue * _seen_ms(tape, one.at, after.at)
+        for one, after in pairwise(states)
+        if one.queue
+    )
+
+
+def _seen_ms(tape: Tape, begin: Millis, end: Millis) -> Millis:
+    """The length of a time without the parts of it of which nothing is known."""
+    unseen = (min(end, until) - max(begin, since) for since, until in tape.tracks.unseen)
+    return max(0, end - begin - sum(length for length in unseen if length > 0))
 
 
 def _ongoing_waits(
