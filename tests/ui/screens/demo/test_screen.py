@@ -132,6 +132,20 @@ async def test_the_footer_says_what_the_keys_do_here(
         assert (await settled(pilot))[-1].startswith(says)
 
 
+@pytest.mark.parametrize(
+    ("progress", "says"),
+    [
+        (PLAYING, "space pause  ] step  E end"),
+        (SceneProgress(AB_BA, "/zktop-demo/ab-ba"), "space play  ] step  E end"),
+    ],
+)
+async def test_the_frame_of_the_picture_says_what_space_does(
+    progress: SceneProgress, says: str
+) -> None:
+    """It pauses a scene that plays."""
+    assert says in await shown(FakeContenders(progress=progress))
+
+
 @pytest.mark.parametrize("keys", [["G", "space"], ["G", "right_square_bracket"], ["E"]])
 async def test_keys_of_a_scene_say_that_none_is_loaded(keys: list[str]) -> None:
     """The last line of the list is a recipe; there is nothing to play, nor to end."""

@@ -221,11 +221,12 @@ class DemoScreen(Page):
             *after_scene(port.lessons, {scene.name: scene for scene in port.scenes}, progress),
         ]  # fmt: skip
         lines += [NOTHING, *below] if below else []
+        play = "pause" if progress.phase == "playing" else "play"
         pane.frame(
             FrameWords(
                 progress.scene.title,
                 PHASES[progress.phase].format(pane.key_of("scene_stop")),
-                "{scene_play} play  {scene_step} step  {scene_stop} end",
+                f"{{scene_play}} {play}  {{scene_step}} step  {{scene_stop}} end",
                 is_alarm=progress.phase == "failed",
             )
         )
