@@ -31,26 +31,6 @@ _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _ANSI = re.compile(
     r"ansi_(?:default|(?:bright_)?(?:black|red|green|yellow|blue|magenta|cyan|white))"
 )
-_NAMED_COLOURS = (
-    "primary",
-    "secondary",
-    "accent",
-    "foreground",
-    "background",
-    "surface",
-    "panel",
-    "success",
-    "warning",
-    "error",
-    "line",
-)
-_SHADES = ("-lighten-1", "-lighten-2", "-lighten-3", "-darken-1", "-darken-2", "-darken-3")
-_VARIABLES = frozenset(
-    name + shade
-    for name in _NAMED_COLOURS
-    for shade in ("", *_SHADES)
-    if not (shade and name == "line")  # Textual has no shades of `line`
-)
 
 
 class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +58,17 @@ class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
         """The colours set in the file."""
         named = ((key, getattr(self, key)) for key in _NAMED_COLOURS)
         return {key: value for key, value in named if value is not None}
+
+
+_OTHER_KEYS = ("name", "about", "dark", "ansi", "inks")
+_NAMED_COLOURS = tuple(key for key in ThemeFile.__struct_fields__ if key not in _OTHER_KEYS)
+_SHADES = ("-lighten-1", "-lighten-2", "-lighten-3", "-darken-1", "-darken-2", "-darken-3")
+_VARIABLES = frozenset(
+    name + shade
+    for name in _NAMED_COLOURS
+    for shade in ("", *_SHADES)
+    if not (shade and name == "line")  # Textual has no shades of `line`
+)
 
 
 class ThemeFiles(NamedTuple):
