@@ -1,6 +1,6 @@
 """Base class of the numbered screens, and their entries in the list of screens."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,7 +9,7 @@ from textual.containers import Vertical
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.ui.filters import FilterCount
+from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.view_state import Selection, TimeRange, ViewState
@@ -82,8 +82,11 @@ class Page(Vertical):
     def filter_opened(self) -> None:
         """Called before the user types a filter; for subclasses that can prepare for it."""
 
-    def search(self, steps: Iterator[None], table: Panel, title: str) -> Iterator[None]:
-        """Run the steps that prepare a large table's filter, with "searching ..." in its title."""
+    def search(
+        self, find: Callable[[Filter], Iterator[None]], table: Panel, title: str
+    ) -> Iterator[None]:
+        """Search the rows of a large table in steps, with "searching ..." in its title."""
+        steps = find(self.view_state.filter if self.view_state is not None else NO_FILTER)
         if next(steps, self) is self:
             return
         self.passed = None

@@ -1,6 +1,7 @@
 """Screen 1: all locks, worst first; around them alerts, root blockers, events and health."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar, Final
 
 from textual.actions import SkipAction
@@ -10,7 +11,7 @@ from textual.containers import Container, Vertical
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.filters import NO_FILTER, FilterCount
+from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
@@ -129,7 +130,8 @@ class LocksScreen(SplitPage):
         self._minute = MinutePane(id="minute")
         self.table = LockTable()
         self.table.newest = self._rows.rows
-        self._sorter = RowSorter(self.table, self._order, self._prepare)
+        search = partial(self.search, self._rows.search, self.table, "Locks")
+        self._sorter = RowSorter(self.table, self._order, search)
         self._panes = Throttle(self, self._draw_panes, READABLE_S)
         self._news = Throttle(self, self._draw_events, EVENTS_S)
         self._drawn_for: object = None  # what the user chose, and the size
@@ -189,11 +191,6 @@ class LocksScreen(SplitPage):
 
     def filter_opened(self) -> None:
         call_in_steps(self, self._rows.prepare())
-
-    def _prepare(self) -> Iterator[None]:
-        """Find the rows that match the filter."""
-        wanted = self.view_state.filter if self.view_state is not None else NO_FILTER
-        return self.search(self._rows.search(wanted), self.table, "Locks")
 
     def _order(self) -> None:
         """Sort the rows, grouped or filtered."""

@@ -1,6 +1,6 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from math import inf
 from typing import ClassVar, Final
@@ -14,7 +14,7 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.ui.filters import NO_FILTER, FilterCount
+from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contacts_and_packet_rates import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
@@ -97,7 +97,8 @@ class SessionsScreen(Page):
         self._shown: Report | None = None
         self._table = SessionTable()
         self._table.newest = self._sessions.rows
-        self._sorter = RowSorter(self._table, self._order, self._prepare, aging_s=inf)
+        search = partial(self.search, self._sessions.search, self._table, "Sessions")
+        self._sorter = RowSorter(self._table, self._order, search, aging_s=inf)
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
         self._detail_for: object = None  # the values that the detail shows
@@ -145,11 +146,6 @@ class SessionsScreen(Page):
 
     def filter_opened(self) -> None:
         call_in_steps(self, self._sessions.prepare())
-
-    def _prepare(self) -> Iterator[None]:
-        """Find the rows that match the filter."""
-        wanted = self.view_state.filter if self.view_state is not None else NO_FILTER
-        return self.search(self._sessions.search(wanted), self._table, "Sessions")
 
     def _order(self) -> None:
         """Sort the rows, grouped or filtered."""
