@@ -7,7 +7,7 @@ from typing import IO
 import click
 
 from zktop.app.import_files import ImportPlan, import_files
-from zktop.cli.common.options import import_options, window_options
+from zktop.cli.common.options import REDACT, import_options, window_options
 from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
@@ -42,12 +42,7 @@ Examples:
 @click.option(
     "--chroot", default="", metavar="PATH", help="Import only the znodes below this path."
 )
-@click.option(
-    "--redact/--no-redact",
-    default=True,
-    show_default=True,
-    help="Of znode data over 256 bytes, keep only the owner's name and what lock layouts read.",
-)
+@REDACT
 @import_options
 def command(
     overrides: Overrides,

@@ -13,7 +13,7 @@ from zktop.app.flight_recorder.retention import RingLimits
 from zktop.app.flight_recorder.ring_folder import RingFolder, open_ring
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, recorder_of
-from zktop.cli.common.options import DURATION, SIZE, connection_options
+from zktop.cli.common.options import DURATION, REDACT, SIZE, connection_options
 from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes
 from zktop.config.join_sources import effective_config
@@ -66,12 +66,7 @@ Examples:
     help="With --dir: limit for all files together; default: 2G.",
 )
 @click.option("--duration", type=DURATION, metavar="TIME", help="Stop after this time: 60, 5m.")
-@click.option(
-    "--redact/--no-redact",
-    default=True,
-    show_default=True,
-    help="Of znode data over 256 bytes, keep only the owner's name and what lock layouts read.",
-)
+@REDACT
 @connection_options
 def command(
     *,

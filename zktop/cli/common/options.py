@@ -357,6 +357,12 @@ FROM = click.option(
     type=FILE_PATH,
     help="Read a recording, or the folder of `record --dir`, instead of an ensemble.",
 )
+REDACT = click.option(
+    "--redact/--no-redact",
+    default=True,
+    show_default=True,
+    help="Of znode data over 256 bytes, keep only the owner's name and what lock layouts read.",
+)
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
