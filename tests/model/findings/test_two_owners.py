@@ -105,12 +105,26 @@ def test_s2_is_quiet_about_a_node_without_a_session() -> None:
 def test_s2_names_a_watch_of_one_owner_on_the_other() -> None:
     """A cache watches all nodes; a waiter with other name patterns, the one before it."""
     cache = k("cache", 2)
-    table = watching({"cache": [GO, cache]})
+    table = watching({"cache": [GO, cache], "gopher": []})
     finding = only("S2", ctx(GO, cache, k("eve", 3), tables=[table]))
 
+    assert finding.confidence == "C3"
     assert [(one.supports, one.text) for one in finding.evidence][-1] == (
         False,
         f"cache watches {short(GO.name)}: it waits for it, or is a cache",
+    )
+
+
+def test_s2_is_not_confirmed_if_one_owner_watches_only_the_other() -> None:
+    """A client with a sorter or name patterns of its own waits like that; a cache does not."""
+    snake, waiter = k("snake", 2), curator("waiter", 3)
+    table = watching({"waiter": [snake], "snake": []})
+    finding = only("S2", ctx(snake, waiter, tables=[table]))
+
+    assert finding.confidence == "C2"
+    assert [(one.supports, one.text) for one in finding.evidence][-1] == (
+        False,
+        f"waiter watches {short(snake.name)}: it probably waits for it",
     )
 
 

@@ -251,31 +251,32 @@ def _conflict(heads: list[Member]) -> bool:
 def _several_owners(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     owners = several(f"{ctx.name_of(head)} (first for {head.layout})" for head in heads)
     is_seen = all(ctx.ensemble.watched(head.owner) is not None for head in heads)
+    watching = [pair for pair in permutations(heads, 2) if _watches(ctx, *pair)]
+    waiting = [(one, other) for one, other in watching if not _watches(ctx, one, one)]
+    for_and_against: Reason = (None, "no watch table shows whether one of them waits for another")
+    if waiting or watching:
+        one, other = (waiting or watching)[0]
+        purpose = "it probably waits for it" if waiting else "it waits for it, or is a cache"
+        watched = short(other.znode.name)
+        for_and_against = False, f"{ctx.name_of(one)} watches {watched}: {purpose}"
+    elif is_seen:
+        for_and_against = True, "no watch shows that one of them waits for another"
     return RuleMatch(
         about=ctx.about(*heads),
         sentence=f"{ctx.name} may have several owners: {owners}.",
-        confidence="C3" if is_seen else "C2",
+        confidence="C3" if is_seen and not waiting else "C2",
         evidence=(
             (True, "each of them is first by the rule of its own library"),
             (None, "the clients are not configured to see each other's nodes"),
-            _watch_between(ctx, heads)
-            or (
-                (True, "no watch shows that one of them waits for another")
-                if is_seen
-                else (None, "no watch table shows whether one of them waits for another")
-            ),
+            for_and_against,
         ),
         advice="Use one library for each lock, or configure the name patterns of both.",
     )
 
 
-def _watch_between(ctx: LockContext, heads: list[Member]) -> Reason | None:
-    """Evidence that one owner watches the node of another, so it may wait for it; else None."""
-    for one, other in permutations(heads, 2):
-        if ctx.path_of(other.node) in (ctx.ensemble.watched(one.owner) or ()):
-            node = short(other.znode.name)
-            return False, f"{ctx.name_of(one)} watches {node}: it waits for it, or is a cache"
-    return None
+def _watches(ctx: LockContext, one: Member, other: Member) -> bool:
+    """Whether the owner of a node watches a node; caches watch all nodes, also their own."""
+    return ctx.path_of(other.node) in (ctx.ensemble.watched(one.owner) or ())
 
 
 @Rule(
