@@ -5,7 +5,7 @@ the rest: whether an actor acted while it waited, when it last sent a request, a
 watches what it waits for.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -27,8 +27,11 @@ from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
 from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import StuckCore, WaitGraph
-from zktop.model.waits.wait_queue import WaitRequest, lock_path
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
+
+PlacesOfActor = Sequence[tuple[WaitQueue, WaitRequest]]
+PlacesOfActors = Mapping[str, PlacesOfActor]
 
 ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts that cast doubt on a wait
 
@@ -56,11 +59,12 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
 
     def judge(self, stuck: StuckCore) -> Judgement | None:
         """Judge one core; locks are named by their paths."""
-        judgement = judge(stuck, self._evidence(stuck.core), self._names(stuck.core))
+        places = {actor: self.graph.places(actor) for actor in sorted(stuck.core.actors)}
+        judgement = judge(stuck, self._evidence(stuck.core, places), self._names(places))
         return replace(judgement, deadlock=_with_paths(judgement.deadlock)) if judgement else None
 
-    def _evidence(self, core: Core) -> ActorEvidence:
-        sessions = {actor: session_of(actor) for actor in core.actors}
+    def _evidence(self, core: Core, places: PlacesOfActors) -> ActorEvidence:
+        sessions = {actor: session_of(actor) for actor in places}
         waits = list(self._ring_waits(core))
         past = {wait.name: self.histories.of(wait.lock.path, self.now_ms) for wait in waits}
         verdicts = {
@@ -89,12 +93,11 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             astray=frozenset(place for place, verdict in verdicts.items() if verdict in ASTRAY),
             usual_hold_ms={name: hold.p99_ms for name, hold in usual.items() if hold is not None},
             patience_ms={actor: ms for actor, ms in patience.items() if ms is not None},
-            cut_off=frozenset(filter(self._is_cut_off, sessions)),
+            cut_off=frozenset(actor for actor in places if self._is_cut_off(places[actor])),
         )
 
-    def _is_cut_off(self, actor: str) -> bool:
+    def _is_cut_off(self, places: PlacesOfActor) -> bool:
         """Whether all sessions of an actor exist without a connection."""
-        places = self.graph.places(actor)
         locks = ((self._lock(queue.lock), request.node) for queue, request in places)
         members = (lock.member(node) if lock else None for lock, node in locks)
         return all(
@@ -114,17 +117,11 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     def _lock(self, name: str) -> Lock | None:
         return self.locks.get(Text(lock_path(name)))
 
-    def _names(self, core: Core) -> DisplayNames:
+    def _names(self, places: PlacesOfActors) -> DisplayNames:
         """The names of the actors of a core, unique for sessions, and the paths of its locks."""
-        actors = {actor: session_of(actor) for actor in sorted(core.actors)}
-        places = {actor: self.graph.places(actor) for actor in actors}
-        labels = {
-            actor: label
-            for actor in actors
-            for queue, request in places[actor]
-            if (lock := self._lock(queue.lock)) is not None
-            if (member := lock.member(request.node)) and (label := member.label)
-        }
+        actors = {actor: session_of(actor) for actor in places}
+        found = {actor: self._label(places[actor]) for actor in actors}
+        labels = {actor: label for actor, label in found.items() if label}
         owners = {
             actor: self.client_names(session, labels.get(actor)) if session else labels.get(actor)
             for actor, session in actors.items()
@@ -139,6 +136,12 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             labels=labels,
             presences={actor: presence for actor, presence in presences.items() if presence},
         )
+
+    def _label(self, places: PlacesOfActor) -> Text | None:
+        """The label of the last place that has one; an actor may have hundreds of places."""
+        locks = ((self._lock(queue.lock), request.node) for queue, request in reversed(places))
+        members = (lock.member(node) for lock, node in locks if lock is not None)
+        return next((label for one in members if one and (label := one.label)), None)
 
 
 def _facts_of_sessions(
