@@ -137,8 +137,9 @@ class ConcurrencyDetector:
         for actor in (actor for one in self._seen - before for actor in one.actors):
             if self.is_concurrent(actor):
                 continue
-            waits = waiting_places(graph, actor)
-            holds = (r for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt)
+            places = graph.places(actor)
+            waits = waiting_requests(graph, places)
+            holds = (r for q, r in places if graph.holds(q, r) and not r.exempt)
             taken = sorted(request.czxid for request in holds)
             takes = any(_is_any_between(taken, r.czxid, self._seen_at(q)) for q, r in waits)
             if takes or self._are_together(waits):
