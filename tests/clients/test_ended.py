@@ -33,7 +33,7 @@ def close(bob: ClientProcess, _root: str) -> None:
 
 ENDS = {
     "bob gave up waiting for {root}/orders": give_up,
-    "the session of bob expired: it was killed or cut off": kill,
+    "the session of bob expired: it was killed, paused or cut off": kill,
     "bob gave up or closed its session": close,
 }
 

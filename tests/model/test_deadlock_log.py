@@ -75,7 +75,7 @@ def test_a_session_without_a_connection_that_leaves_has_expired() -> None:
     left = ENDS["bob gave up or closed its session"]
     *_, after = looked((*RING, *ALL), alone, left)
 
-    assert after.over[0].how == "the session of bob expired: it was killed or cut off"
+    assert after.over[0].how == "the session of bob expired: it was killed, paused or cut off"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_session_without_a_connection_that_leaves_has_expired() -> None:
         ("deleted", "bob gave up waiting for /x"),
         ("closed", "bob closed its session"),
         ("ended", "an administrator ended the session of bob"),
-        ("expired", "the session of bob expired: it was killed or cut off"),
+        ("expired", "the session of bob expired: it was killed, paused or cut off"),
     ],
 )
 def test_a_transaction_log_says_how_a_session_ended(removal: str, how: str) -> None:
@@ -265,7 +265,7 @@ def test_a_node_that_left_unseen_does_not_hide_how_the_first_one_left(
     *_, after = looked((own(), *RING, *ALL), (seen,), (lost,), (back, unseen), every_ms=500)
 
     assert [one.is_unseen for one in after.view(other[0]).history.former_members] == [True]
-    assert after.over[0].how == "the session of bob expired: it was killed or cut off"
+    assert after.over[0].how == "the session of bob expired: it was killed, paused or cut off"
 
 
 def test_a_node_that_is_seen_to_leave_does_not_show_how_the_first_one_left() -> None:
@@ -288,7 +288,7 @@ def test_a_session_whose_last_node_shows_that_it_expired_has_expired() -> None:
     first, last = gone("/x", BOB_X, 900), gone("/y", BOB_Y, 901, how="expired")
     *_, after = looked((*RING, *ALL), (first,), (last,), every_ms=50)
 
-    assert after.over[0].how == "the session of bob expired: it was killed or cut off"
+    assert after.over[0].how == "the session of bob expired: it was killed, paused or cut off"
 
 
 def test_the_event_of_its_end_says_how() -> None:

@@ -174,7 +174,7 @@ def _how_left(departure: _Departure) -> str:
     if departure.first.is_unseen:
         return f"{step.name} left unseen: the deadlock may have ended earlier"
     if any(former.ending == "expired" for former, _ in gone):
-        return f"the session of {step.name} expired: it was killed or cut off"
+        return f"the session of {step.name} expired: it was killed, paused or cut off"
     if len(gone) == len(_places(step)) > 1 and recorded <= {None, "closed"}:
         doubt = "gave up or " if None in recorded else ""
         return f"{step.name} {doubt}closed its session"
