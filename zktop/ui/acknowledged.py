@@ -67,12 +67,12 @@ def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight
 
 def _weighed(report: Report, wanted: frozenset[str]) -> Iterator[tuple[str, AlertWeight]]:
     """Yield the weights; a deadlock is weighed instead of the finding with its id."""
-    dead = {one.id for one in report.deadlocks}
+    deadlock_ids = {deadlock.id for deadlock in report.deadlocks}
     for deadlock in report.deadlocks:
         if deadlock.id in wanted:
             yield deadlock.id, _weight_of_deadlock(deadlock)
     for finding in report.findings:
-        if finding.id in wanted and finding.id not in dead:
+        if finding.id in wanted and finding.id not in deadlock_ids:
             yield finding.id, _weight(finding, report)
 
 
@@ -101,7 +101,7 @@ class Acknowledged(msgspec.Struct, frozen=True):
             for name in self.weights
             if name not in known
         }
-        worse = {name for name, one in known.items() if one.exceeds(self.weights[name])}
+        worse = {name for name, weight in known.items() if weight.exceeds(self.weights[name])}
         ended = {name for name, since in gone.items() if report.now - since >= ENDED_MS}
         return Acknowledged(self.without(worse | ended).weights, gone)
 
@@ -111,7 +111,7 @@ class Acknowledged(msgspec.Struct, frozen=True):
             return frozenset()
         weights = _weights(report, frozenset(self.weights))
         return frozenset(
-            name for name, one in weights.items() if not one.exceeds(self.weights[name])
+            name for name, weight in weights.items() if not weight.exceeds(self.weights[name])
         )
 
 

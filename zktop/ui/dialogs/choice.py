@@ -62,7 +62,7 @@ class ChoiceDialog(Dialog[str]):
         self.dismiss(self.chosen)
 
     def on_text_list_moved(self) -> None:
-        option = next((one for one in self._options if one.name == self.chosen), None)
+        option = next((option for option in self._options if option.name == self.chosen), None)
         view = self.query_one("#about", TextView)
         lines = self._about(option)
         view.styles.height = max(1, len(lines)) + 1
@@ -80,14 +80,14 @@ class ChoiceDialog(Dialog[str]):
             for option in self._options
             if wanted.passes({"": f"{option.name} {option.title}"})
         ]
-        kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
-        lines = [self.line_of(one) for one in kept]
+        kept.sort(key=lambda option: (option.name != text, not option.name.startswith(text)))
+        lines = [self.line_of(option) for option in kept]
         view = self.query_one("#options", TextList)
         view.styles.height = max(1, min(self._list_lines, len(lines)))
         if text and kept and text != self._typed:
             view.target = kept[0].name  # while typing, select the best match
         self._typed = text
-        view.show(lines, [one.name for one in kept])
+        view.show(lines, [option.name for option in kept])
         self.on_text_list_moved()
 
     def line_of(self, option: Choosable) -> Line:
@@ -127,21 +127,21 @@ class ThemeDialog(ChoiceDialog):
 
     def __init__(self, themes: ThemeList, current: Theme) -> None:
         designs = list(themes.designs)
-        if current.name not in [one.theme.name for one in designs]:
+        if current.name not in [design.theme.name for design in designs]:
             designs.insert(0, NamedTheme(current, "the theme in use"))
         options = [
             Choosable(
-                one.theme.name,
-                one.about,
+                design.theme.name,
+                design.about,
                 (
-                    f"{one.about[:1].upper()}{one.about[1:]}.",
+                    f"{design.about[:1].upper()}{design.about[1:]}.",
                     "To keep it, set ui.theme in the config.",
                 ),
             )
-            for one in designs
+            for design in designs
         ]
         super().__init__("Theme", options, current.name)
-        self._themes = {one.theme.name: one.theme for one in designs}
+        self._themes = {design.theme.name: design.theme for design in designs}
         self._current = current.name
 
     def on_text_list_moved(self) -> None:

@@ -95,9 +95,9 @@ def _useful_keys(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
     names = {key.id: key_label(key.names[0]) for key in keys if key.names}
     cells = min(KEY_COLUMN_CELLS, width // 2)
     pieces = [
-        fitted(line(" ", *_padded(Run(names[one], "key"), SHORT_KEY_WIDTH), does), cells)
-        for one, does in page.HELP_KEYS.items()
-        if one in names
+        fitted(line(" ", *_padded(Run(names[action], "key"), SHORT_KEY_WIDTH), does), cells)
+        for action, does in page.HELP_KEYS.items()
+        if action in names
     ]
     half = -(-len(pieces) // 2)
     right: list[Line] = [*pieces[half:], NOTHING][:half]
@@ -117,18 +117,18 @@ def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterabl
 
 def _paragraphs(page: Page, keys: Sequence[Action], width: int) -> list[HelpEntry]:
     """Wrap each paragraph about the screen, with the user's own keys filled in."""
-    moved = _moved(keys)
+    replaced = _replaced_keys(keys)
 
     def plain(mark: re.Match[str]) -> str:
         code = mark[1] or ""
-        return moved.get(code, code) + (mark[2] or "")
+        return replaced.get(code, code) + (mark[2] or "")
 
     about = (page.HELP or "").strip()
     texts = [_MARKS.sub(plain, text) for text in re.split(r"\n\s*\n", about)]
     return [HelpEntry(wrapped(text, width, indent=" "), text) for text in texts if text]
 
 
-def _moved(keys: Sequence[Action]) -> dict[str, str]:
+def _replaced_keys(keys: Sequence[Action]) -> dict[str, str]:
     """Map each letter that the user has replaced to the first new key of its action.
 
     Other characters are left alone: in texts, `?` and `-` may be signs instead of keys.

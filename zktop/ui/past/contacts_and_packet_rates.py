@@ -119,7 +119,7 @@ def _paired(table: Connections, previous: Connections | None) -> _TablePair:
     """Count the packets between two tables, for all sessions that are in both."""
     now, before = _counted(table), _counted(previous) if previous else {}
     span_ms = max(1, table.at - (previous or table).at)
-    both = [(now[one], before[one]) for one in now.keys() & before.keys()]
+    both = [(now[session], before[session]) for session in now.keys() & before.keys()]
     received = sum(max(0, after[0] - earlier[0]) for after, earlier in both)
     sent = sum(max(0, after[1] - earlier[1]) for after, earlier in both)
     total = (1000 * received / span_ms, 1000 * sent / span_ms) if both else None

@@ -63,25 +63,25 @@ class InkStyles:
 
     def style(self, ink: Ink) -> Style:
         if ink in BLENDS:
-            low, high = (self.style(one).color for one in ("medium", "high"))
+            low, high = (self.style(end).color for end in ("medium", "high"))
             if low and high and low.triplet and high.triplet:
                 return Style(
                     color=Color.from_triplet(blend_rgb(low.triplet, high.triplet, BLENDS[ink]))
                 )
         return self._style(self._variables.get(f"ink-{ink}", INK_STYLES[ink]))
 
-    def _style(self, look: str) -> Style:
+    def _style(self, style: str) -> Style:
         """Parse words like `bold $error on $panel`; ignore unknown colours."""
         attributes: dict[str, bool] = {}
         colours: dict[str, Color] = {}
-        where = "color"
-        for word in look.split():
+        place = "color"
+        for word in style.split():
             if word == "on":
-                where = "bgcolor"
+                place = "bgcolor"
             elif word in ("bold", "dim", "italic", "underline", "reverse"):
                 attributes[word] = True
             elif self._colours and (colour := self._colour(word)) is not None:
-                colours[where] = colour
+                colours[place] = colour
         return Style(
             color=colours.get("color"),
             bgcolor=colours.get("bgcolor"),

@@ -58,9 +58,9 @@ def margin(
     lanes = placed(targets, most, supposed)
     width = LANE * (1 + max((lane.column for lane in lanes), default=-1))
     rows: list[list[Lane]] = [[] for _ in targets]
-    for one in lanes:
-        for row in range(one.first, one.last + 1):
-            rows[row].append(one)
+    for lane in lanes:
+        for row in range(lane.first, lane.last + 1):
+            rows[row].append(lane)
     return [_row(row, touching, width) for row, touching in enumerate(rows)]
 
 
@@ -73,8 +73,8 @@ def placed(
     a chain goes down like a staircase.
     """
     sources: dict[tuple[int, bool], set[int]] = {}
-    for source, those in enumerate(targets):
-        for target in those:
+    for source, line_targets in enumerate(targets):
+        for target in line_targets:
             if target != source:
                 sources.setdefault((target, source in supposed), set()).add(source)
     free_from = [-1] * most  # the first line that a column may touch again
@@ -82,8 +82,11 @@ def placed(
     for target, is_supposed in sorted(sources, key=lambda one: min(one[0], *sources[one])):
         lane = Lane(target, frozenset(sources[target, is_supposed]), is_supposed=is_supposed)
         strokes = [one.column for one in lanes if target in one.sources]
-        free = [n for n in range(most) if free_from[n] <= lane.first]
-        column = next((n for n in free if n > max(strokes, default=-1)), next(iter(free), None))
+        free = [column for column in range(most) if free_from[column] <= lane.first]
+        column = next(
+            (column for column in free if column > max(strokes, default=-1)),
+            next(iter(free), None),
+        )
         if column is not None:
             free_from[column] = lane.last + 1
             lanes.append(lane._replace(column=column))
@@ -92,16 +95,16 @@ def placed(
 
 def _row(row: int, touching: Sequence[Lane], width: int) -> str:
     cells = [" "] * width
-    for one in touching:
-        cells[LANE * one.column + LANE - 1] = _strokes(one)[1]
-    for one in touching:
-        if row in one.sources:
-            _stroke(cells, one, row)
-    for one in touching:
-        if row == one.target:
-            corner = "╯" if row > min(one.sources) else "╮"
-            head = f"◀{_strokes(one)[0]}{corner}"
-            cells[LANE * one.column : LANE * (one.column + 1)] = head
+    for lane in touching:
+        cells[LANE * lane.column + LANE - 1] = _strokes(lane)[1]
+    for lane in touching:
+        if row in lane.sources:
+            _stroke(cells, lane, row)
+    for lane in touching:
+        if row == lane.target:
+            corner = "╯" if row > min(lane.sources) else "╮"
+            head = f"◀{_strokes(lane)[0]}{corner}"
+            cells[LANE * lane.column : LANE * (lane.column + 1)] = head
     return "".join(cells).rstrip()
 
 

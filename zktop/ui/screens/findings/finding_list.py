@@ -67,18 +67,20 @@ def entries(
         ("ACKNOWLEDGED", _acknowledged(report, aside.acknowledged)),
         ("OVER", _over(report, tape)),
     )
-    made: list[FindingEntry] = []
-    for title, found in sections:
+    lines: list[FindingEntry] = []
+    for title, entries_of in sections:
         passed = [
-            one for one in found if one.left_out or _matches(one.words, one.severity, wanted)
+            entry
+            for entry in entries_of
+            if entry.left_out or _matches(entry.words, entry.severity, wanted)
         ]
         if passed:
-            made += [FindingEntry(None, line((f" {title}", "title"))), *passed]
-    if not any(one.case and one.severity for one in made):
-        made = [FindingEntry(None, _no_findings(wanted, report)), *made]
+            lines += [FindingEntry(None, line((f" {title}", "title"))), *passed]
+    if not any(entry.case and entry.severity for entry in lines):
+        lines = [FindingEntry(None, _no_findings(wanted, report)), *lines]
     if hidden:
-        made.append(FindingEntry(None, line((f"  {count(len(hidden), 'note')} hidden", "dim"))))
-    return [*made, FindingEntry(None, line((" OVERVIEW", "title"))), *_overview(report)]
+        lines.append(FindingEntry(None, line((f"  {count(len(hidden), 'note')} hidden", "dim"))))
+    return [*lines, FindingEntry(None, line((" OVERVIEW", "title"))), *_overview(report)]
 
 
 def filter_count(
@@ -88,10 +90,10 @@ def filter_count(
     others = (None, BLOCKING, NO_DATA)
     shown, total = (
         sum(
-            one.left_out + (one.case not in others)
-            for one in entries(report, tape, each, None, aside=aside)
+            entry.left_out + (entry.case not in others)
+            for entry in entries(report, tape, filter_, None, aside=aside)
         )
-        for each in (wanted, NO_FILTER)
+        for filter_ in (wanted, NO_FILTER)
     )
     return FilterCount(shown, total)
 
@@ -123,38 +125,49 @@ def _acknowledged(report: Report, acknowledged: Collection[str]) -> Iterator[Fin
     """Yield the acknowledged deadlocks and findings, dimmed."""
     if not acknowledged:
         return
-    dead = (deadlock.id for deadlock in report.deadlocks)
-    apart = {*dead, *(finding.id for finding in report.findings)}.difference(acknowledged)
-    for one in (
+    deadlocks = (deadlock.id for deadlock in report.deadlocks)
+    apart = {*deadlocks, *(finding.id for finding in report.findings)}.difference(acknowledged)
+    for entry in (
         *_deadlocks(report, apart),
         *_findings(report, None, apart),
         *_potential(report, apart),
     ):
-        yield one._replace(drawn=tuple(run._replace(ink="dim") for run in one.drawn))
+        yield entry._replace(drawn=tuple(run._replace(ink="dim") for run in entry.drawn))
 
 
 def _deadlocks(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]:
-    for dead in worst_first(report):
-        if dead.id in apart:
+    for deadlock in worst_first(report):
+        if deadlock.id in apart:
             continue
-        ink = ink_of_deadlock(dead)
+        ink = ink_of_deadlock(deadlock)
         drawn = line(
-            (f"  {deadlock_name(dead):<4}", ink),
-            (_for(dead.since_ms, report.now), "dim"),
-            (f"{len(dead.actors) + dead.behind} stuck  ", "strong"),
-            several(path.rpartition("/")[2] for path in dead.locks),
+            (f"  {deadlock_name(deadlock):<4}", ink),
+            (_for(deadlock.since_ms, report.now), "dim"),
+            (f"{len(deadlock.actors) + deadlock.behind} stuck  ", "strong"),
+            several(path.rpartition("/")[2] for path in deadlock.locks),
         )
-        yield FindingEntry(dead.id, drawn, _words(dead), "critical")
+        yield FindingEntry(deadlock.id, drawn, _words(deadlock), "critical")
 
 
 def worst_first(report: Report) -> list[Deadlock]:
     """Return the deadlocks, sorted by confidence, then by age."""
-    return sorted(report.deadlocks, key=lambda one: (one.confidence, -one.number), reverse=True)
+    return sorted(
+        report.deadlocks,
+        key=lambda deadlock: (deadlock.confidence, -deadlock.number),
+        reverse=True,
+    )
 
 
-def _words(dead: Deadlock) -> str:
+def _words(deadlock: Deadlock) -> str:
     return " ".join(
-        (deadlock_name(dead), dead.rule, "deadlock", dead.kind, dead.sentence, *dead.locks)
+        (
+            deadlock_name(deadlock),
+            deadlock.rule,
+            "deadlock",
+            deadlock.kind,
+            deadlock.sentence,
+            *deadlock.locks,
+        )
     )
 
 
@@ -167,21 +180,23 @@ def _findings(
 ) -> Iterator[FindingEntry]:
     """Yield the worst findings that match the filter, and the chosen one."""
     others = {*apart, *(deadlock.id for deadlock in report.deadlocks), *potential_of(report)}
-    found = [
+    findings = [
         finding
         for finding in report.findings
         if finding.id not in others
         and finding.cause is None
         and (not wanted or _matches(_words_of(finding), finding.severity, wanted))
     ]
-    listed = found if opened is None else list(group_alike(found, kind_of, opened))
+    listed = findings if opened is None else list(group_alike(findings, kind_of, opened))
     shown = listed[:MAX_FINDINGS]
     shown += [
-        one for one in listed[MAX_FINDINGS:] if isinstance(one, Finding) and one.id == chosen
+        item for item in listed[MAX_FINDINGS:] if isinstance(item, Finding) and item.id == chosen
     ]
-    for one in shown:
+    for item in shown:
         yield (
-            _batch(one, report.now) if isinstance(one, FindingGroup) else _finding(one, report.now)
+            _batch(item, report.now)
+            if isinstance(item, FindingGroup)
+            else _finding(item, report.now)
         )
     left_out = len(listed) - len(shown)
     if left_out:
@@ -248,10 +263,10 @@ def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
     alive = {deadlock.id for deadlock in report.deadlocks}
     for name, case in reversed(tape.deadlocks.items()):
         if name not in alive and is_over(case, report.now):
-            dead = case.deadlock
-            names = several(path.rpartition("/")[2] for path in dead.locks)
-            until = f"  {deadlock_name(dead):<4}until {clock(case.over_at or 0)}  "
-            yield FindingEntry(name, line((until, "dim"), (names, "dim")), _words(dead), "")
+            deadlock = case.deadlock
+            names = several(path.rpartition("/")[2] for path in deadlock.locks)
+            until = f"  {deadlock_name(deadlock):<4}until {clock(case.over_at or 0)}  "
+            yield FindingEntry(name, line((until, "dim"), (names, "dim")), _words(deadlock), "")
 
 
 def is_over(case: DeadlockRecord, now: Millis) -> bool:

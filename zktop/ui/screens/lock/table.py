@@ -53,7 +53,9 @@ def gutter(row: QueueRow, blocking: Collection[int]) -> Run:
     if row.is_group or row.member is None or row.member.mode != "read":
         return Run("│", "dim")
     before, after = (_reads(row, place) for place in (row.place - 1, row.place + 1))
-    return Run({(False, True): "┌", (True, False): "└"}.get((before, after), "│"), "dim")
+    if before == after:
+        return Run("│", "dim")
+    return Run("└" if before else "┌", "dim")
 
 
 def _reads(row: QueueRow, place: int) -> bool:
@@ -97,17 +99,17 @@ def identity(row: QueueRow) -> Line:
     return client_line(row.contender)
 
 
-def client_line(one: Contender) -> Line:
+def client_line(client: Contender) -> Line:
     """Return the unique name of a contender."""
-    if one.session is None and not one.owner:
-        return line((one.name, "warning" if one.is_ownerless else "unknown"))
-    ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
-    return line((one.name, ink), (" (demo)", "ours") if one.ours else "")
+    if client.session is None and not client.owner:
+        return line((client.name, "warning" if client.is_ownerless else "unknown"))
+    ink: Ink = "ours" if client.ours else "plain" if client.owner else "dim"
+    return line((client.name, ink), (" (demo)", "ours") if client.ours else "")
 
 
 def _classes(row: QueueRow) -> Line:
     naming = row.detail.report.owner_name
-    labels = (naming(one.owner, one.label) for one in islice(row.members, MAX_NAMED))
+    labels = (naming(member.owner, member.label) for member in islice(row.members, MAX_NAMED))
     named = [label for label in labels if label]
     classes = Counter(map(fold_name, named)).most_common(2)
     text = " ".join(f"{name} {number}" for name, number in classes)
@@ -158,8 +160,8 @@ def age_of(row: QueueRow) -> Line:
     if row.is_group:
         started = row.member.ctime if row.member else None
         return UNKNOWN if started is None else line(f"{elapsed(now - started)}")
-    one = row.contender
-    text = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
+    client = row.contender
+    text = age(client.since, client.since_is, now, is_ascii=detail.is_ascii)
     return UNKNOWN if text == "?" else line(text)
 
 
@@ -167,17 +169,17 @@ def blocked_by(row: QueueRow) -> Line:
     """BLOCKED BY: the positions of the holders and of the requests ahead, or their number."""
     if row.is_group and any(member.mode != "read" for member in row.members):
         return ()  # each of them waits for another one
-    one, queue = row.contender, row.detail.queue
-    if one.stranded:
+    client, queue = row.contender, row.detail.queue
+    if client.stranded:
         return STRANDED
-    if not one.blocked_by:
+    if not client.blocked_by:
         return DASH
-    places = queue.places_of(one.blocked_by)
+    places = queue.places_of(client.blocked_by)
     holding = position_ranges(place for place in places if place < queue.holder_count)
     queued = [place for place in places if place >= queue.holder_count]
-    foreign = [child.node for child in queue.lock.obstacles if child.node in one.blocked_by]
-    outside = len(one.blocked_by) - len(places) - len(foreign)
-    unnamed = one.ahead - len(one.blocked_by)
+    foreign = [child.node for child in queue.lock.obstacles if child.node in client.blocked_by]
+    outside = len(client.blocked_by) - len(places) - len(foreign)
+    unnamed = client.ahead - len(client.blocked_by)
     ahead = (
         f"{with_spaces(len(queued) + unnamed)} requests" if unnamed else position_ranges(queued)
     )
@@ -194,14 +196,14 @@ def watches(row: QueueRow) -> Line:
         return ()
     if row.watches_children:
         return REPORTED_CHILDREN
-    one = row.contender
+    client = row.contender
     if may_watch_children(row):
         return CHILDREN
-    if one.verdict in SIMPLE:
-        return SIMPLE[one.verdict]
-    expected = {watched.path for watched in one.expected}
-    actual = one.actual or ()
-    if one.verdict == "confirmed":
+    if client.verdict in SIMPLE:
+        return SIMPLE[client.verdict]
+    expected = {watched.path for watched in client.expected}
+    actual = client.actual or ()
+    if client.verdict == "confirmed":
         met = next((path for path in actual if path in expected), None)
         return line(("→ ", "good"), target(row, met) if met else "?")
     astray = next((path for path in actual if path not in expected), None)
@@ -221,8 +223,8 @@ def state(row: QueueRow) -> Line:
     """STATE: holds or waits, in or behind a deadlock, and the worst finding."""
     member = row.member
     if row.is_group:
-        dead = row.detail.ring_before(row.place)
-        return _behind(dead) if dead else line(("enter unfolds", "dim"))
+        deadlock = row.detail.ring_before(row.place)
+        return _behind(deadlock) if deadlock else line(("enter unfolds", "dim"))
     word, ink = STATES[row.contender.state]
     if row.contender.stranded:
         word, ink = "stranded", "warning"
@@ -235,10 +237,10 @@ def state(row: QueueRow) -> Line:
 
 def _trouble(row: QueueRow, word: str) -> Line:
     member = row.member
-    dead = row.detail.ring_of(member) if member else None
-    if dead is not None:
+    deadlock = row.detail.ring_of(member) if member else None
+    if deadlock is not None:
         also = " + waits" if word in ("HOLDS", "LEADS") else ""
-        return line((also, "waits"), (f"  {deadlock_name(dead)}", ink_of_deadlock(dead)))
+        return line((also, "waits"), (f"  {deadlock_name(deadlock)}", ink_of_deadlock(deadlock)))
     finding = row.detail.marks.get(member.node) if member else None
     if finding is not None:
         return line((f"  {finding.words}", ink_of(finding)))
@@ -246,8 +248,8 @@ def _trouble(row: QueueRow, word: str) -> Line:
     return line("  ", *_behind(behind)) if behind else ()
 
 
-def _behind(dead: Deadlock) -> Line:
-    return line((f"behind {deadlock_name(dead)}", ink_of_deadlock(dead)))
+def _behind(deadlock: Deadlock) -> Line:
+    return line((f"behind {deadlock_name(deadlock)}", ink_of_deadlock(deadlock)))
 
 
 def turn_estimate(row: QueueRow) -> str:
@@ -273,17 +275,13 @@ def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, st
         return {}
     reported = {at for at, row in enumerate(rows) if row.watches_children}
     supposed = {at for at, row in enumerate(rows) if may_watch_children(row)} - reported
-    found = [
-        _releasing_rows(row, rows)
-        if at in supposed | reported
-        else []
-        if row.is_group
-        else _watched_rows(row, rows)
+    targets = [
+        _releasing_rows(row, rows) if at in supposed | reported else _watched_rows(row, rows)
         for at, row in enumerate(rows)
     ]
-    if not any(found):
+    if not any(targets):
         return {}
-    drawn = margin(found, lanes, supposed)
+    drawn = margin(targets, lanes, supposed)
     return {row.name: text for row, text in zip(rows, drawn, strict=True)}
 
 
@@ -307,6 +305,9 @@ def _releasing_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
 
 
 def _watched_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
+    """Return the rows of the nodes that a client watches; none for a group."""
+    if row.is_group:
+        return []
     detail = row.detail
     if row.member is None:  # a session known by its watches on the holders
         watched = [member.node for member in detail.view.lock.holders]
@@ -364,7 +365,7 @@ class QueueTable(Panel, Table[QueueRow]):
     def _watches_cells(self, rows: Sequence[QueueRow]) -> int:
         """Return the width of WATCHES: arrows in several lanes leave room for `children?`."""
         cells = max(map(len, self._arrows.values()), default=0)
-        if cells > LANE and any(one.watches_children or may_watch_children(one) for one in rows):
+        if cells > LANE and any(row.watches_children or may_watch_children(row) for row in rows):
             return max(WATCHES_CELLS, cells + 1 + width_of(CHILDREN))
         return WATCHES_CELLS
 
@@ -374,10 +375,10 @@ class QueueTable(Panel, Table[QueueRow]):
         if known is None:
             client = "CLIENT@SERVER" if has_servers else "CLIENT"
             known = tuple(
-                one._replace(draw=self._watches, width=cells)
-                if one.name == "WATCHES"
-                else one._replace(name=one.name.replace("CLIENT", client))
-                for one in COLUMNS
+                column._replace(draw=self._watches, width=cells)
+                if column.name == "WATCHES"
+                else column._replace(name=column.name.replace("CLIENT", client))
+                for column in COLUMNS
             )
             self._column_sets[has_servers, cells] = known
         return known

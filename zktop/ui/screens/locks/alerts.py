@@ -70,9 +70,9 @@ class Alert(NamedTuple):
 
     def picture_in(self, width: int) -> AlertPicture:
         """Return the widest picture that fits; the narrowest without its ring if none does."""
-        for one in self.pictures:
-            if max(map(width_of, (*one.ring, *one.answer)), default=0) <= width:
-                return one
+        for picture in self.pictures:
+            if max(map(width_of, (*picture.ring, *picture.answer)), default=0) <= width:
+                return picture
         return self.pictures[-1]._replace(ring=()) if self.pictures else NO_PICTURE
 
 
@@ -88,9 +88,9 @@ def alert_list(
     found: Sequence[Alert], acknowledged: Collection[str], *, hides_notes: bool
 ) -> AlertList:
     """Separate the alerts to list from acknowledged alerts and hidden notes."""
-    apart = [one for one in found if one.case in acknowledged]
-    others = [one for one in found if one.case not in acknowledged]
-    new = [one for one in others if not (hides_notes and one.severity == "info")]
+    apart = [alert for alert in found if alert.case in acknowledged]
+    others = [alert for alert in found if alert.case not in acknowledged]
+    new = [alert for alert in others if not (hides_notes and alert.severity == "info")]
     return AlertList(new, apart, len(others) - len(new))
 
 
@@ -100,16 +100,18 @@ def alerts(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Alert
     The first deadlock that is not in `acknowledged` has a picture.
     """
     found = {finding.id: finding for finding in report.findings}
-    drawn = next((one.id for one in report.deadlocks if one.id not in acknowledged), None)
+    drawn = next(
+        (deadlock.id for deadlock in report.deadlocks if deadlock.id not in acknowledged), None
+    )
     for deadlock in report.deadlocks:
         alert = _deadlock(deadlock, found.get(deadlock.id))
         if deadlock.id == drawn:
-            pictures = (_picture(deadlock, report, is_wide=one) for one in (True, False))
+            pictures = (_picture(deadlock, report, is_wide=is_wide) for is_wide in (True, False))
             alert = alert._replace(pictures=tuple(pictures))
         yield alert
-    dead = {deadlock.id for deadlock in report.deadlocks}
+    ids = {deadlock.id for deadlock in report.deadlocks}
     for finding in report.findings:
-        if finding.id not in dead and finding.cause is None:
+        if finding.id not in ids and finding.cause is None:
             yield _finding(finding)
 
 
@@ -204,7 +206,7 @@ def _finding(finding: Finding) -> Alert:
 
 def alert_frame(listed: AlertList, now: Millis) -> FrameWords:
     """Return the title of the pane, and how many alerts there are of each severity."""
-    counts = Counter(one.severity for one in listed.new)
+    counts = Counter(alert.severity for alert in listed.new)
     acknowledged, hidden = len(listed.acknowledged), listed.hidden_notes
     words = (
         (counts["critical"], f"{counts['critical']} critical"),
@@ -240,20 +242,20 @@ def alert_lines(
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
-    grouped = list(group_alike(found, lambda one: one.kind, opened))
-    for number, one in enumerate(islice(grouped, MAX_ALERTS), start=1):
-        alert = one.members[0] if isinstance(one, FindingGroup) else one
+    grouped = list(group_alike(found, lambda item: item.kind, opened))
+    for number, item in enumerate(islice(grouped, MAX_ALERTS), start=1):
+        alert = item.members[0] if isinstance(item, FindingGroup) else item
         mark, since = f"{number:>2}", _for(alert.since, now)
-        if isinstance(one, FindingGroup):
-            lines.append(_batch(mark, one, _for(_oldest(one), now)))
-            cases.append(one.kind)
+        if isinstance(item, FindingGroup):
+            lines.append(_batch(mark, item, _for(_oldest(item), now)))
+            cases.append(item.kind)
         elif number == 1:
-            head = _head(mark, one, since, has_sentence=False)
-            lines += one.picture_in(width).lines(head, room)
-            cases += [one.case] * len(lines)
+            head = _head(mark, item, since, has_sentence=False)
+            lines += item.picture_in(width).lines(head, room)
+            cases += [item.case] * len(lines)
         else:
-            lines.append(_head(mark, one, since, has_sentence=True))
-            cases.append(one.case)
+            lines.append(_head(mark, item, since, has_sentence=True))
+            cases.append(item.case)
         if number == 1 and not alert.picture_in(width).fits(room):
             lines += _sentence(alert, width, min(MAX_SENTENCE_LINES, room - len(lines)))
             cases += [None] * (len(lines) - len(cases))
@@ -272,13 +274,13 @@ def acknowledged_lines(
     if not found:
         return [], []
     sign = "▾" if is_open else "▸"
-    calm = "" if listed.new else "No new alerts · "
-    lines: list[Line] = [line(f" {sign} {calm}", (f"{len(found)} acknowledged", "dim"))]
+    prefix = "" if listed.new else "No new alerts · "
+    lines: list[Line] = [line(f" {sign} {prefix}", (f"{len(found)} acknowledged", "dim"))]
     cases: list[str | FindingKind | None] = [ACKNOWLEDGED]
-    for one in islice(found, MAX_ALERTS if is_open else 0):
-        drawn = _head("  ", one, _for(one.since, now), has_sentence=True)
+    for alert in islice(found, MAX_ALERTS if is_open else 0):
+        drawn = _head("  ", alert, _for(alert.since, now), has_sentence=True)
         lines.append(tuple(run._replace(ink="dim") for run in drawn))
-        cases.append(one.case)
+        cases.append(alert.case)
     if is_open and len(found) > MAX_ALERTS:
         lines.append(line((f"   and {len(found) - MAX_ALERTS} more", "dim")))
         cases.append(None)
