@@ -359,13 +359,13 @@ class LockFacts:
 
     def _large_sessions(self) -> dict[Session, tuple[Text, ...]] | None:
         """Return the nodes of sessions that own many, wherever the nodes are."""
-        found = {
+        large = {
             session: tuple(self.text(path) for path in paths if self._is_inside(path))
             for session, paths in self._tree.owned.items()
             if len(paths) >= MANY_NODES and session in self._timeouts_ms
         }
-        self._large_nodes = sum(map(len, found.values()))
-        return found or None
+        self._large_nodes = sum(map(len, large.values()))
+        return large or None
 
     def text(self, path: str) -> Text:
         """Return the path as clients below the chroot see it."""

@@ -32,17 +32,17 @@ class SemaphoreGates:
         if not after:
             return {}
         before = _gates(change.before)
-        heads = (one for gate in after for one in gate.members[:1])
-        places = (*(one for one in change.deleted if _has(before, one)), *heads)
-        found: dict[Text, Member] = {}
+        heads = (member for gate in after for member in gate.members[:1])
+        places = (*(gone for gone in change.deleted if _has(before, gone)), *heads)
+        place_of_lease: dict[Text, Member] = {}
         for lease in change.created:
             place = None if _has(after, lease) else self._place_of(lease, places)
             if place is not None:
                 self._served.add(place.node)
-                found[lease.node] = place
+                place_of_lease[lease.node] = place
                 if not lease.czxid:
                     self._unsure[lease.node] = place
-        return found
+        return place_of_lease
 
     def served(self, node: Text) -> bool:
         """Return whether the client of a node that leaves has a lease; forget the node."""
@@ -51,8 +51,8 @@ class SemaphoreGates:
         return is_served
 
     def _place_of(self, lease: Member, places: Iterable[Member]) -> Member | None:
-        free = (one for one in places if one.node not in self._served)
-        return next((one for one in free if _may_belong(lease, one)), None)
+        free = (place for place in places if place.node not in self._served)
+        return next((place for place in free if _may_belong(lease, place)), None)
 
     def _check(self, change: LockChange) -> None:
         """Correct the assumptions about leases that have now been read."""

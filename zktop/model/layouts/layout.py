@@ -209,31 +209,31 @@ def parse_name(layout: Layout, name: str) -> ParsedName | None:
     >>> parse_name(lock, "lock-2147483648") is None
     True
     """
-    found = _read(layout, name, _reader(layout.pattern, exact=False))
-    if found is None or _is_possible(found.sequence):
-        return found
-    found = _read(layout, name, _reader(layout.pattern, exact=True))
-    return found if found is None or _is_possible(found.sequence) else None
+    parsed = _read(layout, name, _reader(layout.pattern, exact=False))
+    if parsed is None or _is_possible(parsed.sequence):
+        return parsed
+    parsed = _read(layout, name, _reader(layout.pattern, exact=True))
+    return parsed if parsed is None or _is_possible(parsed.sequence) else None
 
 
 def _read(layout: Layout, name: str, reader: _Reader) -> ParsedName | None:
     fullmatch, seq, mode_group, id_, group = reader
-    found = fullmatch(name)
-    if found is None:
+    match = fullmatch(name)
+    if match is None:
         return None
     mode = layout.mode
     if layout.modes:
-        meant = layout.modes.get((found[mode_group] if mode_group else None) or "")
+        meant = layout.modes.get((match[mode_group] if mode_group else None) or "")
         if meant is None:
             return None
         mode = meant
-    digits = found[seq] if seq else None
+    digits = match[seq] if seq else None
     try:
         sequence = None if digits is None else int(digits)
     except ValueError:  # a user's pattern may match anything
         return None
     return ParsedName(
-        mode, sequence, found[id_] if id_ else None, found[group] or "" if group else ""
+        mode, sequence, match[id_] if id_ else None, match[group] or "" if group else ""
     )
 
 

@@ -81,9 +81,9 @@ def _leaking(
         family = world.families[parent]
         lock = locks.get(parent)  # a root named exactly in the config has one even without members
         if family.listed and (lock is None or not lock.size):
-            found = _folders(parent, family, world, locks, now)
-            if found is not None:
-                yield found
+            folders = _folders(parent, family, world, locks, now)
+            if folders is not None:
+                yield folders
 
 
 def _folders(

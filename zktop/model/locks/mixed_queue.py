@@ -72,8 +72,12 @@ class MixedQueue(QueueDefaults):
         self.proofs: dict[Text, ViewProof] = dict(self._proofs())
         self._members = {member.node: member for member in self.members}
         self._decisions = {member.node: self._decide(member) for member in self.members}
-        self.holders = tuple(m for m in self.members if self._decisions[m.node].outcome == "holds")
-        self.waiters = tuple(m for m in self.members if self._decisions[m.node].outcome != "holds")
+        self.holders = tuple(
+            member for member in self.members if self._decisions[member.node].outcome == "holds"
+        )
+        self.waiters = tuple(
+            member for member in self.members if self._decisions[member.node].outcome != "holds"
+        )
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -112,12 +116,12 @@ class MixedQueue(QueueDefaults):
         decision = self._decisions[member.node]
         if decision.outcome != "waits":
             return ()
-        found: list[Member] = []
+        nearest: list[Member] = []
         for child in decision.order.back(decision.before):
-            found.append(child)
+            nearest.append(child)
             if self._waits_for_all(child, decision):
                 break
-        return tuple(reversed(found))
+        return tuple(reversed(nearest))
 
     def before(self, member: Member) -> Sequence[Member]:
         decision = self._decisions[member.node]
@@ -142,9 +146,10 @@ class MixedQueue(QueueDefaults):
     def waiters_behind(self, children: Collection[Member]) -> list[Member]:
         """Return the waiters whose clients count any of these children, without stranded ones."""
         return [
-            one
-            for one in self.waiters
-            if not self.is_stranded(one) and any(self.counts(one, child) for child in children)
+            waiter
+            for waiter in self.waiters
+            if not self.is_stranded(waiter)
+            and any(self.counts(waiter, child) for child in children)
         ]
 
     def expected(self, member: Member) -> tuple[Target, ...]:
@@ -182,13 +187,17 @@ class MixedQueue(QueueDefaults):
     def fails(self) -> bool:
         """Whether a client failed at a name, or will at its next listing."""
         decisions = (self._decisions[member.node] for member in self.waiters)
-        return any(one.outcome == "stranded" or one.fails_at for one in decisions)
+        return any(decision.outcome == "stranded" or decision.fails_at for decision in decisions)
 
     @property
     def left_behind(self) -> tuple[Member, ...]:
         """The stranded nodes of clients that failed at a child that is gone."""
         decided = ((member, self._decisions[member.node]) for member in self.waiters)
-        return tuple(m for m, one in decided if one.outcome == "stranded" and not one.fails_at)
+        return tuple(
+            member
+            for member, decision in decided
+            if decision.outcome == "stranded" and not decision.fails_at
+        )
 
     @property
     def unreadable(self) -> Iterator[UnreadableChild]:
@@ -204,7 +213,7 @@ class MixedQueue(QueueDefaults):
 
     def _counted(self) -> Iterator[Member]:
         """Yield the children that some client counts."""
-        orders = {id(one.order): one.order for one in self._decisions.values()}
+        orders = {id(decision.order): decision.order for decision in self._decisions.values()}
         return (child for order in orders.values() for child in order.first())
 
     def _waits_for_all(self, child: Member, decision: ClientDecision) -> bool:
@@ -225,7 +234,7 @@ class MixedQueue(QueueDefaults):
         """Decide what a member does if its client has this view."""
         order = self._order(view, member)
         before = order.before(member)
-        fails_at = tuple(c for c in order.unreadable if c.node != member.node)
+        fails_at = tuple(child for child in order.unreadable if child.node != member.node)
         if not is_proven and self.folder.memory.has_stranded(member):
             return ClientDecision("stranded", view, order, before, fails_at=fails_at)
         failed = tuple(child for child in fails_at if self._has_met(member, child))
@@ -234,7 +243,9 @@ class MixedQueue(QueueDefaults):
         room = self.leases or 1 if self.rule == "first-n" else 1
         if before < room or member.node in self.exempt:
             return ClientDecision("holds", view, order, before)
-        older = islice((c for c in order.back(before) if self._is_older(c, member)), room)
+        older = islice(
+            (child for child in order.back(before) if self._is_older(child, member)), room
+        )
         nearest = next(order.back(before))
         is_watching = nearest.node in self.folder.watched_by(member.owner)
         if len(list(older)) < room and not is_watching:
