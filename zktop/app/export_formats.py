@@ -27,11 +27,11 @@ class ReportExports:
         self._hosts, self._chroot, self.connection = hosts, chroot, connection
 
     def export(self, report: Report, form: str) -> str:
-        shot = snapshot(report, self._hosts, self._chroot)
+        exported = snapshot(report, self._hosts, self._chroot)
         if form == "json":
-            return msgspec.json.format(msgspec.json.encode(shot), indent=2).decode() + "\n"
+            return msgspec.json.format(msgspec.json.encode(exported), indent=2).decode() + "\n"
         lines = {"text": snapshot_text.lines, "dot": dot, "mermaid": mermaid}[form]
-        return "".join(f"{line}\n" for line in lines(shot))
+        return "".join(f"{line}\n" for line in lines(exported))
 
     def excerpt(self, report: Report, paths: Collection[str], source: str) -> str:
         return "\n".join(snapshot_text.lines(snapshot(part_of(report, paths), source)))

@@ -88,10 +88,10 @@ def home() -> Path:
         return Path("/")
 
 
-def exists(is_there: Callable[[], bool]) -> bool:
+def exists(check: Callable[[], bool]) -> bool:
     """Call a method like `path.is_file`; return False also if the folder may not be searched."""
     try:
-        return is_there()
+        return check()
     except OSError:
         return False
 

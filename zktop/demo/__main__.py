@@ -31,12 +31,12 @@ EXIT_AFTER_S = 1.5  # and then the process exits, whatever it is doing
 PR_SET_PDEATHSIG = 1
 
 
-def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = None) -> int:
+def run_contender(order: ContenderOrder, on_step: OnStep, commands: TextIO | None = None) -> int:
     """Run a contender in the main thread until it is done or stopped; return its exit code.
 
     `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. End of file also means `stop`.
     """
-    contender = DemoContender(order, say)
+    contender = DemoContender(order, on_step)
     with _stop_on_signals(contender):
         if commands is not None:
             threading.Thread(
@@ -98,11 +98,11 @@ def _read_commands(contender: DemoContender, commands: TextIO) -> None:
 def _stop(contender: DemoContender) -> None:
     """Stop the contender; if the server does not respond, close its session, then exit."""
     contender.stop()
-    for seconds, act in (
+    for seconds, action in (
         (HANG_UP_AFTER_S, contender.hang_up),
         (EXIT_AFTER_S, lambda: os._exit(ExitCode.INTERRUPTED)),
     ):
-        timer = threading.Timer(seconds, act)
+        timer = threading.Timer(seconds, action)
         timer.daemon = True
         timer.start()
 

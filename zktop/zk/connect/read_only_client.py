@@ -155,9 +155,9 @@ class RecentLog(logging.Logger):
     def handle(self, record: logging.LogRecord) -> None:
         """Keep a line; a traceback is reduced to its last line."""
         message = record.getMessage()
-        for one in record.args if isinstance(record.args, tuple) else ():
-            if isinstance(one, BaseException):
-                self.cause = one.__cause__
+        for argument in record.args if isinstance(record.args, tuple) else ():
+            if isinstance(argument, BaseException):
+                self.cause = argument.__cause__
         if record.exc_info and record.exc_info[1] is not None:
             message += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
         self.lines.append(message)

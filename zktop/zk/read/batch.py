@@ -63,30 +63,30 @@ def batches(
     together: list[SiblingNames] = []
     parts: list[bytes] = []
     number = size = 0
-    for one in siblings:
-        for some, written in _encoded_parts(operation, one, full, max_reads, max_bytes):
-            is_too_large = number + len(some.names) > max_reads or size + len(written) > max_bytes
+    for group in siblings:
+        for part, written in _encoded_parts(operation, group, full, max_reads, max_bytes):
+            is_too_large = number + len(part.names) > max_reads or size + len(written) > max_bytes
             if is_too_large and together:
                 yield ReadBatch(together, number, MultiRead(parts))
                 together, parts, number, size = [], [], 0, 0
-            together.append(some)
+            together.append(part)
             parts.append(written)
-            number += len(some.names)
+            number += len(part.names)
             size += len(written)
     if together:
         yield ReadBatch(together, number, MultiRead(parts))
 
 
 def _encoded_parts(
-    operation: int, one: SiblingNames, full: Callable[[str], str], max_reads: int, max_bytes: int
+    operation: int, group: SiblingNames, full: Callable[[str], str], max_reads: int, max_bytes: int
 ) -> Iterator[tuple[SiblingNames, bytes]]:
     """Encode the names of one parent, split so that each part fits into a request."""
-    parent, names = one.parent, one.names
+    parent, names = group.parent, group.names
     if 0 < len(names) <= max_reads:
         prefix = child_prefix(full(parent)) if parent else full("/")  # "/" itself has no parent
         written = encode_siblings(operation, prefix, names)
         if len(written) <= max_bytes or len(names) == 1:
-            yield one, written
+            yield group, written
             return
         max_reads = (len(names) + 1) // 2
     for begin in range(0, len(names), max_reads):
