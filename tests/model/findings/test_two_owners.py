@@ -25,6 +25,7 @@ from zktop.model.client_names import ClientNames
 from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.format import short
+from zktop.model.history.events import Elapsed
 from zktop.model.owner_list import OwnerList
 
 
@@ -216,6 +217,28 @@ def deleted(by: str, *later: At, **case: object) -> LockContext:
     """A transaction log has the session that deleted alice's node; no table shows connections."""
     left = gone("alice", 90, **{"ending": "released", "deleted_by": session(by)} | case)
     return ctx(k("bob", 1), *later, past=history(former_members=(left,)))
+
+
+@pytest.mark.parametrize(
+    ("held_ms", "by", "owners"),
+    [
+        pytest.param(5, "mallory", ["alice"], id="it waited until a moment before"),
+        pytest.param(5_000, "mallory", ["alice", "bob"], id="it held the lock, too"),
+        pytest.param(5, "trudy", ["alice", "bob"], id="two sessions deleted one node each"),
+    ],
+)
+def test_s5_names_no_waiter_whose_turn_a_recursive_delete_made(
+    held_ms: int, by: str, owners: list[str]
+) -> None:
+    """It deletes one node after the other, and each waiter comes first for milliseconds."""
+    times = {"alice": (5_000, "mallory"), "bob": (held_ms, by)}
+    left = tuple(
+        gone(who, at, "released", held=Elapsed(ms, "exact"), deleted_by=session(other))
+        for at, (who, (ms, other)) in enumerate(times.items(), start=90)
+    )
+    found_in = found("S5", ctx(k("carol", 1), past=history(former_members=left)))
+
+    assert [one.sessions for one in found_in] == [(session(owner),) for owner in owners]
 
 
 def test_s5_fires_for_a_node_that_a_log_shows_deleted_by_another_session() -> None:

@@ -6,7 +6,7 @@ of them gets the lock while the owner still reads.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import islice, permutations
+from itertools import islice, permutations, takewhile
 from operator import attrgetter
 
 from zktop.model.facts import Session
@@ -279,6 +279,9 @@ def _watches(ctx: LockContext, one: Member, other: Member) -> bool:
     return ctx.path_of(other.node) in (ctx.ensemble.watched(one.owner) or ())
 
 
+NOTICED_MS = 1_000  # a client may not notice a shorter hold
+
+
 @Rule(
     "S5",
     "node-deleted-under-holder",
@@ -295,7 +298,8 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     A transaction log shows which session deleted the node. Without a log, the sign is that the
     node vanished although its live session had made no request since before.
     """
-    former_members: Iterable[FormerMember] = (*ctx.past.last_holders, *ctx.past.former_members)
+    left = (*ctx.past.last_holders, *ctx.past.former_members)
+    former_members: Iterable[FormerMember] = left
     if not ctx.shared.shows_connections:  # then only a transaction log can prove it
         former_members = filter(attrgetter("deleted_by"), former_members)
     for gone in former_members:
@@ -303,12 +307,28 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
         if not is_recent or not gone.session or gone.ending == "abandoned":
             continue
         if gone.deleted_by is not None:
+            if _was_next(gone, left):
+                continue
             match = _deleted_by_another(ctx, gone, gone.deleted_by)
         else:
             match = _vanished(ctx, gone)
         if match is not None:
             yield match
             yield LookAgainAt(gone.gone_at + RECENT_MS + 1)
+
+
+def _was_next(gone: FormerMember, left: Iterable[FormerMember]) -> bool:
+    """Whether a waiter came first because the same session had just deleted the holder's node.
+
+    A recursive delete of a long queue makes each waiter the first one, for milliseconds.
+    """
+    if gone.held is None or gone.held.ms >= NOTICED_MS:
+        return False
+    earlier = takewhile(lambda one: one is not gone, left)
+    return any(
+        one.deleted_by == gone.deleted_by and gone.gone_at - one.gone_at < NOTICED_MS
+        for one in earlier
+    )
 
 
 def _label_of(ctx: LockContext, session: Session) -> Text | None:
