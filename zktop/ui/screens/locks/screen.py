@@ -96,7 +96,7 @@ class LocksScreen(SplitPage):
         ExampleCell("HOLDER", "X stock-sync", "client, with mode X, R or W", "holds"),
         ExampleCell("HELD", " 17s", "how long it has held it"),
         ExampleCell("QUEUE", "██ 2", "clients that wait", "waits"),
-        ExampleCell("TOTAL WAIT", "     2m28s", "of all clients", "waits"),
+        ExampleCell("TOTAL WAIT", "     2m28s", "all waits", "waits"),
     )
     DEFAULT_CSS = """
     LocksScreen #columns { height: 1fr; layout: vertical; }
