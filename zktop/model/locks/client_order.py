@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import islice, pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from zktop.model.layouts.client_view import FAILS, INTEROP, NameRanker, Rank, bars_of, ranker_of
@@ -16,6 +16,7 @@ from zktop.model.layouts.layout import ClientView, Layout, parse_name, sequence_
 from zktop.model.locks.lock import FOREIGN, Member
 
 _FIRST_RANK: Final[Rank] = (0,)
+_RANK: Final = itemgetter(0)  # of a pair of a rank and a child
 
 
 class ClientOrder:
@@ -42,7 +43,7 @@ class ClientOrder:
         self._has_tie_rule = tie is not None
         if tie is not None:
             ranked.sort(key=lambda pair: tie(pair[1]))
-        readable = sorted([pair for pair in ranked if pair[0] != FAILS], key=_first)
+        readable = sorted([pair for pair in ranked if pair[0] != FAILS], key=_RANK)
         self.readable = tuple(child for _, child in readable)
         self.ranks: list[Rank] = [rank for rank, _ in readable]
         self._place = {child.node: place for place, child in enumerate(self.readable)}
@@ -110,7 +111,7 @@ class NamedOrder(ClientOrder):
         own = zip(self.ranks, self.readable, strict=True)
         pairs = zip(self._others.ranks, self._others.readable, strict=True)
         others = (pair for pair in pairs if pair[1].node not in self._place)
-        return (child for _, child in islice(merge(own, others, key=_first), end))
+        return (child for _, child in islice(merge(own, others, key=_RANK), end))
 
     def back(self, end: int) -> Iterator[Member]:
         others, left_out = self._others, self._left_out
@@ -127,7 +128,7 @@ class NamedOrder(ClientOrder):
             for at in range(others_end - 1, -1, -1)
             if others.readable[at].node not in self._place
         )
-        return (child for _, child in merge(rest, own, key=_first, reverse=True))
+        return (child for _, child in merge(rest, own, key=_RANK, reverse=True))
 
     def before(self, member: Member) -> int:
         return super().before(member) + self._others_before(self._rank(member))
@@ -230,10 +231,6 @@ def sorts_by_id(layout: Layout) -> bool:
     """Return whether some clients compare whole names, in which an id precedes the number."""
     is_whole = any(view.counts == "all" and not view.key for view in layout.sights)
     return is_whole and "(?P<id>" in layout.pattern
-
-
-def _first(ranked: tuple[Rank, Member]) -> Rank:
-    return ranked[0]
 
 
 SortKey = Callable[[Member], Any]  # keys of one layout can be compared with each other

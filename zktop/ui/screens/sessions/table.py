@@ -18,10 +18,6 @@ MAX_NAMES: Final = 3
 MAX_NUMBER: Final = 100_000  # larger numbers are written in thousands
 
 
-def _group_name(group: SessionGroup) -> Line:
-    return line(group.sign, " ", (group.name, "strong"))
-
-
 def _group_number(number: int, ink: Ink) -> Line:
     text = str(number) if number < MAX_NUMBER else f"{number // 1000}k"
     return line((text, ink if number else "dim"))
@@ -30,7 +26,7 @@ def _group_number(number: int, ink: Ink) -> Line:
 GROUP_CELLS: Final[dict[str, Callable[[Any], Line]]] = {
     "RISK": lambda _group: line(("LOW", "plain")),
     "SESSION": lambda group: line((f"{with_spaces(len(group.rows)):>7}", "strong")),
-    "IDENTITY": _group_name,
+    "IDENTITY": lambda group: line(group.sign, " ", (group.name, "strong")),
     "HOLDS": lambda group: _group_number(group.holds, "holds"),
     "WAITS": lambda group: _group_number(group.waits, "waits"),
     "NOTE": lambda group: line(("open" if group.is_open else "grouped", "dim")),
