@@ -220,6 +220,30 @@ def test_locks_in_a_group_of_findings_rest(monkeypatch: pytest.MonkeyPatch) -> N
     assert set(examined) == {shown.locks[0]}
 
 
+def test_a_lock_with_the_blind_spots_of_others_leaves_the_list_of_findings() -> None:
+    """Each of 100,000 new locks has the same ones; listing all findings each time takes long."""
+    examiner, world = Examiner(), World().after(*lock("/a", "alice", "bob"))
+    before = examiner.look(world, LATER + 700_000)
+    more = world.after(*lock("/b", "carol", "dave", at=LATER + 700_000, czxid=300))
+    after = examiner.look(more, LATER + 700_010)
+
+    assert before.findings
+    assert after.findings is before.findings
+    assert after.blind == before.blind != ()
+
+
+def test_a_blind_spot_ends_with_the_last_subject_that_has_it() -> None:
+    """A look at the same world by a new examiner agrees."""
+    examiner = Examiner()
+    world = World().after(*lock("/orders", "alice", "bob"))
+    before = examiner.look(world, LATER)
+    gone = world.after(_gone("/orders", "alice", 0, world), _gone("/orders", "bob", 1, world))
+    after = examiner.look(gone, LATER + 10)
+
+    assert set(after.blind) < set(before.blind)
+    assert after.blind == Examiner().look(gone, LATER + 10).blind
+
+
 def test_a_look_examines_few_sessions_with_hundreds_of_places(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -94,6 +94,33 @@ class LookInput(msgspec.Struct, frozen=True, kw_only=True):
     thorough: bool  # examine every subject that is due
 
 
+class BlindSpots:
+    """The blind spots of each subject, and how many subjects have each."""
+
+    def __init__(self) -> None:
+        self._of: dict[Subject, frozenset[BlindSpot]] = {}
+        self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # to share them
+        self._number: Counter[BlindSpot] = Counter()
+
+    def note(self, subject: Subject, found: frozenset[BlindSpot]) -> bool:
+        """Store those of a subject; return whether one is the first of its kind, or was the last.
+
+        If each of 100,000 new locks counted as a change, all findings would be listed again for
+        each: up to 50 ms at every look.
+        """
+        before = self._of.pop(subject, frozenset())
+        if found:
+            self._of[subject] = self._equal.setdefault(found, found)
+        came, went = found - before, before - found
+        self._number.update(came)
+        _subtract(self._number, went)
+        is_first = any(self._number[one] == 1 for one in came)
+        return is_first or any(one not in self._number for one in went)
+
+    def of_all(self) -> tuple[BlindSpot, ...]:
+        return tuple(sorted(self._number))
+
+
 class FindingTracker:
     """Remembers from look to look what was found, since when, and what to examine next."""
 
@@ -102,8 +129,7 @@ class FindingTracker:
         self._histories = histories
         self._found: dict[Subject, SubjectFindings] = {}
         self._from_tables: dict[Subject, None] = {}  # those with findings that depend on tables
-        self._blind_spots: dict[Subject, frozenset[BlindSpot]] = {}
-        self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # to share them
+        self._blind_spots = BlindSpots()
         self._root_changes: dict[Text, RootChanges] = {}
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
         self._due = DueTimes()
@@ -360,14 +386,8 @@ class FindingTracker:
         self._from_tables.pop(subject, None)
         if subject != ENSEMBLE and any(one.rule in TABLE_RULES for one in results.findings):
             self._from_tables[subject] = None
-        blind = frozenset(results.blinds)
-        known_blind = self._blind_spots.get(subject, frozenset())
         self._list.note(before.shown, found.shown)
-        self._list.is_changed |= blind != known_blind
-        if blind:
-            self._blind_spots[subject] = self._equal.setdefault(blind, blind)
-        else:
-            self._blind_spots.pop(subject, None)
+        self._list.is_changed |= self._blind_spots.note(subject, frozenset(results.blinds))
 
     def _store(self, subject: Subject, found: SubjectFindings, places: int) -> None:
         self._all_places -= self._places.pop(subject, 0)
@@ -382,7 +402,7 @@ class FindingTracker:
         knots = (self._watch_deadlocks[path] for path in sorted(self._watch_deadlocks))
         self._current = CurrentFindings(
             self._list.findings,
-            tuple(sorted(frozenset().union(*set(self._blind_spots.values())))),
+            self._blind_spots.of_all(),
             tuple(chain.from_iterable(knots)),
         )
         fresh = frozenset(_subjects(self._current.findings[:FRESH_FINDINGS]))
