@@ -383,6 +383,21 @@ def test_a_missing_chroot_is_reported(zktop: Zktop, server: RunningServer, comma
     assert "note: the chroot /no/such does not exist\n" in err
 
 
+@pytest.mark.parametrize(
+    "command", [("check", "--root"), ("snapshot", "--root"), ("free",)], ids=lambda words: words[0]
+)
+def test_a_path_that_repeats_the_chroot_is_corrected(
+    zktop: Zktop, server: RunningServer, root: str, workers: Hire, command: tuple[str, ...]
+) -> None:
+    """People copy it from zkCli, which shows it from the top."""
+    workers(server.address, "alice").acquire(f"{root}/a")
+
+    code, _, err = zktop(*command, f"{root}/a", "--hosts", f"{server.address}{root}")
+
+    assert code == 4
+    assert err.splitlines()[-1].endswith(f" Paths begin below the chroot {root}: try /a.")
+
+
 @pytest.fixture(scope="module")
 def stranger() -> Iterator[str]:
     """A port on which another service answers."""

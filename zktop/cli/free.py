@@ -13,7 +13,7 @@ from zktop.app.node_writer import NodeWriter
 from zktop.app.zkcli_settings import zkcli_of
 from zktop.cli.common.options import TypedWords, connection_options, typed_words
 from zktop.cli.common.output import put, put_json
-from zktop.cli.common.sources import live_run_of, print_notes
+from zktop.cli.common.sources import below_chroot, live_run_of, print_notes
 from zktop.cli.snapshot import first_report
 from zktop.config.join_sources import effective_config
 from zktop.config.keys_and_defaults import Config
@@ -81,7 +81,8 @@ def command(
         plan = free_plan(report, path, zkcli_of(config))
         view = report.view(path)
         if plan is None or view is None:
-            raise NothingToLookAtError(f"There is no lock at {path}.")
+            sentences = f"There is no lock at {path}.", *below_chroot([path], run.chroot)
+            raise NothingToLookAtError(" ".join(sentences))
         if view.lock.is_no_lock:
             why = why_no_lock(view.lock.layout, "name one of them")
             raise NothingToLookAtError(f"{path} is not the path of one lock: {why}.")

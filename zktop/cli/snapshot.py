@@ -6,7 +6,13 @@ from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.options import ReplayTime, connection_options, file_options
 from zktop.cli.common.output import narrate, put, put_json
-from zktop.cli.common.sources import live_run, open_recording, print_notes, progress_of
+from zktop.cli.common.sources import (
+    below_chroot,
+    live_run,
+    open_recording,
+    print_notes,
+    progress_of,
+)
 from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
 from zktop.model.report import Report
@@ -62,11 +68,12 @@ def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
         str(finding.sentence) for finding in report.findings if finding.rule in ("R4", "R8", "R9")
     ]
     reasons += non_lock_sentences(report)
+    paths = [root.path for root in report.settings.roots]
+    if paths and not reasons:
+        roots = ", ".join(paths)
+        reasons = [f"No lock was found at {roots}. `*` is one level, `**` any depth."]
     if reasons:
-        return " ".join(reasons)
-    roots = ", ".join(root.path for root in report.settings.roots)
-    if roots:
-        return f"No lock was found at {roots}. `*` is one level, `**` any depth."
+        return " ".join((*reasons, *below_chroot(paths, source.chroot)))
     where = f"below {source.chroot}" if source.chroot else "anywhere"
     why = "; the notes above may say more" if source.notes else ""
     return f"No lock was found {where}. Name a place with --root if it is hidden or unusual{why}."

@@ -1,8 +1,9 @@
 """The two sources of reports for commands: a live ensemble, or a recording (`--from`)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -107,3 +108,14 @@ def print_notes(source: LiveRun | Replay, shown: Report | None = None) -> None:
     if isinstance(source, Replay) and source.is_cut_off:
         why = "truncated, damaged or from a newer zktop"
         narrate(f"{source.path} is {why}: it was read up to its last valid line.")
+
+
+def below_chroot(paths: Iterable[str], chroot: str) -> Iterator[str]:
+    """Yield a sentence that corrects a path which begins with the chroot of --hosts, if any does.
+
+    >>> [*below_chroot(["/locks/a"], "/app")], [*below_chroot(["/app/a"], "/app")]
+    ([], ['Paths begin below the chroot /app: try /a.'])
+    """
+    twice = (path for path in paths if chroot and path.startswith(f"{chroot}/"))
+    for path in islice(twice, 1):
+        yield f"Paths begin below the chroot {chroot}: try {path.removeprefix(chroot)}."
