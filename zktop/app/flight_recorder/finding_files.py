@@ -2,8 +2,9 @@
 
 The file is a copy of whole pieces. Those before the finding are copied at once, so that a crash
 loses none of them; later ones when they end, until AFTER_MS after the last finding, also after a
-restart. A finding for which that would be more than MAX_AFTER_MS after the first one begins the
-next file. Findings that share a file have links to it, each with its own time and id in the name.
+restart. A file ends at most MAX_AFTER_MS after its first finding: a later finding that needs more
+than that begins the next file. Findings that share a file have links to it, each with its own
+time and id in the name.
 """
 
 import io
@@ -47,8 +48,8 @@ class FindingFiles:
         """Return critical findings that are new and have no recent file or link."""
         critical = {finding.id: finding for finding in findings if finding.severity == "critical"}
         known, self._known = self._known, frozenset(critical)
-        new = [one for one in critical.values() if one.id not in known]
-        return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]
+        new = [finding for finding in critical.values() if finding.id not in known]
+        return [finding for finding in new if now - self._folder.kept_at(finding.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
         """Add the pieces that a crash kept out of the newest file; end it if its time is over."""

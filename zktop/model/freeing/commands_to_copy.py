@@ -40,10 +40,10 @@ def find_command(client: str | None) -> str | None:
     >>> find_command("[fe80::1]:38110"), find_command("-oProxyCommand=x:1"), find_command(None)
     ("ssh fe80::1 'ss -tnp sport = :38110'", None, None)
     """
-    found = _ADDRESS.fullmatch(client or "")
-    if found is None:
+    match = _ADDRESS.fullmatch(client or "")
+    if match is None:
         return None
-    host, port = found.groups()
+    host, port = match.groups()
     return shlex.join(["ssh", host, shlex.join(["ss", "-tnp", "sport", "=", f":{port}"])])
 
 
@@ -65,9 +65,9 @@ def pod_command(client: str | None, known: Mapping[Text, Text] = NOTHING_KNOWN) 
     name, namespace = (known.get(Text(field), "") for field in ("name", "namespace"))
     if all(map(_POD.fullmatch, (name, namespace))):
         return shlex.join(["kubectl", "delete", "pod", "-n", namespace, name])
-    found = _ADDRESS.fullmatch(client or "")
+    match = _ADDRESS.fullmatch(client or "")
     try:
-        address = ip_address(found[1]) if found else None
+        address = ip_address(match[1]) if match else None
     except ValueError:
         return None
     if address is None or address.is_global or address.is_loopback or address.is_link_local:

@@ -57,7 +57,7 @@ class Waiting(Struct, frozen=True, gc=False):
 
     @classmethod
     def of(cls, waiters: Sequence[WaitRequest]) -> "Waiting":
-        starts = [one.since_ms for one in waiters if one.since_ms is not None]
+        starts = [wait.since_ms for wait in waiters if wait.since_ms is not None]
         return cls(len(waiters), len(starts), sum(starts))
 
     def __add__(self, other: "Waiting") -> "Waiting":
@@ -108,10 +108,14 @@ class WaitsByWatch:
         for path in stale:
             lock = locks.get(path)
             is_counted = lock is not None and lock.is_only_watched and not lock.has_standbys
-            (self._locks.add if is_counted else self._locks.discard)(path)
+            if is_counted:
+                self._locks.add(path)
+            else:
+                self._locks.discard(path)
         if self._locks:
             watched = now.rewatched_since(self._ensemble)
-            stale.update(self._locks.intersection(p for w in watched for p in (w, split(w)[0])))
+            for path in watched:  # of a lock or of a node in it
+                stale.update(self._locks.intersection((path, split(path)[0])))
         self._ensemble = now
         for path in stale:
             waiting = WatchCheck(locks[path], now).watchers_waiting if path in self._locks else ()
@@ -130,25 +134,25 @@ def ranking(
     """
     queues, thinned = dict(graph.queues), dict(graph.thinned_queues)
     cores, by_watch = graph.cores, dict(by_watch)
-    work, mains = 0, dict[str, Age]()
+    work, oldest_waits = 0, dict[str, Age]()
     for lock, thin_queue in thinned.items():
-        _note_main_waits(mains, lock, thin_queue, graph)
+        _note_main_waits(oldest_waits, lock, thin_queue, graph)
         work += len(thin_queue.members)
         if work > WORK_PER_STEP:
             yield None
             work = 0
-    roots = _Roots(queues, mains, cores)
+    roots = _Roots(queues, oldest_waits, cores)
     totals: dict[Root, Waiting] = {}
     for lock, queue in queues.items():
         work += 1
         if lock in thinned:
             work += len(thinned[lock].members)
-            found = roots.main_waits(queue)
+            waits_by_head = roots.main_waits(queue)
         else:
             waiting = sums.of(queue, is_newest=graph.queues.get(lock) is queue)
-            found = {queue.requests[0].actor: waiting} if waiting.number else {}
-        heads = _with_watchers(found, queue, by_watch[lock]) if lock in by_watch else found
-        for head, waiting in heads.items():
+            waits_by_head = {queue.requests[0].actor: waiting} if waiting.number else {}
+        watchers = by_watch.get(lock, 0)
+        for head, waiting in _with_watchers(waits_by_head, queue, watchers).items():
             root = roots.of(head)
             totals[root] = totals.get(root, NO_WAITS) + waiting
         if work > WORK_PER_STEP:
@@ -158,11 +162,13 @@ def ranking(
 
 
 def _with_watchers(
-    found: Mapping[str, Waiting], queue: WaitQueue, number: int
+    waits_by_head: Mapping[str, Waiting], queue: WaitQueue, number: int
 ) -> Mapping[str, Waiting]:
     """Add clients that wait for the first holder by a watch alone."""
+    if not number:
+        return waits_by_head
     head = queue.requests[0].actor
-    return {**found, head: found.get(head, NO_WAITS) + Waiting(number)}
+    return {**waits_by_head, head: waits_by_head.get(head, NO_WAITS) + Waiting(number)}
 
 
 def _largest(
@@ -184,8 +190,11 @@ def _largest(
 def blockers_later(blockers: Iterable[RootBlocker], elapsed_ms: int) -> tuple[RootBlocker, ...]:
     """Return the root blockers as they are some time later, if nothing else changes."""
     older = (
-        replace(one, blocked_ms=one.blocked_ms + elapsed_ms * (one.blocked - one.undated))
-        for one in blockers
+        replace(
+            blocker,
+            blocked_ms=blocker.blocked_ms + elapsed_ms * (blocker.blocked - blocker.undated),
+        )
+        for blocker in blockers
     )
     return tuple(sorted(older, key=attrgetter("blocked_ms"), reverse=True))
 
@@ -196,12 +205,14 @@ def _waiters(queue: WaitQueue) -> Sequence[WaitRequest]:
         return ()
     if queue.kind == "conflict":
         holding = holding_nodes(queue)
-        return [one for one in requests if one.releases and one.node not in holding]
+        return [
+            request for request in requests if request.releases and request.node not in holding
+        ]
     first = queue.room
     if queue.kind == "read-write" and requests[0].reads:
         writers = (place for place, request in enumerate(requests) if not request.reads)
         first = next(writers, len(requests))
-    return [one for one in requests[first:] if one.releases and not one.exempt]
+    return [request for request in requests[first:] if request.releases and not request.exempt]
 
 
 def _age(lock: str, wait: WaitRequest) -> Age:
@@ -209,23 +220,26 @@ def _age(lock: str, wait: WaitRequest) -> Age:
 
 
 def _note_main_waits(
-    mains: dict[str, Age], lock: str, thinned: ThinnedQueue, graph: WaitGraph
+    oldest_waits: dict[str, Age], lock: str, thinned: ThinnedQueue, graph: WaitGraph
 ) -> None:
     """Keep the oldest wait of each tangled actor; the others have only one."""
     for member in thinned.members:
         if member.releases and not graph.holds(thinned.queue, member):
             age = _age(lock, member)
-            mains[member.actor] = min(age, mains.get(member.actor, age))
+            oldest_waits[member.actor] = min(age, oldest_waits.get(member.actor, age))
 
 
 class _Roots:
     """Finds the root of an actor's waiting."""
 
     def __init__(
-        self, queues: Mapping[str, WaitQueue], mains: Mapping[str, Age], cores: Iterable[Core]
+        self,
+        queues: Mapping[str, WaitQueue],
+        oldest_waits: Mapping[str, Age],
+        cores: Iterable[Core],
     ) -> None:
         self._queues = queues
-        self._mains = mains
+        self._oldest_waits = oldest_waits
         self._known: dict[str, Root] = {
             actor: number for number, core in enumerate(cores) for actor in core.actors
         }
@@ -233,12 +247,12 @@ class _Roots:
 
     def main_waits(self, queue: WaitQueue) -> dict[str, Waiting]:
         """Add up the main waits in a queue, by the first actor that blocks them."""
-        found: dict[str, list[WaitRequest]] = {}
-        for one in _waiters(queue):
-            main = self._mains.get(one.actor)
-            if main is None or main == _age(queue.lock, one):
-                found.setdefault(self._head(queue.lock, one.node), []).append(one)
-        return {head: Waiting.of(some) for head, some in found.items()}
+        behind: dict[str, list[WaitRequest]] = {}
+        for waiter in _waiters(queue):
+            main = self._oldest_waits.get(waiter.actor)
+            if main is None or main == _age(queue.lock, waiter):
+                behind.setdefault(self._head(queue.lock, waiter.node), []).append(waiter)
+        return {head: Waiting.of(waiters) for head, waiters in behind.items()}
 
     def _head(self, lock: str, node: str) -> str:
         """The first actor that blocks a waiter; without conflicts, the first in the queue."""
@@ -247,24 +261,24 @@ class _Roots:
         if not queue.conflicts:
             return first
         if lock not in self._actors:
-            self._actors[lock] = {one.node: one.actor for one in queue.requests}
+            self._actors[lock] = {request.node: request.actor for request in queue.requests}
         actors, blocking = self._actors[lock], queue.conflicts.get(node, ())
-        return next((actors[one] for one in blocking if one in actors), first)
+        return next((actors[node] for node in blocking if node in actors), first)
 
     def of(self, actor: str) -> Root:
-        if actor not in self._mains:
+        if actor not in self._oldest_waits:
             return self._known.get(actor, actor)
         path: dict[str, None] = {}
         while actor not in self._known:
             path[actor] = None
-            main = self._mains.get(actor)
+            main = self._oldest_waits.get(actor)
             head = self._head(main[1], main[2]) if main else actor
             if head == actor:
                 self._known[actor] = actor
             elif head in path:
                 # A ring that is not in a core: a pool will open it. Its oldest wait represents it.
                 ring = dropwhile(head.__ne__, path)
-                self._known[actor] = min(ring, key=self._mains.__getitem__)
+                self._known[actor] = min(ring, key=self._oldest_waits.__getitem__)
             else:
                 actor = head
         self._known.update(dict.fromkeys(path, self._known[actor]))

@@ -41,8 +41,11 @@ def locks_below(report: Report | None, folder: str) -> list[LockView]:
 
 def deadlocks_below(report: Report | None, folder: str) -> list[Deadlock]:
     """Return the deadlocks whose locks all belong to a scene."""
-    found = report.deadlocks if report else ()
-    return [one for one in found if all(path.startswith(f"{folder}/") for path in one.locks)]
+    return [
+        deadlock
+        for deadlock in (report.deadlocks if report else ())
+        if all(path.startswith(f"{folder}/") for path in deadlock.locks)
+    ]
 
 
 def _blocked(deadlock: Deadlock) -> str:
@@ -64,8 +67,8 @@ def _asleep(states: Sequence[ContenderState]) -> Iterator[str]:
     number = sum(state.watches is not None and state.watches.part == "absent" for state in states)
     if number:
         watch = spell(number, "client watches", "clients watch")
-        it = "it" if number == 1 else "them"
-        yield f"{watch} a znode that is gone: nothing will wake {it}."
+        pronoun = "it" if number == 1 else "them"
+        yield f"{watch} a znode that is gone: nothing will wake {pronoun}."
 
 
 def _expired(report: Report | None, states: Sequence[ContenderState]) -> set[str]:
@@ -73,21 +76,23 @@ def _expired(report: Report | None, states: Sequence[ContenderState]) -> set[str
     if report is None:
         return set()
     alive = report.ensemble.alive
-    return {one.name for one in states if one.session and alive(one.session) is False}
+    return {state.name for state in states if state.session and alive(state.session) is False}
 
 
 def _departures(departures: Sequence[DemoDeparture], expired: Collection[str]) -> Iterator[str]:
     for how, nouns in DEPARTURES.items():
-        some = [departure for departure in departures if departure.how == how]
-        if some:
-            number = len({one.contender for one in some}) if how == "died" else len(some)
-            sentence = _woke(spell(number, *nouns), some)
-            last = some[-1]
+        alike = [departure for departure in departures if departure.how == how]
+        if alike:
+            number = len(alike)
+            if how == "died":
+                number = len({departure.contender for departure in alike})
+            sentence = _woke(spell(number, *nouns), alike)
+            last = alike[-1]
             is_early = how == "died" and not last.woken and last.contender not in expired
             yield sentence.replace("no client.", "no client so far.") if is_early else sentence
 
 
-def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
+def _woke(subject: str, departures: Sequence[DemoDeparture]) -> str:
     """Return how many clients some departures woke, and how many of those acquired the lock.
 
     >>> herd = DemoDeparture("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
@@ -97,8 +102,8 @@ def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
     woken = sum(len(departure.woken) for departure in departures)
     went_on = sum(len(departure.went_on) for departure in departures)
     if not woken:
-        return f"{what} woke no client."
-    return f"{what} woke {spell(woken, 'client')}, {went_on or 'none'} could go on."
+        return f"{subject} woke no client."
+    return f"{subject} woke {spell(woken, 'client')}, {went_on or 'none'} could go on."
 
 
 def _sharing(locks: Sequence[LockView]) -> Iterator[str]:
@@ -106,8 +111,8 @@ def _sharing(locks: Sequence[LockView]) -> Iterator[str]:
     used = sum(any((*view.holders, *view.waiters)) for view in locks)
     if not used:
         return
-    holding = len({one.name for view in locks for one in view.holders})
-    waiting = len({one.name for view in locks for one in view.waiters})
+    holding = len({holder.name for view in locks for holder in view.holders})
+    waiting = len({waiter.name for view in locks for waiter in view.waiters})
     if used > 1:
         subject = spell(holding, "client holds a lock", "clients hold locks")
     else:

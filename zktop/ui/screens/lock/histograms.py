@@ -24,7 +24,7 @@ def histograms(detail: LockDetail, width: int) -> list[Line]:
     holds = histogram("HOLD", history.holds, _now(detail, holds=True), half)
     waits = histogram("WAIT", history.waits, _now(detail, holds=False), half)
     pairs = zip_longest(holds, waits, fillvalue=NOTHING)
-    return [(*fitted(one, half), Run("  "), *fitted(other, half)) for one, other in pairs]
+    return [(*fitted(left, half), Run("  "), *fitted(right, half)) for left, right in pairs]
 
 
 def histogram(title: str, past: Durations, now: tuple[str, int | None], width: int) -> list[Line]:
@@ -83,13 +83,13 @@ def _quantiles(past: Durations) -> str:
 def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
     """Return the age of the oldest hold or of the first wait, as text and in milliseconds."""
     queue, now = detail.queue, detail.report.now
-    some = queue.members[: queue.holder_count] if holds else queue.members[queue.holder_count :]
-    if not some and queue.watchers and not holds:
+    members = queue.members[: queue.holder_count] if holds else queue.members[queue.holder_count :]
+    if not members and queue.watchers and not holds:
         return f"{large_count(len(queue.watchers), 'client')}, since ?", None
-    if not some:
+    if not members:
         is_known = holds or detail.view.knows_waiters
         return _no_client(queue.lock, holds=holds) if is_known else "?", None
-    return _oldest(detail.view.history, some[0], now, holds=holds, is_ascii=detail.is_ascii)
+    return _oldest(detail.view.history, members[0], now, holds=holds, is_ascii=detail.is_ascii)
 
 
 def _no_client(lock: Lock, *, holds: bool) -> str:

@@ -277,9 +277,10 @@ class LocksScreen(SplitPage):
         """Describe the row under the cursor in one line."""
         row, group, key = self.table.row, self._group, self.table.key_of("fold")
         set_height(self._about, height if row or group else 0)
-        self._about.show(
-            [lock_summary(row)] if row else [about_group(group, key)] if group else []
-        )
+        if row:
+            self._about.show([lock_summary(row)])
+        else:
+            self._about.show([about_group(group, key)] if group else [])
 
     # The cursor
 
