@@ -46,7 +46,7 @@ class ContenderStep(Struct, frozen=True, omit_defaults=True, rename={"contender"
     at: str
     lock: Text | None = None
     node: Text | None = None  # what was created, watched, notified or released
-    requests: int = 0  # for locks, sent by this contender so far
+    requests: int = 0  # lock requests that this contender has sent so far
     session: Text | None = None  # with `connected`: the session id, as 0x and hex
     watched: WatchedPart = "node"  # with `watching`: which part of the node
 
@@ -104,7 +104,7 @@ class Watched(Struct, frozen=True):
 
 
 class ContenderState(Struct, frozen=True):
-    """One of our contenders, derived from its steps: what it believes, not ZooKeeper's state."""
+    """A contender as its own steps describe it: what it believes, not ZooKeeper's state."""
 
     order: ContenderOrder
     activity: ContenderActivity = "starting"

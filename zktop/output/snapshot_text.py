@@ -65,8 +65,8 @@ def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
 
 def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     """Format the holders and waiters of a lock, one per line; long queues are folded."""
-    yield from (contender_row(one, now, width) for one in _fold(lock.holders, "hold"))
-    yield from (contender_row(one, now, width) for one in _fold(lock.waiters, "wait"))
+    yield from (contender_row(row, now, width) for row in _fold(lock.holders, "hold"))
+    yield from (contender_row(row, now, width) for row in _fold(lock.waiters, "wait"))
 
 
 def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> str:
@@ -109,19 +109,20 @@ def cut(line: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def _fold(some: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
+def _fold(contenders: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
     """Leave out the middle of a long queue, but not contenders with a problem."""
-    if len(some) <= FOLD_ABOVE:
-        yield from some
+    if len(contenders) <= FOLD_ABOVE:
+        yield from contenders
         return
-    yield from some[:MAX_FIRST]
-    hidden = some[MAX_FIRST:-1]
-    with_problem = [one for one in hidden if one.watch.verdict in PROBLEMS][:MAX_FIRST]
-    runs = _mode_runs(some)
+    yield from contenders[:MAX_FIRST]
+    hidden = contenders[MAX_FIRST:-1]
+    problems = [contender for contender in hidden if contender.watch.verdict in PROBLEMS]
+    with_problem = problems[:MAX_FIRST]
+    runs = _mode_runs(contenders)
     more = len(hidden) - len(with_problem)
     yield f"...     {more} more {verb}{f', in all {runs}' if runs else ''}"
     yield from with_problem
-    yield some[-1]
+    yield contenders[-1]
 
 
 def _session(contender: ContenderJson) -> str:
@@ -223,7 +224,9 @@ def _locks(locks: list[LockJson], now: Millis, width: int, *, sees_watches: bool
             yield ""
             yield from _lock(lock, now, width)
     if quiet:
-        is_unsure = not sees_watches and any(only_watched(one.kind, one.layout) for one in quiet)
+        is_unsure = not sees_watches and any(
+            only_watched(lock.kind, lock.layout) for lock in quiet
+        )
         seen = " seen" if is_unsure else ""
         yield from ("", f"{count(len(quiet), 'lock')} held, no waiters{seen}")
         for lock in quiet:
@@ -236,12 +239,12 @@ def _locks(locks: list[LockJson], now: Millis, width: int, *, sees_watches: bool
 def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     leases = f" of {lock.leases}" if lock.leases else ""
     waiting = f"  {len(lock.waiters)} waiting" if lock.waiters else ""
-    what = f"{lock.kind}{leases}  {lock.layout}{waiting}"
-    if len(lock.path) + len(what) + 2 <= width:
-        yield f"{lock.path}  {what}"
+    about = f"{lock.kind}{leases}  {lock.layout}{waiting}"
+    if len(lock.path) + len(about) + 2 <= width:
+        yield f"{lock.path}  {about}"
     else:  # a path is never cut, so that it can be copied
         yield lock.path
-        yield f"  {what}"
+        yield f"  {about}"
     if lock.error:
         yield from wrapped(lock.error, "  ", width)
     if lock.warnings:
@@ -254,11 +257,11 @@ def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
     if expiries:
         yield ""
         yield count(len(expiries), "session expired", "sessions expired")
-    for one in expiries[: -MAX_EXPIRIES - 1 : -1]:
-        client = one.owner or one.client or one.session
-        effects = [_freed(freed) for freed in one.freed]
-        effects += [f"left the queue of {path}" for path in one.left]
-        text = f"{one.at[11:19]}Z  {middle(client, MAX_NAME)}: {', '.join(effects)}"
+    for expired in expiries[: -MAX_EXPIRIES - 1 : -1]:
+        client = expired.owner or expired.client or expired.session
+        effects = [_freed(freed) for freed in expired.freed]
+        effects += [f"left the queue of {path}" for path in expired.left]
+        text = f"{expired.at[11:19]}Z  {middle(client, MAX_NAME)}: {', '.join(effects)}"
         yield from wrapped(text, "  ", width, "             ")
 
 
@@ -280,8 +283,8 @@ def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:
 def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
     """Yield a line for each reason why rules could not be checked."""
     rules_by_reason: dict[str, set[str]] = {}
-    for one in blind:
-        rules_by_reason.setdefault(one.why, set()).add(one.rule)
+    for spot in blind:
+        rules_by_reason.setdefault(spot.why, set()).add(spot.rule)
     for why, rules in rules_by_reason.items():
         yield f"no data: {why} ({', '.join(sorted(rules))})"
 

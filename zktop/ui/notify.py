@@ -105,6 +105,6 @@ def brief(finding: Finding, key: str) -> str:
 def headline(alert: Finding | Deadlock) -> str:
     if isinstance(alert, Deadlock):
         return f"DEADLOCK: {several(alert.locks)}"
-    what = alert.words.upper()
+    name = alert.words.upper()
     where = several(alert.locks) if len(alert.locks) > 1 else alert.lock or several(alert.locks)
-    return f"{what}: {where}" if where else what
+    return f"{name}: {where}" if where else name

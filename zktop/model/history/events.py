@@ -18,8 +18,9 @@ EventKind = Literal[
     "missed",
     "lock-vanished",
 ]
-# released: a holder's node was deleted. abandoned: so was a waiter's, which never held the lock.
-# expired: the node vanished with its session. `endings` has the evidence.
+# released: a holder's node was deleted.
+# abandoned: a waiter's node was deleted before it held the lock.
+# expired: the node vanished with its session. `endings.py` decides which it was.
 Ending = Literal["released", "abandoned", "expired"]
 SinceBound = Literal["seen", "at-least", "unknown"]
 ElapsedBound = Literal["exact", "at-least"]
@@ -33,7 +34,7 @@ class Since(msgspec.Struct, frozen=True, gc=False):
     """When a state began.
 
     seen: it began at that time. at-least: it had begun by then, so it has lasted at least since
-    then. unknown: there is no time.
+    then. unknown: no time is known.
     """
 
     at: Millis | None
@@ -73,7 +74,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
 
     @property
     def is_unseen(self) -> bool:
-        """Whether a node left at a time of which nothing is known: `event` is then a guess."""
+        """Whether it is unknown how and when a node left: `event` is then a guess."""
         return self.why in (MISSING, UNSEEN)
 
 
@@ -91,4 +92,4 @@ class FormerMember(msgspec.Struct, frozen=True, gc=False):
     waited: Elapsed | None = None
     deleted_by: Session | None = None  # another session, if a transaction log says so
     how: RemovalKind | None = None  # as a transaction log says
-    is_unseen: bool = False  # it left at a time of which nothing is known
+    is_unseen: bool = False  # how and when it left is unknown

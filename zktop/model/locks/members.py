@@ -25,12 +25,12 @@ def known_members(previous: Lock | None) -> KnownMembers:
 
 def members_of(
     layout: Layout,
-    places: Iterable[ParsedChild],
+    children: Iterable[ParsedChild],
     known: KnownMembers = NO_KNOWN_MEMBERS,
     below: str = "",
 ) -> list[Member]:
     """Make the members of one layout; `below` is the path of their parent in the lock."""
-    members = [_member(layout, place, known, below) for place in places]
+    members = [_member(layout, child, known, below) for child in children]
     if is_promoting(layout) and any(member.mode == "read" for member in members):
         return [
             msgspec.structs.replace(member, mode="write") if member.mode == "exclusive" else member
@@ -45,12 +45,12 @@ def is_promoting(layout: Layout) -> bool:
     return "exclusive" in modes and "read" in modes and "write" not in modes
 
 
-def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str) -> Member:
-    znode, name = place.znode, place.name
+def _member(layout: Layout, child: ParsedChild, known: KnownMembers, below: str) -> Member:
+    znode, name = child.znode, child.name
     node = Text(below + znode.name) if below else znode.name
     before = known.get(node)
     if before is not None and before.znode is znode and before.layout == layout.name:
-        if before.mode == _mode(layout, place):
+        if before.mode == _mode(layout, child):
             return before
         return msgspec.structs.replace(before, mode="exclusive")  # the readers may be gone
     stat, token_at = znode.stat, None
@@ -59,25 +59,25 @@ def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str)
         token_at = slice(start, start + len(name.id))
     return Member(
         node,
-        _mode(layout, place),
+        _mode(layout, child),
         name.sequence,
         layout.name,
-        _label_without_data(layout, place),
+        _label_without_data(layout, child),
         token_at,
         znode,
         stat is None or stat.owner != 0,
     )
 
 
-def _label_without_data(layout: Layout, place: ParsedChild) -> Text | None:
+def _label_without_data(layout: Layout, child: ParsedChild) -> Text | None:
     """Return the label in the name, if the data has none."""
-    data, in_name = place.znode.data, label_in_name(layout, place.name)
+    data, in_name = child.znode.data, label_in_name(layout, child.name)
     return None if in_name is None or (data and label_of(data, layout.name)) else in_name
 
 
-def _mode(layout: Layout, place: ParsedChild) -> LockMode:
+def _mode(layout: Layout, child: ParsedChild) -> LockMode:
     if layout.name == "zplock":
-        return zplock_mode(place.znode.data)
-    if layout.name == "accumulo-fate-lock" and place.name.id is None:
-        return "read" if (place.znode.data or b"").startswith(b"READ") else "write"
-    return place.name.mode
+        return zplock_mode(child.znode.data)
+    if layout.name == "accumulo-fate-lock" and child.name.id is None:
+        return "read" if (child.znode.data or b"").startswith(b"READ") else "write"
+    return child.name.mode

@@ -65,7 +65,7 @@ class ExportActions(Shell):
             self.page.marked_range if self.page is not None and exports is not None else None
         )
         has_report = exports is not None and frame is not None
-        forms = [one for one in FORMATS if one == "svg" or (has_report and one != "clip")]
+        forms = [form for form in FORMATS if form == "svg" or (has_report and form != "clip")]
         stem = f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
         def chosen(request: ExportRequest | None) -> None:

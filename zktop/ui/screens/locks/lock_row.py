@@ -120,11 +120,11 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         return self._waited
 
     def _oldest(self, members: Sequence[Member], *, holds: bool) -> Since | None:
-        since = [self.history.since(member, holds=holds) for member in members]
-        known = [one for one in since if one.at is not None]
+        starts = [self.history.since(member, holds=holds) for member in members]
+        known = [since for since in starts if since.at is not None]
         if not known:
-            return UNKNOWN_SINCE if since else None
-        return min(known, key=lambda one: one.at or 0)
+            return UNKNOWN_SINCE if starts else None
+        return min(known, key=lambda since: since.at or 0)
 
     @property
     def mix(self) -> str:

@@ -116,7 +116,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def text(self) -> str:
-        """The text that plain words of a filter are searched in."""
+        """The text that a filter searches for words without a field."""
         presence, risk, locks = self.presence, self.risk, self.locks
         where = (presence.client, presence.server) if presence else ()
         named = (risk.note, risk.note.replace(" ", "-"))  # as scripts write names of findings
@@ -220,13 +220,15 @@ class SessionRows(LiveRows[SessionRow]):
 
     @property
     def at_high_risk(self) -> int:
-        return sum(one.level == "HIGH" for one in self.risks.by_session.values())
+        return sum(risk.level == "HIGH" for risk in self.risks.by_session.values())
 
     def _reconnected(self, report: Report, before: Report | None) -> set[Session]:
-        """Return the sessions that connected, disconnected, or without a lock may have expired."""
-        found = {one for server in report.ensemble.tables for one in server.connections or ()}
-        found.discard(report.ensemble.own or 0)
-        changed, self.connected = found ^ self.connected, found
+        """Return sessions that came or went, and those without a lock that may have expired."""
+        connected = {
+            session for server in report.ensemble.tables for session in server.connections or ()
+        }
+        connected.discard(report.ensemble.own or 0)
+        changed, self.connected = connected ^ self.connected, connected
         changed |= self.risks.by_session.keys() - self.directory.locks.keys()
         return changed | (report.ensemble.changed_since(before.ensemble) if before else set())
 

@@ -109,7 +109,7 @@ def _server(row: SessionRow) -> Line:
     presence = row.presence
     if presence is None:
         return UNKNOWN
-    return line(presence.server + "".join(f" also {one}" for one in presence.also))
+    return line(presence.server + "".join(f" also {server}" for server in presence.also))
 
 
 def _timeout(row: SessionRow) -> Line:
@@ -169,7 +169,9 @@ def _packets(row: SessionRow, which: Literal["received", "sent"]) -> Line:
 
 def _packet_count(row: SessionRow, which: Literal["received", "sent"]) -> int:
     presence = row.presence
-    return -1 if presence is None else presence.received if which == "received" else presence.sent
+    if presence is None:
+        return -1
+    return presence.received if which == "received" else presence.sent
 
 
 COLUMNS: Final[Sequence[Column[SessionRow]]] = (
