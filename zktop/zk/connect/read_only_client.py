@@ -37,19 +37,13 @@ READING: Final = frozenset(
         requests.MultiRead,
         requests.RemoveWatches,
         requests.Sync,
-        kazoo.Exists,
-        kazoo.GetACL,
-        kazoo.GetChildren,
-        kazoo.GetChildren2,
-        kazoo.GetData,
-        kazoo.Sync,
     }
 )
 SESSION: Final = frozenset({kazoo.Auth, kazoo.Close, kazoo.Connect, kazoo.Ping, kazoo.SASL})
 
 
 class WritingError(Exception):
-    """Code tried to send a write request."""
+    """Code tried to send something else than a read of zktop."""
 
 
 class Listener(Protocol):
