@@ -177,11 +177,11 @@ class LocksScreen(SplitPage):
         if state.filter.text != self._filtered or not self.table.rows:
             self._sorter.now()
         before, self._drawn_for = self._drawn_for, self._chosen_view(state)
-        if self._drawn_for != before:
-            self._panes.now()
-        else:
-            self._panes.when_due()
-            self._news.when_due()
+        for some in (self._panes, self._news):
+            if self._drawn_for != before:
+                some.now()
+            else:
+                some.when_due()
 
     def _chosen_view(self, state: ViewState) -> object:
         """Return the values whose change draws all panes at once: connection, choices, sizes."""
@@ -248,7 +248,7 @@ class LocksScreen(SplitPage):
         self._alerts.show_report(state, report, heights.alerts, main)
 
     def _draw_panes(self) -> None:
-        """Draw new values in the table, and fill all panes around it."""
+        """Draw new values in the table, and fill the panes around it."""
         state, report = self.view_state, self.report
         if state is None or report is None:
             return
@@ -264,7 +264,6 @@ class LocksScreen(SplitPage):
             self._preview.show_lock(state, report, self.table.row)
         set_height(self._health, heights.health)
         self._health.show([health(report, state.feed.notes)])
-        self._news.now()  # the events get the lines that are left
 
     def _draw_events(self) -> None:
         state, report = self.view_state, self.report
