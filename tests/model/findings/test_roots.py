@@ -27,6 +27,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Expiry, Gone, Node, Stat, join
 from zktop.model.findings.context import EnsembleContext, LockContext, RootChanges
 from zktop.model.findings.finding import Finding, LookAgainAt
+from zktop.model.history.lock_history import VanishedQueue
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
@@ -44,7 +45,7 @@ CHANGES = {
     "R2": lambda at: {"past": history(recreated_at=at)},
     "R3": lambda at: {"past": history(reaped_at=at)},
     "R5": lambda at: {"root": RootChanges(access_at=at)},
-    "R7": lambda at: {"past": history(vanished_with=(at, 3))},
+    "R7": lambda at: {"past": history(vanished_with=VanishedQueue(at, 3))},
 }
 SENTENCES = {
     "R2": "was deleted and created again (seen at 00:16:39Z).",
@@ -90,6 +91,14 @@ def test_r2_r7_are_a_note_after_half_a_minute(rule: str) -> None:
     assert only(rule, changed(rule, just)).severity == "warning"
     assert LookAgainAt(just + 30 * SECOND + 1) in answers(rule, changed(rule, just))
     assert only(rule, changed(rule, earlier)).severity == "info"
+
+
+def test_r7_is_only_likely_if_its_members_may_have_left_by_themselves() -> None:
+    """A live server does not report who deleted a node."""
+    queue = VanishedQueue(RECENTLY, 3, is_certain=False)
+
+    assert only("R7", changed("R7", RECENTLY)).confidence == "C3"
+    assert only("R7", ctx(A, past=history(vanished_with=queue))).confidence == "C2"
 
 
 def test_r2_is_quiet_for_a_root_that_had_vanished_empty() -> None:

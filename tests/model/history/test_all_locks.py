@@ -15,11 +15,11 @@ from model.make_facts import (
 )
 from model.plain_locks import Root, lock_of, member, note
 
-from zktop.model.facts import Stat
+from zktop.model.facts import AnyFact, Complete, Gone, Stat, join
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.lock_change import LockChange
-from zktop.model.history.lock_history import NO_HISTORY
+from zktop.model.history.lock_history import NO_HISTORY, LockHistory, VanishedQueue
 from zktop.model.history.missed_events import RootCounters
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
@@ -44,6 +44,15 @@ class Watcher:
         self.now += later
         before, self.known = self.known, None if gone else self.root.look(self.now, **more)
         return note(self.histories, self.root.path, before, self.known, self.ensemble, self.now)
+
+    def look_at_log(self, later: int, *facts: AnyFact, gone: bool = False) -> list[Event]:
+        """Look again, at a transaction log with these facts."""
+        self.now += later
+        before, self.known = self.known, None if gone else self.root.look(self.now)
+        known = world(Complete(zxid=self.root.zxid, at=self.now), *facts)
+        self.ensemble = Ensemble.of(known, self.now)
+        change = LockChange.between(self.root.path, before, self.known)
+        return self.histories.after([change], self.ensemble, self.now, known)
 
     def lose_connection(self) -> None:
         """Look a second after the first look, without a connection."""
@@ -467,7 +476,7 @@ def test_a_lock_falls_with_its_members() -> None:
     watcher.look(1_000)
 
     assert [event.event for event in gone] == ["released", "abandoned", "lock-vanished"]
-    assert watcher.histories.of("/orders").vanished_with == (NOW + 1_000, 2)
+    assert watcher.histories.of("/orders").vanished_with == VanishedQueue(NOW + 1_000, 2)
 
 
 def test_a_lock_falls_with_members_that_were_deleted_a_moment_before() -> None:
@@ -484,7 +493,7 @@ def test_a_lock_falls_with_members_that_were_deleted_a_moment_before() -> None:
     watcher.look(1_000)
     history = watcher.histories.of("/orders")
 
-    assert history.vanished_with == (NOW + 1_020, 2)
+    assert history.vanished_with == VanishedQueue(NOW + 1_020, 2, is_certain=False)
     assert history.reaped_at is None
     assert [one.label for one in history.last_holders] == ["alice"]
 
@@ -509,6 +518,56 @@ def test_a_lock_does_not_fall_with_clients_that_left_it(first: int, later: int) 
 
     assert history.vanished_with is None
     assert history.reaped_at == NOW + 1_010 + later
+
+
+def recreated(*removals: tuple[str, str], by: str, how: str = "deleted") -> LockHistory:
+    """Ann holds and bob waits; a log has who removed which node, and then the folder.
+
+    It is created again.
+    """
+    root = Root()
+    nodes = {name: root.create(name) for name in ("ann", "bob")}
+    watcher, facts = Watcher(root), []
+    for name, remover in removals:
+        root.delete(nodes[name])
+        path, who = join(root.path, nodes[name].node), session(remover)
+        facts.append(Gone(path=path, zxid=root.zxid, at=NOW, by=who, how=how))
+        watcher.look_at_log(10, *facts)
+    folder = Gone(path=root.path, zxid=root.zxid + 1, at=NOW, by=session(by), how="deleted")
+    watcher.look_at_log(10, *facts, folder, gone=True)
+    watcher.root = Root(czxid=70)
+    watcher.look(1_000)
+    return watcher.histories.of(root.path)
+
+
+@pytest.mark.parametrize("names", [("ann", "bob"), ("bob", "ann")])
+def test_a_lock_falls_with_members_that_a_log_shows_deleted_with_it(
+    names: tuple[str, str],
+) -> None:
+    """Bob holds for a moment if the node of ann is deleted first."""
+    history = recreated(*[(name, "mallory") for name in names], by="mallory")
+
+    assert history.vanished_with == VanishedQueue(NOW + 30, 2)
+    assert history.reaped_at is None
+
+
+@pytest.mark.parametrize(
+    ("removals", "how"),
+    [
+        pytest.param((("bob", "bob"), ("ann", "ann")), "deleted", id="gave up, and released"),
+        pytest.param((("bob", "bob"), ("ann", "ann")), "closed", id="closed their sessions"),
+        pytest.param((("bob", "bob"), ("ann", "ann")), "expired", id="expired"),
+        pytest.param((("ann", "mallory"), ("bob", "bob")), "deleted", id="only one was deleted"),
+    ],
+)
+def test_a_lock_does_not_fall_with_members_that_a_log_shows_leaving(
+    removals: tuple[tuple[str, str], ...], how: str
+) -> None:
+    """The last one deletes the folder, all within a second."""
+    history = recreated(*removals, by=removals[-1][1], how=how)
+
+    assert history.vanished_with is None
+    assert history.reaped_at == NOW + 30
 
 
 def test_a_root_created_again_between_two_looks() -> None:

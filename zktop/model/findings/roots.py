@@ -130,16 +130,18 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
 )
 def deleted_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock vanished together with its queue."""
-    if ctx.past.vanished_with is None:
+    queue = ctx.past.vanished_with
+    if queue is None:
         return
-    at, members = ctx.past.vanished_with
+    went_first: Reason = (None, "a node with children cannot be deleted: they went first")
+    by_themselves: Reason = (False, "all of them left a moment before: perhaps they gave up")
     yield from _recently(
         ctx,
-        at,
-        f"{ctx.name} vanished together with {count(members, 'node')} in its queue",
+        queue.at,
+        f"{ctx.name} vanished together with {count(queue.members, 'node')} in its queue",
         "A wave of session expiries, or a recursive delete: look at the servers' logs.",
-        "C3",
-        ((None, "a node with children cannot be deleted: they went first"),),
+        "C3" if queue.is_certain else "C2",
+        (went_first,) if queue.is_certain else (went_first, by_themselves),
     )
 
 

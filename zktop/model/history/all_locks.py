@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Gone, Millis
 from zktop.model.history.derive_events import LockLog
 from zktop.model.history.events import Event, FormerMember
 from zktop.model.history.expired_sessions import ExpiryLedger, RecentExpiries
@@ -25,6 +25,7 @@ from zktop.model.history.lock_history import (
     FirstLook,
     LockHistory,
     RootHistory,
+    VanishedQueue,
     arrivals,
     first_look_at,
     first_look_of,
@@ -213,23 +214,33 @@ class LockHistories:
     def _vanished(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
         path, lock, now_ms = change.path, change.before, ctx.now_ms
         log = self._log_of(change)
+        before = log.history(now_ms).former_members
         events = log.fold(change, ctx)
         if lock is None or lock.member(HERE) is None:  # else the lock was a client's own node
-            self._remember(path, lock, log.history(now_ms), now_ms)
+            self._remember(path, lock, before, log.history(now_ms), now_ms)
         self._forget(path)
         return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
 
     def _remember(
-        self, path: Text, lock: Lock | None, history: LockHistory, now_ms: Millis
+        self,
+        path: Text,
+        lock: Lock | None,
+        before: Iterable[FormerMember],
+        history: LockHistory,
+        now_ms: Millis,
     ) -> None:
-        """Remember a root that vanished, in case it is created again."""
-        left = _left_with_root(history, now_ms)
-        members = (lock.size if lock else 0) + _deleted_before(left, now_ms)
-        is_full = bool(members or (lock and lock.family.members))
+        """Remember a root that vanished, in case it is created again.
+
+        `before` are the members that left before this look.
+        """
+        removal, size = self._world.removal_of(path), lock.size if lock else 0
+        queue = _vanished_queue(size, _recent(before, now_ms), removal, now_ms)
+        is_full = queue is not None or (lock is not None and bool(lock.family.members))
+        left = _recent(history.former_members, now_ms)
         self._vanished_roots[path] = RootHistory(
             history.generation + 1,
             reaped_at=None if is_full else now_ms,
-            vanished_with=(now_ms, members) if members else None,
+            vanished_with=queue,
             last_holders=tuple(one for one in left if one.ending != "abandoned"),
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
@@ -317,17 +328,28 @@ def _without_events(now_ms: Millis, first: FirstLook) -> LockHistory:
     return LockHistory(at=now_ms, first_look=first)
 
 
-def _left_with_root(history: LockHistory, vanished_at: Millis) -> list[FormerMember]:
-    """The members that left as the root vanished, or a moment before it."""
+def _recent(left: Iterable[FormerMember], vanished_at: Millis) -> list[FormerMember]:
+    """The members that left a moment before the root vanished, or with it."""
     start = vanished_at - RECURSIVE_MS
-    return [one for one in history.former_members if one.gone_at >= start]
+    return [one for one in left if one.gone_at >= start]
 
 
-def _deleted_before(left: Iterable[FormerMember], vanished_at: Millis) -> int:
-    """The number of members that a recursive delete took before the last look.
+def _vanished_queue(
+    members: int, before: list[FormerMember], removal: Gone | None, now_ms: Millis
+) -> VanishedQueue | None:
+    """The queue that a recursive delete took, with those that it took before the last look.
 
-    Clients that release a lock in turn, and then delete its folder, leave no waiter behind that
-    gave up a moment before.
+    A transaction log shows which of these the session deleted that deleted the root. Without
+    one, a waiter that left a moment before is a sign: clients that release a lock in turn, and
+    then delete its folder, leave none. But it may have given up.
     """
-    before = [one for one in left if one.gone_at < vanished_at]
-    return len(before) if any(one.ending == "abandoned" for one in before) else 0
+    deleted = [one for one in before if one.deleted_by is not None]
+    if removal is not None:
+        deleted = [one for one in deleted if one.deleted_by == removal.by]
+    members += len(deleted)
+    if members:
+        return VanishedQueue(now_ms, members)
+    unclear = [one for one in before if one.how is None and one.ending != "expired"]
+    if any(one.ending == "abandoned" for one in unclear):
+        return VanishedQueue(now_ms, len(unclear), is_certain=False)
+    return None

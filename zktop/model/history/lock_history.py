@@ -37,13 +37,21 @@ class FirstLook(msgspec.Struct, frozen=True, gc=False):
     held_since: Millis
 
 
+class VanishedQueue(NamedTuple):
+    """The queue of a lock whose znode vanished."""
+
+    at: Millis
+    members: int
+    is_certain: bool = True  # else all of them left a moment before, perhaps by themselves
+
+
 class RootHistory(msgspec.Struct, frozen=True, gc=False):
     """Earlier znodes at the path of a lock."""
 
     generation: int = 0  # how often the root was replaced by another znode
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
-    vanished_with: tuple[Millis, int] | None = None  # when it vanished, with how many members
+    vanished_with: VanishedQueue | None = None  # None: it was empty
     last_holders: tuple[FormerMember, ...] = ()  # of the znode before: they lost it as it vanished
 
 
