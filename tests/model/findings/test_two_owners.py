@@ -220,21 +220,56 @@ def deleted(by: str, *later: At, **case: object) -> LockContext:
 
 
 @pytest.mark.parametrize(
-    ("held_ms", "by", "owners"),
+    ("first", "held", "by", "owners"),
     [
-        pytest.param(5, "mallory", ["alice"], id="it waited until a moment before"),
-        pytest.param(5_000, "mallory", ["alice", "bob"], id="it held the lock, too"),
-        pytest.param(5, "trudy", ["alice", "bob"], id="two sessions deleted one node each"),
+        pytest.param(
+            "released",
+            Elapsed(5, "exact"),
+            "mallory",
+            ["alice"],
+            id="it waited until a moment before",
+        ),
+        pytest.param(
+            "released",
+            Elapsed(5_000, "exact"),
+            "mallory",
+            ["alice", "bob"],
+            id="it held the lock, too",
+        ),
+        pytest.param(
+            "released",
+            Elapsed(400, "exact"),
+            "mallory",
+            ["alice", "bob"],
+            id="it had shared the lock for a while",
+        ),
+        pytest.param(
+            "released",
+            Elapsed(5, "at-least"),
+            "mallory",
+            ["alice", "bob"],
+            id="it may have held the lock for long",
+        ),
+        pytest.param(
+            "abandoned", Elapsed(5, "exact"), "mallory", ["bob"], id="a waiter was deleted first"
+        ),
+        pytest.param(
+            "released",
+            Elapsed(5, "exact"),
+            "trudy",
+            ["alice", "bob"],
+            id="two sessions deleted one node each",
+        ),
     ],
 )
 def test_s5_names_no_waiter_whose_turn_a_recursive_delete_made(
-    held_ms: int, by: str, owners: list[str]
+    first: str, held: Elapsed, by: str, owners: list[str]
 ) -> None:
     """It deletes one node after the other, and each waiter comes first for milliseconds."""
-    times = {"alice": (5_000, "mallory"), "bob": (held_ms, by)}
-    left = tuple(
-        gone(who, at, "released", held=Elapsed(ms, "exact"), deleted_by=session(other))
-        for at, (who, (ms, other)) in enumerate(times.items(), start=90)
+    long, mallory = Elapsed(5_000, "exact"), session("mallory")
+    left = (
+        gone("alice", 90, first, ago=SECOND + 5, held=long, deleted_by=mallory),
+        gone("bob", 91, "released", held=held, deleted_by=session(by)),
     )
     found_in = found("S5", ctx(k("carol", 1), past=history(former_members=left)))
 

@@ -322,11 +322,13 @@ def _was_next(gone: FormerMember, left: Iterable[FormerMember]) -> bool:
 
     A recursive delete of a long queue makes each waiter the first one, for milliseconds.
     """
-    if gone.held is None or gone.held.ms >= NOTICED_MS:
+    held = gone.held
+    if held is None or held.bound != "exact" or held.ms >= NOTICED_MS:
         return False
+    began_at = gone.gone_at - held.ms
     earlier = takewhile(lambda one: one is not gone, left)
     return any(
-        one.deleted_by == gone.deleted_by and gone.gone_at - one.gone_at < NOTICED_MS
+        one.deleted_by == gone.deleted_by and one.ending != "abandoned" and one.gone_at == began_at
         for one in earlier
     )
 
