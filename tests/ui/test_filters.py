@@ -7,6 +7,7 @@ from ui.fake_contenders import FakeContenders, contender
 from ui.fake_feed import FakeFeed, app_of, frames, settled
 
 from zktop.ui.app import Zktop
+from zktop.ui.filters import parsed_filter
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.header import PageHeader
 
@@ -84,7 +85,7 @@ async def test_only_what_looks_like_a_field_is_one(text: str, said: str | None) 
 @pytest.mark.parametrize(
     ("page", "known"),
     [
-        ("locks", "waiting held free ok critical warning info …"),
+        ("locks", "waiting held free ok critical warning deadlock …"),
         ("lock", "holding waiting holds waits "),
         ("findings", "critical warning info"),
         ("sessions", "holding waiting quiet"),
@@ -100,7 +101,8 @@ async def test_an_unknown_state_is_named_with_usual_ones(page: str, known: str) 
 
 
 @pytest.mark.parametrize(
-    "state", ["waiting", "HELD", "orphan", "B1", "dead", "recreated", "foreign-children"]
+    "state",
+    ["waiting", "HELD", "orphan", "B1", "dead", "watches", "recreated", "foreign-children"],
 )
 async def test_a_state_that_a_row_has_or_may_have_is_known(state: str) -> None:
     """Also a part of a word, the letters of a rule, and the words of the list."""
@@ -120,6 +122,13 @@ async def test_an_invalid_pattern_is_named_with_the_reason(page: str) -> None:
         lines = await filtered(pilot, "/[/", PAGES[page])
 
     assert " not a pattern: /[/ (unterminated character set)" in lines
+
+
+def test_flags_of_a_pattern_may_exclude_each_other() -> None:
+    """Python reports them as another kind of error."""
+    said = parsed_filter("/(?a)(?u)x/").mistakes([])
+
+    assert said == "not a pattern: /(?a)(?u)x/ (ASCII and UNICODE flags are incompatible)"
 
 
 @pytest.mark.parametrize("size", [(40, 10), (60, 15), (80, 24)])

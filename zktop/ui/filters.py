@@ -138,7 +138,12 @@ def _pattern(word: str) -> Word:
     text = word[1:-1]
     try:
         pattern = re.compile(text, re.IGNORECASE)
-    except (re.error, OverflowError, RecursionError) as error:
-        why = error.msg if isinstance(error, re.error) else "too large"
-        return Word("", _text(text), mistake=f"not a pattern: {word} ({why})")
-    return Word("", lambda searched: pattern.search(searched) is not None)
+    except re.error as error:
+        why = error.msg
+    except ValueError as error:  # flags that exclude each other
+        why = str(error)
+    except (OverflowError, RecursionError):
+        why = "too large"
+    else:
+        return Word("", lambda searched: pattern.search(searched) is not None)
+    return Word("", _text(text), mistake=f"not a pattern: {word} ({why})")

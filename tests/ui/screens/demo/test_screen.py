@@ -302,16 +302,17 @@ async def test_tells_what_went_wrong() -> None:
         assert "The crew is full." in "\n".join(await settled(pilot))
 
 
-async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
+@pytest.mark.parametrize("word", ["waits", "waiting"])
+async def test_a_filter_sifts_the_contenders_and_what_they_say(word: str) -> None:
     """It matches all their words, and the fields state and owner."""
     lines = (LogLine(0, "ann", "I hold it."), LogLine(0, "bob", "I wait for it."))
     stage = FakeContenders(states=(ANN, BOB, CID), lines=lines)
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        await pilot.press("slash", *"state:waiting", "enter")
+        await pilot.press("slash", *f"state:{word}", "enter")
         waiting = "\n".join(await settled(pilot))
-        await pilot.press("slash", *["backspace"] * 7, *"nobody", "enter")
+        await pilot.press("slash", *["backspace"] * len(word), *"nobody", "enter")
         nobody = "\n".join(await settled(pilot))
 
     assert "bob            waits" in waiting

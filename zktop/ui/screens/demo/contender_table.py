@@ -16,11 +16,10 @@ INK_OF_STATE: dict[str, Ink] = {
     "suspended": "warning",
     "lost": "critical",
 }
-
+OTHER_WORDS: Final = {"holds": "holding", "waits": "waiting"}  # those of the other screens
 
 STATES: Final = (  # what `state:` may find
-    "holding",
-    "waiting",
+    *OTHER_WORDS.values(),
     "frozen",
     "ended",
     "killed by signal",
@@ -31,7 +30,7 @@ STATES: Final = (  # what `state:` may find
 
 def passes(one: ContenderState, wanted: Filter) -> bool:
     words = f"{one.name} {one.state} {one.path} {one.recipe} {one.mode} {one.says}"
-    state = {"holds": "holding", "waits": "waiting"}.get(one.state, one.state)
+    state = f"{one.state} {OTHER_WORDS.get(one.state, '')}"
     return wanted.passes({"": words, "state": state, "owner": one.name})
 
 

@@ -7,14 +7,13 @@ row.
 from collections.abc import Callable, Sequence
 from itertools import groupby, islice
 from sys import intern
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.finding import SEVERITIES
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.history.lock_load import WINDOW_S
@@ -23,6 +22,7 @@ from zktop.model.lock_view import OwnerName
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
+from zktop.model.waits.choose_ring import DeadlockKind
 from zktop.ui.screens.common.lock_status import QUIET_RANK, WORDS, LockStatus
 from zktop.ui.screens.lock.notes import WARNINGS
 
@@ -180,7 +180,8 @@ LOCK_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
 
 FIELDS: Final = tuple(filter(None, LOCK_FIELDS))
 STATES: Final = (
-    *("waiting", "held", "free", "ok", *SEVERITIES, "deadlock", "error", "hidden"),
+    *("waiting", "held", "free", "ok", "critical", "warning", "deadlock", "error", "hidden"),
+    *get_args(DeadlockKind),
     *(text for rule in RULES for text in (rule.name, rule.id)),
     *(text for code, (word, _) in WORDS.items() for text in (code, word)),
     *WARNINGS,
