@@ -17,6 +17,7 @@ from zktop.ui.interfaces import Frame, Status
 from zktop.ui.screens.locks import rows as lock_rows
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.settings import UiSettings
+from zktop.ui.view_state import Selection
 
 FILM = trouble()
 MANY = frames(
@@ -258,3 +259,17 @@ async def test_three_columns_show_who_waits_for_whom() -> None:
         assert "DEADLOCK #1" in panel(lines, "Who waits for whom")[0]
         assert app.page is not None
         assert app.page.entry.name == "sessions"
+
+
+async def test_a_lock_that_another_screen_selected_is_described_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also between two drawings of the panes."""
+    monkeypatch.setattr("zktop.ui.screens.locks.screen.READABLE_S", 60.0)
+    app = app_of(*trouble())
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        app.turn_to("locks", Selection(path=QUIET))
+        lines = await settled(pilot)
+
+        assert any(line.startswith(f" {QUIET}  ") for line in lines)

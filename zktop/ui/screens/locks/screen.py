@@ -213,6 +213,7 @@ class LocksScreen(SplitPage):
             facts = f"reading {count(len(report.paths), 'lock')} ..."
         table.frame(FrameWords("Locks", facts, "{open} open  {filter} filter  {sort} columns"))
         table.show(rows, () if rows else empty_state(state, self.main_cells))
+        self._describe(self._most_heights.about)
 
     @property
     def usual_side_cells(self) -> int:
@@ -300,6 +301,7 @@ class LocksScreen(SplitPage):
             path = Text(subject.path)
             if path in self._rows.rows and not self.table.choose(path):
                 self._sorter.now()  # the lock is new, or in a closed group
+            self._describe(self._most_heights.about)
 
     @property
     def subject(self) -> Selection:
