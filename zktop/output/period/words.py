@@ -155,12 +155,15 @@ def amount(seconds: float, bound: str = "exact") -> str:
 
     >>> amount(22.587), amount(0.5), amount(86_465, "at-least"), amount(0)
     ('22.6s', '0.50s', '≥ 1d00h', '0')
+    >>> amount(59.97), amount(0.997)
+    ('1m00s', '1.0s')
     """
     sign = "≥ " if bound == "at-least" else ""
     if not seconds:
         return f"{sign}0"
-    short = f"{seconds:.1f}s" if seconds >= 1 else f"{seconds:.2f}s"
-    return f"{sign}{short if seconds < MINUTE else spoken(seconds)}"
+    if (tenths := round(seconds, 1)) >= MINUTE:
+        return f"{sign}{spoken(max(seconds, MINUTE))}"
+    return f"{sign}{tenths}s" if round(seconds, 2) >= 1 else f"{sign}{seconds:.2f}s"
 
 
 def charge(one: ChargeJson) -> str:

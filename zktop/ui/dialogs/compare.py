@@ -9,7 +9,7 @@ from zktop.model.lock_view import LockView
 from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.numbers_and_times import time_ms
+from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms
 from zktop.ui.styled_text import Line, hanging_lines, line
 
 MAX_LOCKS: Final = 500
@@ -91,24 +91,24 @@ class ComparedMoment(NamedTuple):
     at: Millis
     report: Report
 
-    @property
-    def words(self) -> str:
-        return f"{self.name} {time_ms(self.at)}Z"
+    def words(self, other: Millis) -> str:
+        """Return its name and time, with the date unless the other moment is of the same day."""
+        return f"{self.name} {on_its_day(time_ms(self.at), self.at, other)}Z"
 
 
 class CompareDialog(TextDialog):
     """Shows the differences between two moments, the earlier one first."""
 
     def __init__(self, one: ComparedMoment, other: ComparedMoment) -> None:
-        self._then, self._now = sorted((one, other), key=lambda moment: moment.at)
-        title = f"Compare: {self._then.words} with {self._now.words}"
+        self._then, self._now = then, now = sorted((one, other), key=lambda moment: moment.at)
+        title = f"Compare: {then.words(now.at)} with {now.words(then.at)}"
         super().__init__(title, "esc close")
 
     def lines(self, width: int) -> list[Line]:
         then, now = self._then, self._now
         passed = spoken((now.at - then.at) / 1000)
         legend = line(
-            ("- ", "strong"), (f"{then.words}   ", "dim"),
-            ("+ ", "strong"), (f"{now.words}, {passed} later", "dim"),
+            ("- ", "strong"), (f"{then.words(now.at)}   ", "dim"),
+            ("+ ", "strong"), (f"{now.words(then.at)}, {passed} later", "dim"),
         )  # fmt: skip
         return [legend, *compared(then.report, now.report, max(20, width))]

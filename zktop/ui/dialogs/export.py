@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.base import Box, Dialog, text_field
 from zktop.ui.dialogs.choice import Choosable, option_line
-from zktop.ui.screens.common.numbers_and_times import time_s
+from zktop.ui.screens.common.numbers_and_times import on_its_day, time_s
 from zktop.ui.view_state import TimeRange
 from zktop.ui.widgets.text_view import TextList
 
@@ -61,7 +61,8 @@ class ExportDialog(Dialog[ExportRequest]):
 
     def on_mount(self) -> None:
         """Select the first format; typing edits the name."""
-        times = [f"{time_s(at)}Z" for at in self._time_range or ()]
+        ends = self._time_range or ()
+        times = [f"{on_its_day(time_s(at), at, *ends)}Z" for at in ends]
         options = [
             Choosable(name, about.format(*times))
             for _, name, about in map(FORMATS.__getitem__, self._forms)

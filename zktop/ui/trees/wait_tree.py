@@ -391,15 +391,11 @@ def node_of(actor: str, report: Report) -> tuple[Text, Text] | None:
     full_path = actor.partition(":")[2]
     path, node = split(Text(full_path))
     lock_path = path
-    while (
-        lock_path not in report.parts and lock_path != "/"
-    ):  # the node may be in a folder of the lock
-        lock_path = split(lock_path)[0]
-    return (
-        (lock_path, Text(full_path[len(lock_path) + 1 :]))
-        if lock_path in report.parts
-        else (path, node)
-    )
+    while lock_path not in report.parts and lock_path != "/":
+        lock_path = split(lock_path)[0]  # the node may be in a folder of the lock
+    if lock_path not in report.parts:
+        return path, node
+    return lock_path, Text(full_path[len(lock_path) + 1 :])
 
 
 def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:

@@ -430,3 +430,16 @@ async def test_times_of_a_past_over_several_days_have_dates() -> None:
     assert " 1970-01-01 00:33:20.000Z " in lines
     assert "1970-01-01 00:33:20Z to 1970-01-03 00:33:20Z is available" in dialog
     assert "1970-01-01 00:33, " in dialog
+
+
+async def test_moments_of_two_days_are_compared_with_their_dates() -> None:
+    """They may have the same time of day."""
+    moments = [(BEGIN, facts(k("ann", 0))), (BEGIN + 2 * DAY_MS, facts(k("bob", 1)))]
+    app = app_of(*frames(*moments), page="timeline", is_live=False)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("m", "right", "c")
+        compared = "\n".join(await settled(pilot))
+
+    days = "mark 1970-01-01 00:33:20.000Z with cursor 1970-01-03 00:33:20.000Z"
+    assert f"Compare: {days}" in compared

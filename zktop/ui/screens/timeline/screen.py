@@ -163,8 +163,8 @@ class TimelineScreen(Page):
         """Draw the pane about the cursor."""
         if state.frame is None or state.at is None or self._chosen is None or not below.display:
             return
-        ends = state.tape.begin or window.begin, window.newest
-        when = on_its_day(time_ms(state.at), state.at, *ends)
+        begin = state.tape.begin or window.begin
+        when = on_its_day(time_ms(state.at), state.at, begin, window.newest)
         below.frame(FrameWords("At the cursor", f"{when}Z"))
         report = state.frame.report
         added = wait_totals(
@@ -232,7 +232,9 @@ class TimelineScreen(Page):
         else:
             compare, export = map(state.key_of, ("compare", "export"))
             hint = f"Move the cursor: {compare} compares, {export} exports from here."
-            self.say(f"Marked {time_ms(self._mark)}Z. {hint}")
+            ends = state.tape.begin or here, state.tape.end or here
+            when = on_its_day(time_ms(here), here, *ends)
+            self.say(f"Marked {when}Z. {hint}")
         self.redraw()
 
     @property
