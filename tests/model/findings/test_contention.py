@@ -26,7 +26,7 @@ from model.make_facts import NOW, session
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import LookAgainAt
 from zktop.model.history.attempts import Attempts
-from zktop.model.history.derive_events import MAX_FORMER_MEMBERS
+from zktop.model.history.former_members import MAX_FORMER_MEMBERS
 from zktop.model.history.lock_history import FirstLook
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings

@@ -101,6 +101,14 @@ def test_r7_is_only_likely_if_its_members_may_have_left_by_themselves() -> None:
     assert only("R7", ctx(A, past=history(vanished_with=queue))).confidence == "C2"
 
 
+def test_r7_says_that_not_all_members_of_a_long_queue_are_known() -> None:
+    """Only the last ones that left are remembered."""
+    queue = VanishedQueue(RECENTLY, 32, is_all=False)
+    finding = only("R7", ctx(A, past=history(vanished_with=queue)))
+
+    assert "vanished together with at least 32 nodes in its queue" in finding.sentence
+
+
 def test_r2_is_quiet_for_a_root_that_had_vanished_empty() -> None:
     """Containers of Curator do that, and so do clean-up jobs; R3 notes it."""
     past = history(recreated_at=RECENTLY, reaped_at=RECENTLY - SECOND)

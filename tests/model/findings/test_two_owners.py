@@ -25,7 +25,6 @@ from zktop.model.client_names import ClientNames
 from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.format import short
-from zktop.model.history.events import Elapsed
 from zktop.model.owner_list import OwnerList
 
 
@@ -219,63 +218,6 @@ def deleted(by: str, *later: At, **case: object) -> LockContext:
     return ctx(k("bob", 1), *later, past=history(former_members=(left,)))
 
 
-@pytest.mark.parametrize(
-    ("first", "held", "by", "owners"),
-    [
-        pytest.param(
-            "released",
-            Elapsed(5, "exact"),
-            "mallory",
-            ["alice"],
-            id="it waited until a moment before",
-        ),
-        pytest.param(
-            "released",
-            Elapsed(5_000, "exact"),
-            "mallory",
-            ["alice", "bob"],
-            id="it held the lock, too",
-        ),
-        pytest.param(
-            "released",
-            Elapsed(400, "exact"),
-            "mallory",
-            ["alice", "bob"],
-            id="it had shared the lock for a while",
-        ),
-        pytest.param(
-            "released",
-            Elapsed(5, "at-least"),
-            "mallory",
-            ["alice", "bob"],
-            id="it may have held the lock for long",
-        ),
-        pytest.param(
-            "abandoned", Elapsed(5, "exact"), "mallory", ["bob"], id="a waiter was deleted first"
-        ),
-        pytest.param(
-            "released",
-            Elapsed(5, "exact"),
-            "trudy",
-            ["alice", "bob"],
-            id="two sessions deleted one node each",
-        ),
-    ],
-)
-def test_s5_names_no_waiter_whose_turn_a_recursive_delete_made(
-    first: str, held: Elapsed, by: str, owners: list[str]
-) -> None:
-    """It deletes one node after the other, and each waiter comes first for milliseconds."""
-    long, mallory = Elapsed(5_000, "exact"), session("mallory")
-    left = (
-        gone("alice", 90, first, ago=SECOND + 5, held=long, deleted_by=mallory),
-        gone("bob", 91, "released", held=held, deleted_by=session(by)),
-    )
-    found_in = found("S5", ctx(k("carol", 1), past=history(former_members=left)))
-
-    assert [one.sessions for one in found_in] == [(session(owner),) for owner in owners]
-
-
 def test_s5_fires_for_a_node_that_a_log_shows_deleted_by_another_session() -> None:
     """Proven: the record names the session that asked for it."""
     finding = only("S5", deleted("mallory"))
@@ -304,6 +246,7 @@ def test_s5_has_the_address_of_a_session_that_shares_it_with_others() -> None:
     [
         pytest.param({"deleted_by": None}, id="its own session deleted it"),
         pytest.param({"ending": "abandoned"}, id="it was waiting"),
+        pytest.param({"held_briefly": True}, id="its turn came by the deletion of another"),
         pytest.param({"ago": 20 * MINUTE}, id="long ago"),
     ],
 )

@@ -1,5 +1,7 @@
 """Events and history of a lock from one look to the next."""
 
+from collections.abc import Iterable
+
 import msgspec
 import pytest
 from model.make_facts import (
@@ -18,6 +20,7 @@ from model.plain_locks import Root, lock_of, member, note
 from zktop.model.facts import AnyFact, Complete, Gone, Stat, join
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
+from zktop.model.history.former_members import MAX_FORMER_MEMBERS
 from zktop.model.history.lock_change import LockChange
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory, VanishedQueue
 from zktop.model.history.missed_events import RootCounters
@@ -520,13 +523,18 @@ def test_a_lock_does_not_fall_with_clients_that_left_it(first: int, later: int) 
     assert history.reaped_at == NOW + 1_010 + later
 
 
-def recreated(*removals: tuple[str, str], by: str, how: str = "deleted") -> LockHistory:
-    """Ann holds and bob waits; a log has who removed which node, and then the folder.
+def recreated(
+    *removals: tuple[str, str],
+    by: str,
+    how: str = "deleted",
+    queue: Iterable[str] = ("ann", "bob"),
+) -> LockHistory:
+    """The first one holds; a log has who removed which node, and then the folder.
 
     It is created again.
     """
     root = Root()
-    nodes = {name: root.create(name) for name in ("ann", "bob")}
+    nodes = {name: root.create(name) for name in queue}
     watcher, facts = Watcher(root), []
     for name, remover in removals:
         root.delete(nodes[name])
@@ -535,7 +543,7 @@ def recreated(*removals: tuple[str, str], by: str, how: str = "deleted") -> Lock
         watcher.look_at_log(10, *facts)
     folder = Gone(path=root.path, zxid=root.zxid + 1, at=NOW, by=session(by), how="deleted")
     watcher.look_at_log(10, *facts, folder, gone=True)
-    watcher.root = Root(czxid=70)
+    watcher.root = Root(czxid=root.zxid + 2)
     watcher.look(1_000)
     return watcher.histories.of(root.path)
 
@@ -568,6 +576,17 @@ def test_a_lock_does_not_fall_with_members_that_a_log_shows_leaving(
 
     assert history.vanished_with is None
     assert history.reaped_at == NOW + 30
+
+
+def test_a_long_recursive_delete_that_begins_with_the_holder() -> None:
+    """Each waiter is first for 10 ms, and more of them left than are remembered."""
+    names = [f"w{number}" for number in range(200)]
+    history = recreated(*[(name, "mallory") for name in names], by="mallory", queue=names)
+
+    assert [one.label for one in history.last_holders] == ["w0"]
+    assert history.vanished_with == VanishedQueue(
+        NOW + 2_010, MAX_FORMER_MEMBERS - 1, is_all=False
+    )
 
 
 def test_a_root_created_again_between_two_looks() -> None:

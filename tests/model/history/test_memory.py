@@ -7,9 +7,9 @@ from model.plain_locks import Root, note
 
 from zktop.model.history.all_locks import MAX_VANISHED_ROOTS, LockHistories
 from zktop.model.history.attempts import MAX_IDENTITIES
-from zktop.model.history.derive_events import MAX_FORMER_MEMBERS
 from zktop.model.history.duration_samples import MAX_SAMPLES
 from zktop.model.history.events import Since
+from zktop.model.history.former_members import MAX_FORMER_MEMBERS
 from zktop.model.history.lock_change import LockChange
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE
 

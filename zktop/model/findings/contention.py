@@ -17,8 +17,8 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import count, short, span, waits
 from zktop.model.history.attempts import Attempts, identity_of
-from zktop.model.history.derive_events import MAX_FORMER_MEMBERS
 from zktop.model.history.events import FormerMember
+from zktop.model.history.former_members import MAX_FORMER_MEMBERS
 from zktop.model.locks.accumulo_row_ranges import RowRangeQueue
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text

@@ -133,12 +133,13 @@ def deleted_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
     queue = ctx.past.vanished_with
     if queue is None:
         return
+    at_least = "" if queue.is_all else "at least "
     went_first: Reason = (None, "a node with children cannot be deleted: they went first")
     by_themselves: Reason = (False, "all of them left a moment before: perhaps they gave up")
     yield from _recently(
         ctx,
         queue.at,
-        f"{ctx.name} vanished together with {count(queue.members, 'node')} in its queue",
+        f"{ctx.name} vanished together with {at_least}{count(queue.members, 'node')} in its queue",
         "A wave of session expiries, or a recursive delete: look at the servers' logs.",
         "C3" if queue.is_certain else "C2",
         (went_first,) if queue.is_certain else (went_first, by_themselves),

@@ -6,7 +6,7 @@ of them gets the lock while the owner still reads.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import islice, permutations, takewhile
+from itertools import islice, permutations
 from operator import attrgetter
 
 from zktop.model.facts import Session
@@ -279,9 +279,6 @@ def _watches(ctx: LockContext, one: Member, other: Member) -> bool:
     return ctx.path_of(other.node) in (ctx.ensemble.watched(one.owner) or ())
 
 
-NOTICED_MS = 1_000  # a client may not notice a shorter hold
-
-
 @Rule(
     "S5",
     "node-deleted-under-holder",
@@ -298,39 +295,21 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     A transaction log shows which session deleted the node. Without a log, the sign is that the
     node vanished although its live session had made no request since before.
     """
-    left = (*ctx.past.last_holders, *ctx.past.former_members)
-    former_members: Iterable[FormerMember] = left
+    former_members: Iterable[FormerMember] = (*ctx.past.last_holders, *ctx.past.former_members)
     if not ctx.shared.shows_connections:  # then only a transaction log can prove it
         former_members = filter(attrgetter("deleted_by"), former_members)
     for gone in former_members:
         is_recent = ctx.now_ms - gone.gone_at <= RECENT_MS
-        if not is_recent or not gone.session or gone.ending == "abandoned":
+        has_held = gone.ending != "abandoned" and not gone.held_briefly
+        if not is_recent or not gone.session or not has_held:
             continue
         if gone.deleted_by is not None:
-            if _was_next(gone, left):
-                continue
             match = _deleted_by_another(ctx, gone, gone.deleted_by)
         else:
             match = _vanished(ctx, gone)
         if match is not None:
             yield match
             yield LookAgainAt(gone.gone_at + RECENT_MS + 1)
-
-
-def _was_next(gone: FormerMember, left: Iterable[FormerMember]) -> bool:
-    """Whether a waiter came first because the same session had just deleted the holder's node.
-
-    A recursive delete of a long queue makes each waiter the first one, for milliseconds.
-    """
-    held = gone.held
-    if held is None or held.bound != "exact" or held.ms >= NOTICED_MS:
-        return False
-    began_at = gone.gone_at - held.ms
-    earlier = takewhile(lambda one: one is not gone, left)
-    return any(
-        one.deleted_by == gone.deleted_by and one.ending != "abandoned" and one.gone_at == began_at
-        for one in earlier
-    )
 
 
 def _label_of(ctx: LockContext, session: Session) -> Text | None:

@@ -3,7 +3,7 @@
 One thread uses it; what it returns is frozen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Final
@@ -39,7 +39,7 @@ from zktop.model.world.world import World
 
 _AT: Final = attrgetter("at")
 MAX_VANISHED_ROOTS: Final = 1_000  # remembered in case they are created again
-RECURSIVE_MS: Final[Millis] = 1_000  # a recursive delete of one lock takes no longer
+RECURSIVE_MS: Final[Millis] = 1_000  # a recursive delete deletes the next node within this time
 CONNECTED_STATES: Final = (None, "connected", "read-only")
 
 
@@ -214,7 +214,7 @@ class LockHistories:
     def _vanished(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
         path, lock, now_ms = change.path, change.before, ctx.now_ms
         log = self._log_of(change)
-        before = log.history(now_ms).former_members
+        before = log.history(now_ms)
         events = log.fold(change, ctx)
         if lock is None or lock.member(HERE) is None:  # else the lock was a client's own node
             self._remember(path, lock, before, log.history(now_ms), now_ms)
@@ -225,23 +225,29 @@ class LockHistories:
         self,
         path: Text,
         lock: Lock | None,
-        before: Iterable[FormerMember],
+        before: LockHistory,
         history: LockHistory,
         now_ms: Millis,
     ) -> None:
         """Remember a root that vanished, in case it is created again.
 
-        `before` are the members that left before this look.
+        `before` is the history without this look.
         """
         removal, size = self._world.removal_of(path), lock.size if lock else 0
-        queue = _vanished_queue(size, _recent(before, now_ms), removal, now_ms)
+        start = _deleted_since(before.former_members, removal, now_ms)
+        queue = _vanished_queue(size, before, start, removal, now_ms)
         is_full = queue is not None or (lock is not None and bool(lock.family.members))
-        left = _recent(history.former_members, now_ms)
         self._vanished_roots[path] = RootHistory(
             history.generation + 1,
             reaped_at=None if is_full else now_ms,
             vanished_with=queue,
-            last_holders=tuple(one for one in left if one.ending != "abandoned"),
+            last_holders=tuple(
+                one
+                for one in history.former_members
+                if (one.gone_at >= start or _is_taken(one, removal))
+                and one.ending != "abandoned"
+                and not one.held_briefly
+            ),
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
             del self._vanished_roots[next(iter(self._vanished_roots))]
@@ -328,14 +334,26 @@ def _without_events(now_ms: Millis, first: FirstLook) -> LockHistory:
     return LockHistory(at=now_ms, first_look=first)
 
 
-def _recent(left: Iterable[FormerMember], vanished_at: Millis) -> list[FormerMember]:
-    """The members that left a moment before the root vanished, or with it."""
+def _is_taken(one: FormerMember, removal: Gone | None) -> bool:
+    """Whether a log shows that a node was deleted by the session that deleted the root."""
+    return one.deleted_by is not None and (removal is None or one.deleted_by == removal.by)
+
+
+def _deleted_since(
+    left: Sequence[FormerMember], removal: Gone | None, vanished_at: Millis
+) -> Millis:
+    """A moment before the root began to vanish: a recursive delete of a long queue takes time."""
     start = vanished_at - RECURSIVE_MS
-    return [one for one in left if one.gone_at >= start]
+    for one in reversed(left):
+        if one.gone_at < start:
+            break
+        if _is_taken(one, removal):
+            start = one.gone_at - RECURSIVE_MS
+    return start
 
 
 def _vanished_queue(
-    members: int, before: list[FormerMember], removal: Gone | None, now_ms: Millis
+    members: int, past: LockHistory, start: Millis, removal: Gone | None, now_ms: Millis
 ) -> VanishedQueue | None:
     """The queue that a recursive delete took, with those that it took before the last look.
 
@@ -343,13 +361,12 @@ def _vanished_queue(
     one, a waiter that left a moment before is a sign: clients that release a lock in turn, and
     then delete its folder, leave none. But it may have given up.
     """
-    deleted = [one for one in before if one.deleted_by is not None]
-    if removal is not None:
-        deleted = [one for one in deleted if one.deleted_by == removal.by]
-    members += len(deleted)
+    before = [one for one in past.former_members if one.gone_at >= start]
+    is_all = past.forgotten_at is None or past.forgotten_at < start
+    members += sum(_is_taken(one, removal) for one in before)
     if members:
-        return VanishedQueue(now_ms, members)
+        return VanishedQueue(now_ms, members, is_all)
     unclear = [one for one in before if one.how is None and one.ending != "expired"]
     if any(one.ending == "abandoned" for one in unclear):
-        return VanishedQueue(now_ms, len(unclear), is_certain=False)
+        return VanishedQueue(now_ms, len(unclear), is_all, is_certain=False)
     return None

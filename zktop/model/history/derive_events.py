@@ -33,6 +33,7 @@ from zktop.model.history.events import (
     FormerMember,
     Since,
 )
+from zktop.model.history.former_members import FormerMembers
 from zktop.model.history.lock_change import (
     ChangeContext,
     LockChange,
@@ -53,7 +54,6 @@ from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
-MAX_FORMER_MEMBERS: Final = 32
 UNCLEAR: Final = Text("what it waited for left in the same look, so it may have held the lock")
 
 
@@ -76,7 +76,7 @@ class LockLog:
         self._holds, self._waits = DurationSamples(), DurationSamples()
         self._attempts = AttemptLog()
         self._gates = SemaphoreGates()
-        self._former_members: tuple[FormerMember, ...] = ()
+        self._former_members = FormerMembers()
         self._stays: PersistentMap[Text, Stay] = PersistentMap()
         self._newest: LockHistory | None = None
 
@@ -122,7 +122,8 @@ class LockLog:
             stays=self._stays,
             holds=self._holds.durations,
             waits=self._waits.durations,
-            former_members=self._former_members,
+            former_members=self._former_members.known,
+            forgotten_at=self._former_members.forgotten_at,
             attempts=self._attempts.known,
             blocked_ms=self._blocked_ms + self._waiting * (now_ms - self._at),
             missed_creates=counters.missed_creates,
@@ -149,7 +150,7 @@ class LockLog:
                 and is_unclear(change, member, deleted)
             )
             self._count(member, gone, is_clear=not unclear)
-            self._former_members = (*self._former_members[1 - MAX_FORMER_MEMBERS :], gone)
+            self._former_members = self._former_members.after(gone)
             yield replace(
                 _event(gone.ending, change, ctx, member, zxid),
                 waited=None if unclear else gone.waited,

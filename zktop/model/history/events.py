@@ -93,3 +93,4 @@ class FormerMember(msgspec.Struct, frozen=True, gc=False):
     deleted_by: Session | None = None  # another session, if a transaction log says so
     how: RemovalKind | None = None  # as a transaction log says
     is_unseen: bool = False  # how and when it left is unknown
+    held_briefly: bool = False  # it only came first during a recursive delete

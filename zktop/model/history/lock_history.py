@@ -42,6 +42,7 @@ class VanishedQueue(NamedTuple):
 
     at: Millis
     members: int
+    is_all: bool = True  # else it had at least so many members
     is_certain: bool = True  # else all of them left a moment before, perhaps by themselves
 
 
@@ -52,7 +53,7 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
     vanished_with: VanishedQueue | None = None  # None: it was empty
-    last_holders: tuple[FormerMember, ...] = ()  # of the znode before: they lost it as it vanished
+    last_holders: tuple[FormerMember, ...] = ()  # that lost the lock as its last znode vanished
 
 
 class UsualHold(NamedTuple):
@@ -72,6 +73,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
     former_members: tuple[FormerMember, ...] = ()  # the last few, oldest first
+    forgotten_at: Millis | None = None  # when the newest one left that is not among them
     attempts: Mapping[Identity, Attempts] = {}
     minute: MinuteStats = NO_MINUTE
     blocked_ms: int = 0  # waiters x time, since the first look
