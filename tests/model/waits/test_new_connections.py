@@ -31,12 +31,17 @@ def last_cxid(step: int, *, listed: int, busy: bool) -> int:
     return listed + (step - MOVED_AT if busy else 0)
 
 
-def looks(*, listed: int = 0, busy: bool = False) -> list[Report]:
-    """Look with every new table; after the restart the waiters send so many requests, or more."""
+def looks(*, listed: int = 0, busy: bool = False, flapping: bool = False) -> list[Report]:
+    """Look with every new table; after the restart the waiters send so many requests, or more.
+
+    If they are flapping, each later table shows yet another connection.
+    """
     examiner, now, seen = Examiner(), world(*lock("/x", "ann"), *lock("/y", "bob")), []
     for step in range(MOVED_AT + 8):
         at = NOW + step * EVERY_MS
-        number, established = last_cxid(step, listed=listed, busy=busy), int(step >= MOVED_AT)
+        number = last_cxid(step, listed=listed, busy=busy)
+        connected = max(0, step - MOVED_AT + 1)
+        established = connected if flapping else min(1, connected)
         rows = [
             row(name, received=step, last_cxid=number, established=established)
             for name in ("ann", "bob")
@@ -64,6 +69,14 @@ def test_it_stays_confirmed(listed: int) -> None:
 def test_it_is_likely_if_its_clients_go_on_with_requests() -> None:
     """Then other threads may release it."""
     shown = looks(busy=True)
+
+    assert shown[MOVED_AT].deadlocks[0].confidence == "C3"
+    assert {made.deadlocks[0].confidence for made in shown[MOVED_AT + 1 :]} == {"C2"}
+
+
+def test_it_is_likely_while_its_clients_connect_again_and_again() -> None:
+    """The tables show none of the requests between two connections."""
+    shown = looks(flapping=True)
 
     assert shown[MOVED_AT].deadlocks[0].confidence == "C3"
     assert {made.deadlocks[0].confidence for made in shown[MOVED_AT + 1 :]} == {"C2"}

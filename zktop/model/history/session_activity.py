@@ -81,8 +81,8 @@ class SessionHistories:
         """The time of the last table after which it made a request.
 
         Its last request came between that table and the next one. None if it has been idle since
-        the first table. Requests around a new connection count only if no others are known: a
-        waiter lists its queue again then, and the tables do not show what else was sent.
+        the first table. Requests around a single new connection count only if no others are
+        known: a waiter lists its queue again then, and the tables do not show what else was sent.
         """
         record = self._records.get(session)
         return record.last_active if record and record.row.last_cxid is not None else None
@@ -176,8 +176,10 @@ class SessionHistories:
         if presence is None or presence.server != server:
             return False
         record.moves = (*record.moves, at)[-MAX_MOVES:]
-        record.server, record.before, record.heard_at = server, None, at  # active on connecting
-        return _store_row(record, row, at, is_moved=True)
+        record.server, record.heard_at = server, at  # active on connecting
+        has_asked = _store_row(record, row, at, is_moved=True)
+        record.before = None
+        return has_asked
 
     def _forget(self) -> None:
         listed = sum(len(table.rows or ()) for table in self._tables.values())
@@ -198,13 +200,15 @@ def _requests(row: Connection) -> int:
 def _store_row(record: _Record, row: Connection, at: Millis, *, is_moved: bool) -> bool:
     """Store the newest row; return whether it may show a new request.
 
-    A new connection and a reset of the counters hide what was requested before them.
+    A new connection and a reset of the counters hide what was requested before them. If each of
+    two tables shows a new one, all that was sent between them is hidden.
     """
     last = record.row
     if row.received != last.received:
         record.heard_at = at
     has_asked = is_moved or row.last_cxid != last.last_cxid
-    if has_asked and not (is_moved and record.last_active):
+    is_hidden = is_moved and record.before is None
+    if has_asked and (is_hidden or not is_moved or not record.last_active):
         record.last_active = record.at
     if at - record.gap_from >= HOUR_MS:
         record.gap_before, record.gap, record.gap_from = record.gap, None, at
