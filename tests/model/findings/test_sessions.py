@@ -87,6 +87,20 @@ def test_p1_fires_for_a_waiter_without_a_connection() -> None:
     assert finding.nodes == (B.name,)
 
 
+def test_p1_fires_for_a_client_without_a_connection_that_waits_twice() -> None:
+    """Its places in both queues are freed."""
+    tables = (connected("alice", "zktop"),)
+    stock = k("alice", 0), k("bob", 1), k("carol", 2)
+    locks = ctx(A, B, tables=tables).lock, ctx(*stock, tables=tables, path="/locks/stock").lock
+    who = session("bob")
+    case = SessionContext(who, places_in(locks, who), shared=shared_context(*tables))
+
+    assert only("P1", case).sentence == (
+        f"bob is connected to no server and still waits for {PATH} and /locks/stock; its places "
+        "are freed when it expires; 1 client waits behind them."
+    )
+
+
 @pytest.mark.parametrize(
     ("queue", "waits"),
     [

@@ -58,15 +58,10 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     freed = "freed when it expires"
     if expires:
         freed = f"freed in at most {span(expires.high)}" if expires.high else AT_ANY_MOMENT
-    still = f"{ctx.name} is connected to no server and still"
-    held, wanted = (
-        several(place.mode_and_lock for place in them) for them in (ctx.held, ctx.places)
-    )
+    still = _still_holds(ctx, freed) if ctx.held else _still_waits(ctx, freed)
     yield RuleMatch(
         about=ctx.about(*(ctx.held or ctx.places)),
-        sentence=f"{still} holds {held}; {freed}; {waits(ctx.behind)}."
-        if ctx.held
-        else f"{still} waits for {wanted}; its place is {freed}; {waits(ctx.behind)} behind it.",
+        sentence=f"{ctx.name} is connected to no server and still {still}.",
         confidence="C3" if listed else "C2",
         evidence=(
             (True, "no server's connection table has it"),
@@ -79,6 +74,18 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
         ),
         patience_ms=ctx.shared.thresholds.settle,
     )
+
+
+def _still_holds(ctx: SessionContext, freed: str) -> str:
+    held = several(place.mode_and_lock for place in ctx.held)
+    return f"holds {held}; {freed}; {waits(ctx.behind)}"
+
+
+def _still_waits(ctx: SessionContext, freed: str) -> str:
+    wanted = several(place.mode_and_lock for place in ctx.places)
+    is_single = len(ctx.places) == 1
+    places, them = ("place is", "it") if is_single else ("places are", "them")
+    return f"waits for {wanted}; its {places} {freed}; {waits(ctx.behind)} behind {them}"
 
 
 @Rule(
