@@ -228,7 +228,7 @@ def _label(finding: Finding, session: Session, report: Report) -> Text | None:
     member, past = view.lock.member(node), view.history
     if member is not None and member.owner == session:
         return member.label
-    left = (*past.last_holders, *past.former_members)
+    left = (*past.earlier_members, *past.former_members)
     return next(
         (one.label for one in reversed(left) if (one.node, one.session) == (node, session)), None
     )

@@ -1,5 +1,6 @@
 """S: two owners at once; each rule with a case that fires and a near miss."""
 
+import msgspec
 import pytest
 from model.findings.cases import (
     MINUTE,
@@ -188,7 +189,7 @@ def robbed(
     return ctx(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables))
 
 
-@pytest.mark.parametrize("place", ["former_members", "last_holders"])
+@pytest.mark.parametrize("place", ["former_members", "earlier_members"])
 def test_s5_fires_for_an_owner_whose_node_went_without_its_doing(place: str) -> None:
     """It has made no request, so it released nothing: a hint; also if the lock is a new one."""
     case = robbed(place=place)
@@ -253,6 +254,15 @@ def test_s5_has_the_address_of_a_session_that_shares_it_with_others() -> None:
 def test_s5_is_quiet_in_a_log_when(case: dict[str, object]) -> None:
     """A release of its own, a node of a waiter, and a past that is over."""
     assert not found("S5", deleted("mallory", **case))
+
+
+def test_s5_is_quiet_for_an_earlier_session_of_the_client_that_deleted_the_lock() -> None:
+    """It deleted its own two nodes and their folder, which others have created again."""
+    first = gone("alice", 90, "released", deleted_by=session("alice again"))
+    second = msgspec.structs.replace(gone("alice", 91, "released"), session=session("alice again"))
+    past = history(earlier_members=(first, second))
+
+    assert not found("S5", ctx(k("bob", 1), past=past))
 
 
 def test_s5_is_quiet_when_a_client_removes_the_node_of_its_earlier_session() -> None:

@@ -241,13 +241,7 @@ class LockHistories:
             history.generation + 1,
             reaped_at=None if is_full else now_ms,
             vanished_with=queue,
-            last_holders=tuple(
-                one
-                for one in history.former_members
-                if (one.gone_at >= start or _is_taken(one, removal))
-                and one.ending != "abandoned"
-                and not one.held_briefly
-            ),
+            earlier_members=history.former_members,
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
             del self._vanished_roots[next(iter(self._vanished_roots))]

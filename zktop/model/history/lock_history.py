@@ -53,7 +53,7 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
     vanished_with: VanishedQueue | None = None  # None: it was empty
-    last_holders: tuple[FormerMember, ...] = ()  # that lost the lock as its last znode vanished
+    earlier_members: tuple[FormerMember, ...] = ()  # the last that left the znode before
 
 
 class UsualHold(NamedTuple):
