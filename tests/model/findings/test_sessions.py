@@ -455,11 +455,23 @@ def test_s3_names_all_locks_whose_waiters_it_counts() -> None:
     )
 
 
-def test_a_finding_about_a_session_concerns_each_of_its_locks() -> None:
+def test_a_session_that_is_silent_or_gone_concerns_each_of_its_locks() -> None:
     """Else the list of locks says `ok` of all but the first one."""
-    found = only("S3", with_two_locks())
+    silent, place = with_two_locks(), (PATH, "/locks/stock")
+    gone = SessionContext(
+        silent.session, silent.places, shared=shared_context(connected("bob", "zktop"))
+    )
 
-    assert (found.lock, found.locks) == (PATH, (PATH, "/locks/stock"))
+    for made in (only("S3", silent), only("P1", gone)):
+        assert (made.lock, made.locks) == (PATH, place)
+
+
+def test_a_note_about_a_session_does_not_concern_each_of_its_locks() -> None:
+    """They are healthy, and may be thousands; the sentence has their number."""
+    made = only("P4", with_two_locks())
+
+    assert "2 locks" in made.sentence
+    assert made.locks == (PATH,)
 
 
 def test_s3_says_that_an_overdue_session_ends_at_any_moment() -> None:

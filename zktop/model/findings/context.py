@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import MINUTE_MS, Millis, Session
@@ -144,8 +145,12 @@ class SessionContext(_Context, frozen=True, eq=False):
             tuple(place.member.node for place in places),
             (self.session,),
             (self.session, *key),
-            tuple(dict.fromkeys(place.lock.path for place in places)),
         )
+
+    def about_each_lock(self, *places: SessionPlace) -> FindingSubject:
+        """Make this session the subject, and mark all locks of these places."""
+        locks = tuple(dict.fromkeys(place.lock.path for place in places))
+        return replace(self.about(*places), locks=locks)
 
 
 class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):

@@ -60,7 +60,7 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
         freed = f"freed in at most {span(expires.high)}" if expires.high else AT_ANY_MOMENT
     still = _still_holds(ctx, freed) if ctx.held else _still_waits(ctx, freed)
     yield RuleMatch(
-        about=ctx.about(*(ctx.held or ctx.places)),
+        about=ctx.about_each_lock(*(ctx.held or ctx.places)),
         sentence=f"{ctx.name} is connected to no server and still {still}.",
         confidence="C3" if listed else "C2",
         evidence=(
@@ -306,7 +306,7 @@ def _silent(
         freed = window if expires.high else AT_ANY_MOMENT
     silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
     return RuleMatch(
-        about=ctx.about(*ctx.held),
+        about=ctx.about_each_lock(*ctx.held),
         sentence=f"{ctx.name} holds {held}, {silent}; if dead, {freed}; {waits(ctx.behind)}.",
         confidence="C3",
         evidence=(

@@ -188,10 +188,10 @@ def _warned(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def test_a_warning_marks_its_rows() -> None:
-    """All locks of each session; a mere note does not."""
-    report = radius()[-1].report
+    """The first lock of each session; a mere note does not."""
+    found = _warned(radius()[-1].report.findings)
 
-    assert set(statuses_of(_warned(report.findings))) == set(report.paths)
+    assert len(statuses_of(found)) == len(SERVICES)
 
 
 def shown(app: Zktop, name: str) -> list[str]:
