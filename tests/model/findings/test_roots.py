@@ -117,6 +117,24 @@ def test_r2_is_quiet_for_a_root_that_had_vanished_empty() -> None:
     assert only("R3", ctx(A, past=past)).severity == "info"
 
 
+def test_r3_says_which_session_deleted_the_root() -> None:
+    """A log shows it; without one the server is assumed to have removed it."""
+    by = session("ann")
+    known = only("R3", ctx(A, past=history(reaped_at=RECENTLY, removed_by=by)))
+    texts = [
+        [reason.text for reason in one.evidence]
+        for one in (known, only("R3", changed("R3", RECENTLY)))
+    ]
+
+    assert texts == [
+        [
+            "it had no children",
+            f"the transaction log has the deletion: session {session_text(by)}",
+        ],
+        ["it had no children", "the server removed it, not a person"],
+    ]
+
+
 @pytest.mark.parametrize("rule", CHANGES)
 def test_r2_r3_r5_r7_is_quiet_for_what_was_long_ago(rule: str) -> None:
     """Or never happened."""

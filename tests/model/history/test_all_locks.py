@@ -575,7 +575,7 @@ def test_a_lock_does_not_fall_with_members_that_a_log_shows_leaving(
     history = recreated(*removals, by=removals[-1][1], how=how)
 
     assert history.vanished_with is None
-    assert history.reaped_at == NOW + 30
+    assert (history.reaped_at, history.removed_by) == (NOW + 30, session(removals[-1][1]))
 
 
 def test_a_long_recursive_delete_that_begins_with_the_holder() -> None:

@@ -19,6 +19,7 @@ from zktop.model.format import clock, count, short
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Member
 from zktop.model.locks.queue import HERE
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.missing_roots import DeniedRoot, denied_roots, missing_roots
@@ -58,13 +59,17 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
 )
 def container_removed(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock's node vanished while it was empty, as containers do."""
+    by = ctx.past.removed_by
+    removed: Reason = (None, "the server removed it, not a person")
+    if by is not None:
+        removed = (True, f"the transaction log has the deletion: session {session_text(by)}")
     yield from _recently(
         ctx,
         ctx.past.reaped_at,
         f"{ctx.name} vanished while it was empty",
         "Normal for Curator, whose parents are containers.",
         "C2",
-        ((True, "it had no children"), (None, "the server removed it, not a person")),
+        ((True, "it had no children"), removed),
     )
 
 

@@ -240,6 +240,7 @@ class LockHistories:
         self._vanished_roots[path] = RootHistory(
             history.generation + 1,
             reaped_at=None if is_full else now_ms,
+            removed_by=removal.by if removal and removal.how == "deleted" else None,
             vanished_with=queue,
             earlier_members=history.former_members,
         )

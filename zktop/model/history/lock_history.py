@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from zktop.model.facts import Millis, Stat
+from zktop.model.facts import Millis, Session, Stat
 from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
@@ -52,6 +52,7 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     generation: int = 0  # how often the root was replaced by another znode
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
+    removed_by: Session | None = None  # the session that deleted it, if a transaction log says so
     vanished_with: VanishedQueue | None = None  # None: it was empty
     earlier_members: tuple[FormerMember, ...] = ()  # the last that left the znode before
 
