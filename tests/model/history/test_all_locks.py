@@ -578,6 +578,19 @@ def test_a_lock_does_not_fall_with_members_that_a_log_shows_leaving(
     assert (history.reaped_at, history.removed_by) == (NOW + 30, session(removals[-1][1]))
 
 
+def test_who_removed_an_earlier_folder_did_not_remove_this_one() -> None:
+    """Transactions are missing: a listing shows that it is gone, and no record says how."""
+    watcher = Watcher(Root(czxid=50))
+    path = Text(watcher.root.path)
+    before = Gone(path=path, zxid=40, at=NOW, by=session("mallory"), how="deleted")
+    watcher.look_at_log(10, before, gone=True)
+    watcher.root = Root(czxid=70)
+    watcher.look(1_000)
+    history = watcher.histories.of(path)
+
+    assert (history.reaped_at, history.removed_by) == (NOW + 10, None)
+
+
 def test_a_long_recursive_delete_that_begins_with_the_holder() -> None:
     """Each waiter is first for 10 ms, and more of them left than are remembered."""
     names = [f"w{number}" for number in range(200)]

@@ -233,7 +233,10 @@ class LockHistories:
 
         `before` is the history without this look.
         """
-        removal, size = self._world.removal_of(path), lock.size if lock else 0
+        size, stat = (lock.size, lock.stat) if lock else (0, None)
+        removal = self._world.removal_of(path)
+        if removal is not None and stat is not None and removal.zxid < stat.czxid:
+            removal = None  # of an earlier root; transactions are missing
         start = _deleted_since(before.former_members, removal, now_ms)
         queue = _vanished_queue(size, before, start, removal, now_ms)
         is_full = queue is not None or (lock is not None and bool(lock.family.members))
