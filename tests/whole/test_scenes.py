@@ -7,7 +7,7 @@ confirmed.
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -60,9 +60,10 @@ def played_scenes(hosts: str) -> PlayedScenes:
         others = [name for name in played_scenes if name not in (*FIRST, *LAST)]
         for names in (FIRST, others, LAST):
             some = [played_scenes[name] for name in names]
-            for played in some:
-                pool.submit(played.play, PACE_S)
+            plays = [pool.submit(played.play, PACE_S) for played in some]
             for report in watch.reports(WITHIN_S):
+                for play in filter(Future.done, plays):
+                    play.result()  # an error in its thread is raised here
                 ends = [played.look(report) for played in some]
                 if all(ends):
                     break
