@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clients.client_processes import ClientProcess, Stage
 from clients.snapshots import QUICK
 from servers import RunningServer, ask
+from waiting import eventually
 
 from zktop.app.import_files import ImportPlan, import_files
 from zktop.app.live_run import LiveRun
@@ -19,6 +20,7 @@ from zktop.model.root_entry import Root
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.recording import ImportSummary
+from zktop.zk.wall_clock import now_ms
 
 PATIENCE_S = 40.0
 SOON_S = 1.0  # the session timeout of a client that is killed
@@ -82,10 +84,14 @@ class Watcher:
         return self.until(has_all)
 
     def until(self, condition: Callable[[Report], bool]) -> Moment:
-        """The first state in which this is true."""
+        """The first state in which this is true; what happens next is in a later millisecond.
+
+        A log tells apart only transactions of different milliseconds.
+        """
         for report in self._reports:
             self.reports.append(report)
             if condition(report):
+                eventually(lambda: now_ms() > report.now)
                 return moment(report, self._stage.root)
         raise AssertionError("it did not become true")
 

@@ -113,7 +113,9 @@ class PlayedScene:
     def _notified(self) -> frozenset[str]:
         """The contenders that were notified during the last move and still run."""
         names = self.log.all_counts().keys() - self.log.ended.keys()
-        return frozenset(n for n in names if self.player._times_in_move(ExpectedStep(n, "notified")))
+        return frozenset(
+            n for n in names if self.player._times_in_move(ExpectedStep(n, "notified"))
+        )
 
     def _name(self, contender: Contender) -> str:
         """The name of a contender, by session, or by label if the session is gone."""
