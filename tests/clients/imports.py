@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from waiting import eventually
 from zktop.app.import_files import ImportPlan, import_files
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
+from zktop.model.facts import Millis
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.root_entry import Root
@@ -91,9 +93,13 @@ class Watcher:
         for report in self._reports:
             self.reports.append(report)
             if condition(report):
-                eventually(lambda: now_ms() > report.now)
+                eventually(partial(_is_past, report.now))
                 return moment(report, self._stage.root)
         raise AssertionError("it did not become true")
+
+
+def _is_past(at: Millis) -> bool:
+    return now_ms() > at
 
 
 def acts(stage: Stage, watcher: Watcher) -> Iterator[Moment]:
