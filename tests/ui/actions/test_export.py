@@ -90,7 +90,7 @@ async def test_a_written_file_leaves_no_thread_behind(
         await settled(pilot)
         await press_export(app, pilot)
 
-        assert set(threading.enumerate()) == before
+        await until(pilot, lambda: set(threading.enumerate()) == before, "the end of the thread")
 
 
 async def test_the_picture_is_of_the_page_not_of_the_dialog(
