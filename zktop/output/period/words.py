@@ -155,15 +155,15 @@ def amount(seconds: float, bound: str = "exact") -> str:
 
     >>> amount(22.587), amount(0.5), amount(86_465, "at-least"), amount(0)
     ('22.6s', '0.50s', '≥ 1d00h', '0')
-    >>> amount(59.97), amount(0.997)
-    ('1m00s', '1.0s')
+    >>> amount(59.97), amount(0.997), amount(5)
+    ('1m00s', '1.0s', '5.0s')
     """
     sign = "≥ " if bound == "at-least" else ""
     if not seconds:
         return f"{sign}0"
-    if (tenths := round(seconds, 1)) >= MINUTE:
+    if round(seconds, 1) >= MINUTE:
         return f"{sign}{spoken(max(seconds, MINUTE))}"
-    return f"{sign}{tenths}s" if round(seconds, 2) >= 1 else f"{sign}{seconds:.2f}s"
+    return f"{sign}{seconds:.1f}s" if round(seconds, 2) >= 1 else f"{sign}{seconds:.2f}s"
 
 
 def charge(one: ChargeJson) -> str:
