@@ -7,6 +7,7 @@ from math import ceil
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 MAX_SAMPLES: Final = 512
 MIN_SAMPLES: Final = 20  # for a quantile
@@ -53,38 +54,31 @@ NO_DURATIONS: Final = Durations()
 
 
 class DurationSamples:
-    """Collects durations; `durations` is a frozen copy.
+    """Collects durations; `durations` has the newest of them, and is replaced with each one.
 
     They are kept in order: sorting 512 of them at each change of a busy lock would take longer
     than anything else that is done for the change.
     """
 
-    __slots__ = ("_at_least", "_count", "_newest", "_ordered", "_ring")
+    __slots__ = ("_ring", "durations")
 
     def __init__(self) -> None:
-        self._ring = array("I")  # in order of arrival
-        self._ordered = array("I")
-        self._count = self._at_least = 0
-        self._newest: Durations | None = NO_DURATIONS
+        self._ring = array("I")  # the samples in order of arrival
+        self.durations = NO_DURATIONS
 
     def add(self, duration_ms: int, *, is_exact: bool) -> None:
         """Add a duration, or only count it if it is a lower bound."""
-        self._newest = None
+        known = self.durations
         if not is_exact:
-            self._at_least += 1
+            self.durations = replace(known, at_least=known.at_least + 1)
             return
         sample = min(max(0, duration_ms), MAX_DURATION_MS)
+        samples = array("I", known.samples)
         if len(self._ring) < MAX_SAMPLES:
             self._ring.append(sample)
         else:
-            oldest = self._count % MAX_SAMPLES
-            del self._ordered[bisect_left(self._ordered, self._ring[oldest])]
+            oldest = known.count % MAX_SAMPLES
+            del samples[bisect_left(samples, self._ring[oldest])]
             self._ring[oldest] = sample
-        insort(self._ordered, sample)
-        self._count += 1
-
-    @property
-    def durations(self) -> Durations:
-        if self._newest is None:
-            self._newest = Durations(self._ordered[:], self._count, self._at_least)
-        return self._newest
+        insort(samples, sample)
+        self.durations = Durations(samples, known.count + 1, known.at_least)
