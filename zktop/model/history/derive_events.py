@@ -6,12 +6,11 @@ the queue.
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from functools import partial
 from typing import Final
 
 from msgspec.structs import asdict, replace
 
-from zktop.model.facts import MINUTE_MS, Millis, Session
+from zktop.model.facts import MINUTE_MS, Millis
 from zktop.model.format import iso
 from zktop.model.history.attempts import AttemptLog
 from zktop.model.history.duration_samples import DurationSamples
@@ -169,7 +168,7 @@ class LockLog:
     ) -> tuple[FormerMember, Text | None]:
         removal = ctx.removal_of(absolute_path(change.path, member.node))
         if removal is not None:
-            verdict = recorded_ending(member, removal, partial(_timeout_ms, ctx, member.owner))
+            verdict = recorded_ending(member, removal, (ctx.ensemble, ctx.earlier))
         elif ctx.ensemble.complete_to:  # a deleted lock takes the records of its nodes with it
             is_missing = ctx.blind_since is not None or change.after is not None
             verdict = ExpiryVerdict(expired=False, why=MISSING if is_missing else WITH_LOCK)
@@ -313,11 +312,6 @@ def _verdict_by_tables(member: Member, ctx: ChangeContext) -> ExpiryVerdict:
         return judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)
     verdict = judge_expiry(member, ctx.earlier, ctx.blind_since, locks=0)
     return verdict if verdict.expired else ExpiryVerdict(expired=False, why=UNSEEN)
-
-
-def _timeout_ms(ctx: ChangeContext, session: Session) -> int | None:
-    """The timeout of a session, even if the newest list of sessions lacks it already."""
-    return ctx.ensemble.timeout_ms(session) or ctx.earlier.timeout_ms(session)
 
 
 def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:

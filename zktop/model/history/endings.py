@@ -10,7 +10,7 @@ removed by its own client, which is the usual case.
 How a node left is unknown if zktop had no connection then, or if transactions are missing.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -67,13 +67,15 @@ def judge_expiry(
     return _by_joint_deletion(locks)
 
 
-def recorded_ending(
-    member: Member, removal: Gone, timeout_ms: Callable[[], int | None]
-) -> ExpiryVerdict:
-    """Return how a node left a lock, from the transaction that removed it."""
+def recorded_ending(member: Member, removal: Gone, ensembles: Iterable[Ensemble]) -> ExpiryVerdict:
+    """Return how a node left a lock, from the transaction that removed it.
+
+    `ensembles` are the newest tables and those before: the newest may lack the session already.
+    """
     match removal.how:
         case "expired":
-            timeout = timeout_ms()
+            timeouts = (ensemble.timeout_ms(member.owner) for ensemble in ensembles)
+            timeout = next(filter(None, timeouts), None)
             silent = f": it was silent for at least {span(timeout)}" if timeout else ""
             return ExpiryVerdict(expired=True, why=Text(f"the server expired its session{silent}"))
         case "ended":
