@@ -223,7 +223,7 @@ def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
 
 
 def count_waiting(lock: Lock | None) -> int:
-    return sum([len(queue.waiters) for queue in lock.queues]) if lock else 0
+    return sum(len(queue.waiters) for queue in lock.queues) if lock else 0
 
 
 def count_blocked(lock: Lock | None) -> int:

@@ -219,8 +219,6 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def changed_at(self) -> Millis:
         """When the newest fact about its children, or those of its parts, arrived."""
-        if not self.dependencies:
-            return self.at
         parts = (answer for _, _, answer in self.dependencies if isinstance(answer, Family))
         return max([self.at, *(part.arrived_at for part in parts)])
 
@@ -230,7 +228,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def size(self) -> int:
-        return sum([len(queue.members) for queue in self.queues])
+        return sum(len(queue.members) for queue in self.queues)
 
     @property
     def next_sequence(self) -> int | None:
@@ -242,8 +240,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         known = [
             member.sequence
-            for queue in self.queues
-            for member in queue.members
+            for member in self.members
             if member.sequence is not None and "/" not in member.node
         ]
         counter = self.stat.next_sequence if self.stat else None
