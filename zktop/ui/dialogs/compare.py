@@ -9,7 +9,7 @@ from zktop.model.lock_view import LockView
 from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms
+from zktop.ui.screens.common.numbers_and_times import time_ms, with_date_if_needed
 from zktop.ui.styled_text import Line, hanging_lines, line
 
 MAX_LOCKS: Final = 500
@@ -93,7 +93,7 @@ class ComparedMoment(NamedTuple):
 
     def words(self, other: Millis) -> str:
         """Return its name and time, with the date unless the other moment is of the same day."""
-        return f"{self.name} {on_its_day(time_ms(self.at), self.at, other)}Z"
+        return f"{self.name} {with_date_if_needed(time_ms(self.at), self.at, other)}Z"
 
 
 class CompareDialog(TextDialog):

@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.base import Box, Dialog, text_field
 from zktop.ui.dialogs.choice import Choosable, option_line
-from zktop.ui.screens.common.numbers_and_times import on_its_day, time_s
+from zktop.ui.screens.common.numbers_and_times import time_s, with_date_if_needed
 from zktop.ui.view_state import TimeRange
 from zktop.ui.widgets.text_view import TextList
 
@@ -62,7 +62,7 @@ class ExportDialog(Dialog[ExportRequest]):
     def on_mount(self) -> None:
         """Select the first format; typing edits the name."""
         ends = self._time_range or ()
-        times = [f"{on_its_day(time_s(at), at, *ends)}Z" for at in ends]
+        times = [f"{with_date_if_needed(time_s(at), at, *ends)}Z" for at in ends]
         options = [
             Choosable(name, about.format(*times))
             for _, name, about in map(FORMATS.__getitem__, self._forms)

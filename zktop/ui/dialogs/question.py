@@ -9,7 +9,7 @@ from textual.widgets import Input, Label
 from zktop.model.facts import Millis
 from zktop.model.parse_moment import moment_of
 from zktop.ui.dialogs.base import Box, Dialog, T, text_field
-from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms, time_s
+from zktop.ui.screens.common.numbers_and_times import time_ms, time_s, with_date_if_needed
 
 
 class QuestionDialog(Dialog[T]):
@@ -75,7 +75,8 @@ class SeekDialog(QuestionDialog[Millis]):
     """Returns the time that the user typed."""
 
     def __init__(self, begin: Millis, end: Millis, here: Millis) -> None:
-        first, last = on_its_day(time_s(begin), begin, end), on_its_day(time_s(end), end, begin)
+        first = with_date_if_needed(time_s(begin), begin, end)
+        last = with_date_if_needed(time_s(end), end, begin)
         dated = "" if first == time_s(begin) else f"{first[:16]}, "
         says = [
             f"{first}Z to {last}Z is available (UTC).",

@@ -45,12 +45,12 @@ def time_or_date(at: Millis, now: Millis) -> str:
     return time_s(at) if now - at < DAY_MS else iso(at)[:16].replace("T", " ")
 
 
-def on_its_day(time: str, at: Millis, *others: Millis) -> str:
+def with_date_if_needed(time: str, at: Millis, *others: Millis) -> str:
     """Put the date before the time of a moment, unless all others are on the same day.
 
-    >>> on_its_day("12:00:00", 1769860800999, 1769860900000)
+    >>> with_date_if_needed("12:00:00", 1769860800999, 1769860900000)
     '12:00:00'
-    >>> on_its_day("12:00:00", 1769860800999, 1769960900000)
+    >>> with_date_if_needed("12:00:00", 1769860800999, 1769960900000)
     '2026-01-31 12:00:00'
     """
     day = iso(at)[:10]

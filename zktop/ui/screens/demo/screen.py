@@ -41,7 +41,7 @@ from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
 MAX_LINES = 300
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
 NO_SCENE: Final = "No scene is loaded. Select a lesson or a scene in the list first."
-OF_CLIENTS: Final = ("contenders", "picture", "scene-minute")  # panes whose lines are demo clients
+CLIENT_PANES: Final = ("contenders", "picture", "scene-minute")  # each line is a demo client
 MIN_WIDTH_CELLS: Final = 20
 CLEANED_UP: Final = ("R2", "R3")  # rules that the clean-up of an earlier scene may trigger
 
@@ -297,7 +297,7 @@ class DemoScreen(Page):
         """Play the lesson or scene, start the recipe, or go to the lock under the cursor."""
         if self._port is None:
             return
-        if self.focused_pane in OF_CLIENTS:
+        if self.focused_pane in CLIENT_PANES:
             if self.subject.path:
                 self.post_message(ShowPage("lock", self.subject))
             return
@@ -367,7 +367,7 @@ class DemoScreen(Page):
         """Enter opens the lock of a demo client; elsewhere it plays, or starts a recipe."""
         is_on = self._port is not None and self._port.progress.phase == "playing"
         words = {"scene_play": "Pause"} if is_on else {}
-        if self.focused_pane in OF_CLIENTS:
+        if self.focused_pane in CLIENT_PANES:
             return words
         is_recipe = isinstance(self._index.target, RecipeInfo)
         return {**words, "open": "Start" if is_recipe else "Play"}

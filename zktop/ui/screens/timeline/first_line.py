@@ -12,7 +12,7 @@ from zktop.model.text import Text
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.states import Alarms, SessionState, locks_held
 from zktop.ui.past.tracks import Tracks
-from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms, time_s
+from zktop.ui.screens.common.numbers_and_times import time_ms, time_s, with_date_if_needed
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import ViewState
@@ -46,8 +46,8 @@ def overview(state: ViewState, window: TimeWindow) -> Line:
         mode = Run(f"PLAYING {state.speed:g}x", "good")
     else:
         mode = Run(" PAUSED ", "paused")
-    first = on_its_day(time_s(begin), begin, window.newest)
-    last = on_its_day(time_s(window.newest), window.newest, begin)
+    first = with_date_if_needed(time_s(begin), begin, window.newest)
+    last = with_date_if_needed(time_s(window.newest), window.newest, begin)
     kept = f"   {length} kept, {first} to {last} UTC"
     speed = f"   speed {state.speed:g}x" if not state.is_newest and state.speed != 1 else ""
     thin = "   older moments: one per second" if state.tape.archive.begin is not None else ""

@@ -10,7 +10,7 @@ from zktop.model.facts import Millis
 from zktop.ui.messages import PressKey, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
-from zktop.ui.screens.common.numbers_and_times import on_its_day, time_ms
+from zktop.ui.screens.common.numbers_and_times import time_ms, with_date_if_needed
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline import time_axis
 from zktop.ui.screens.timeline.changes_at_cursor import cursor_lines
@@ -164,7 +164,7 @@ class TimelineScreen(Page):
         if state.frame is None or state.at is None or self._chosen is None or not below.display:
             return
         begin = state.tape.begin or window.begin
-        when = on_its_day(time_ms(state.at), state.at, begin, window.newest)
+        when = with_date_if_needed(time_ms(state.at), state.at, begin, window.newest)
         below.frame(FrameWords("At the cursor", f"{when}Z"))
         report = state.frame.report
         added = wait_totals(
@@ -233,7 +233,7 @@ class TimelineScreen(Page):
             compare, export = map(state.key_of, ("compare", "export"))
             hint = f"Move the cursor: {compare} compares, {export} exports from here."
             ends = state.tape.begin or here, state.tape.end or here
-            when = on_its_day(time_ms(here), here, *ends)
+            when = with_date_if_needed(time_ms(here), here, *ends)
             self.say(f"Marked {when}Z. {hint}")
         self.redraw()
 
