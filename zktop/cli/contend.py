@@ -110,9 +110,9 @@ def command(
     check_permission(effective)
     config = effective.config
     base_name = name or f"{os.uname().nodename}-{os.getpid()}"
-    names = (
-        [base_name] if count == 1 else [f"{base_name}-{number}" for number in range(1, count + 1)]
-    )
+    names = [base_name]
+    if count > 1:
+        names = [f"{base_name}-{number}" for number in range(1, count + 1)]
     orders = [_order(contender, config, options) for contender in names]
     on_step = _print_json if as_json else _print
     with signals_as_ctrl_c():

@@ -109,10 +109,8 @@ def _chroot(path: str) -> str:
 
 def _summary(summary: ImportSummary) -> str:
     """Return what was imported, and how much of it the servers' digests prove."""
-    number, members = (
-        count(summary.transactions, "transaction"),
-        count(len(summary.members), "member"),
-    )
+    number = count(summary.transactions, "transaction")
+    members = count(len(summary.members), "member")
     if not summary.transactions:
         when = iso(summary.at) if summary.at else "an unknown time"
         return f"no transaction of this time was found; the state of {members} at {when}"

@@ -266,7 +266,7 @@ class Ledger:
             blocked_ms=blocked_ms,
             seen=sum(self._seen[path] for path in paths),
             missed=sum(self._missed[path] for path in paths),
-            charged=tuple(nsmallest(MAX_CHARGED, charges.items(), key=_cost_of_charge)),
+            charged=tuple(nsmallest(MAX_CHARGED, charges.items(), key=_largest_first)),
             figures=tally.figures(deadlocks),
         )
 
@@ -296,7 +296,7 @@ class Ledger:
             )
 
 
-def _cost_of_charge(entry: tuple[str, Charge]) -> tuple[Millis, str]:
+def _largest_first(entry: tuple[str, Charge]) -> tuple[Millis, str]:
     actor, charge = entry
     return -charge.at_most_ms, actor
 

@@ -42,17 +42,17 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     is_free = bool(without_holder)
     behind = _behind(ctx, obstacles) or len(ctx.waiters)
     waiting = sum(len(queue.waiters) for queue in without_holder) if is_free else behind
-    lock = (
-        f"{len(without_holder)} of its {len(ctx.lock.queues)} locks" if ctx.holders else "the lock"
-    )
-    is_in_the_way = f"{named} {'is' if len(paths) == 1 else 'are'} in the way in {ctx.name}"
+    lock = "the lock"
+    if ctx.holders:
+        lock = f"{len(without_holder)} of its {len(ctx.lock.queues)} locks"
+    are, them = ("is", "it") if len(paths) == 1 else ("are", "them")
+    until = f"until {_these_are(paths)} deleted"
+    effect = f"{waits(waiting)} for {them}, now or after the next release, {until}."
+    if is_free:
+        effect = f"no client holds {lock}, and none will {until}; {waits(waiting)}."
     yield RuleMatch(
         about=ctx.about(*obstacles, key=("blocked-by-foreign",)),
-        sentence=f"{is_in_the_way}: no client holds {lock}, and none will until "
-        f"{_these_are(paths)} deleted; {waits(waiting)}."
-        if is_free
-        else f"{is_in_the_way}: {waits(waiting)} for {'it' if len(paths) == 1 else 'them'}, now "
-        f"or after the next release, until {_these_are(paths)} deleted.",
+        sentence=f"{named} {are} in the way in {ctx.name}: {effect}",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *(owner_facts(ctx, child) for child in obstacles[:3]),
@@ -90,12 +90,12 @@ def _counted_as(ctx: LockContext) -> str:
 
 def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
     """The layouts whose clients wait for an obstacle."""
+    if _take_permits(ctx):
+        return ctx.lock.layout
     names = [
         queue.layout.name
-        for queue in (only_mixed(ctx.lock.queues) if not _take_permits(ctx) else ())
-        if any(
-            queue.counts(waiter, obstacle) for waiter in queue.waiters for obstacle in obstacles
-        )
+        for queue in only_mixed(ctx.lock.queues)
+        if any(queue.counts(waiter, child) for waiter in queue.waiters for child in obstacles)
     ]
     return several(names) if names else ctx.lock.layout
 

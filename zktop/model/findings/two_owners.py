@@ -253,14 +253,14 @@ def _several_owners(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     is_seen = all(ctx.ensemble.watched(head.owner) is not None for head in heads)
     watching = [pair for pair in permutations(heads, 2) if _watches(ctx, *pair)]
     waiting = [(one, other) for one, other in watching if not _watches(ctx, one, one)]
-    for_and_against: Reason = (None, "no watch table shows whether one of them waits for another")
-    if waiting or watching:
+    watch_between: Reason = (None, "no watch table shows whether one of them waits for another")
+    if watching:
         one, other = (waiting or watching)[0]
         purpose = "it probably waits for it" if waiting else "it waits for it, or is a cache"
         watched = short(other.znode.name)
-        for_and_against = False, f"{ctx.name_of(one)} watches {watched}: {purpose}"
+        watch_between = False, f"{ctx.name_of(one)} watches {watched}: {purpose}"
     elif is_seen:
-        for_and_against = True, "no watch shows that one of them waits for another"
+        watch_between = True, "no watch shows that one of them waits for another"
     return RuleMatch(
         about=ctx.about(*heads),
         sentence=f"{ctx.name} may have several owners: {owners}.",
@@ -268,7 +268,7 @@ def _several_owners(ctx: LockContext, heads: list[Member]) -> RuleMatch:
         evidence=(
             (True, "each of them is first by the rule of its own library"),
             (None, "the clients are not configured to see each other's nodes"),
-            for_and_against,
+            watch_between,
         ),
         advice="Use one library for each lock, or configure the name patterns of both.",
     )

@@ -58,10 +58,9 @@ class Inversion(Struct, frozen=True, gc=False):
 
     def with_closest_call(self, before: "Inversion | None") -> "Inversion":
         """Keep the closest call so far: only the latest runs of the actors are known here."""
-        calls = [inversion.missed_by_ms for inversion in (self, before) if inversion is not None]
-        return replace(
-            self, missed_by_ms=min((call for call in calls if call is not None), default=None)
-        )
+        calls = (self.missed_by_ms, before.missed_by_ms if before else None)
+        known = [call for call in calls if call is not None]
+        return replace(self, missed_by_ms=min(known, default=None))
 
 
 def inversions(known: LockOrderGraph) -> list[Inversion]:

@@ -298,13 +298,14 @@ class _TreeBuilder:
         clients += [self._watcher(view, watcher) for watcher in watchers[:room]]
         hidden = set(shown) if self.listed else ()
         unlisted = [member for at, member in enumerate(waiters[:MAX_SEARCHED]) if at not in hidden]
-        others = [member for member in lock.holders[:MAX_HOLDERS] if member.owner != holder]
+        others: list[str] = []
+        if holder is not None:
+            members = (one for one in lock.holders[:MAX_HOLDERS] if one.owner != holder)
+            others = [self._name(member.owner, member) for member in members]
         return TreeLock(
             path,
             len(waiters) + len(watchers),
-            tuple(self._name(member.owner, member) for member in others)
-            if holder is not None
-            else (),
+            tuple(others),
             tuple(clients),
             frequent_names([member.label for member in unlisted if member.label], MAX_NAMES),
             is_selected=path == self.selected.path and self.selected.session is None,

@@ -71,8 +71,9 @@ class CauseIndex:
         for there, by in chain.from_iterable(self._causes.values()):
             for rule in there:
                 self._blamed.setdefault(rule, set()).add(by)
-        for rule in present & ROOTS if present & DELAYS else ():
-            self._blamed.setdefault(rule, set()).add("lock")
+        if present & DELAYS:
+            for rule in present & ROOTS:
+                self._blamed.setdefault(rule, set()).add("lock")
         self._by: dict[tuple[By, object], list[Finding]] = {}
         self._is_sorted: set[tuple[By, object]] = set()
 

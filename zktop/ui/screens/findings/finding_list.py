@@ -88,14 +88,12 @@ def filter_count(
 ) -> FilterCount:
     """Return how many deadlocks and findings match the filter."""
     others = (None, BLOCKING, NO_DATA)
-    shown, total = (
-        sum(
-            entry.left_out + (entry.case not in others)
-            for entry in entries(report, tape, filter_, None, aside=aside)
-        )
-        for filter_ in (wanted, NO_FILTER)
-    )
-    return FilterCount(shown, total)
+
+    def number(matching: Filter) -> int:
+        listed = entries(report, tape, matching, None, aside=aside)
+        return sum(entry.left_out + (entry.case not in others) for entry in listed)
+
+    return FilterCount(number(wanted), number(NO_FILTER))
 
 
 def _no_findings(wanted: Filter, report: Report) -> Line:
@@ -193,11 +191,10 @@ def _findings(
         item for item in listed[MAX_FINDINGS:] if isinstance(item, Finding) and item.id == chosen
     ]
     for item in shown:
-        yield (
-            _batch(item, report.now)
-            if isinstance(item, FindingGroup)
-            else _finding(item, report.now)
-        )
+        if isinstance(item, FindingGroup):
+            yield _batch(item, report.now)
+        else:
+            yield _finding(item, report.now)
     left_out = len(listed) - len(shown)
     if left_out:
         drawn = line((f"  … and {count(left_out, 'more finding')}", "dim"))

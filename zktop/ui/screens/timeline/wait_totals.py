@@ -36,18 +36,13 @@ def wait_totals(
         line(f"{labels[path]} ", (total_wait(ms), "waits" if ms >= SECOND_MS else "dim"))
         for path, ms in blocked.items()
     ]
+    if not drawn:
+        return []
     longest = min(_ongoing_waits(paths, report, is_ascii=is_ascii), default=None)
-    wait = (
-        [
-            line(
-                ("LONGEST WAIT ", "title"),
-                f"{longest.duration} {longest.name} in {labels[longest.path]}",
-            )
-        ]
-        if longest
-        else []
-    )
-    return [joined([line(("TOTAL WAIT in view", "title")), *drawn, *wait])] if drawn else []
+    if longest is not None:
+        text = f"{longest.duration} {longest.name} in {labels[longest.path]}"
+        drawn.append(line(("LONGEST WAIT ", "title"), text))
+    return [joined([line(("TOTAL WAIT in view", "title")), *drawn])]
 
 
 def _has_standbys(report: Report, path: Text) -> bool:
