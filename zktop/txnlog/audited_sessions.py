@@ -1,7 +1,7 @@
 """The address and users of each session, from the audit logs of all members.
 
-Their lines have no zxid, and local times without a zone. So a session has its new address or users
-from its first transaction on that one of the lines with them names: same operation, same path.
+Their lines have no zxid, and local times without a zone. So a session gets a new address or users
+with its first transaction whose operation and path are in a line that has them.
 """
 
 import heapq

@@ -15,7 +15,7 @@ STEP_MS: Final = 1_000  # a clock that is behind by less soon catches up
 
 
 class LeaderClock:
-    """Gives each transaction a time, in order; a time is never before the one of the last."""
+    """Gives each transaction a time, never earlier than that of the transaction before."""
 
     def __init__(self, notes: ReplayNotes) -> None:
         self._notes = notes

@@ -43,7 +43,7 @@ def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
 
 
 def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict[Text, Member]:
-    """The waiters that watch their neighbour by name instead of that by number, each with it."""
+    """Map waiters that watch their neighbour by name, not the one by number, to that neighbour."""
     if not waiters:
         return {}
     names, arrivals = _neighbours(ctx.lock, _node), _neighbours(ctx.lock, arrival)
@@ -122,7 +122,7 @@ def _readers_sort_first(members: Sequence[Member]) -> bool:
 def _neighbours(
     lock: Lock, order: Callable[[Member], tuple[int | str, ...]]
 ) -> dict[Text, Member]:
-    """The member before each node in its queue, if that is sorted in this order."""
+    """Map each node to the member before it, if its queue is sorted in this order."""
     return {
         later.node: earlier
         for queue in lock.queues

@@ -333,7 +333,7 @@ def _without_events(now_ms: Millis, first: FirstLook) -> LockHistory:
 
 
 def _is_taken(one: FormerMember, removal: Gone | None) -> bool:
-    """Whether a log shows that a node was deleted by the session that deleted the root."""
+    """Whether a log shows that the session that deleted the root, if known, deleted this node."""
     return one.deleted_by is not None and (removal is None or one.deleted_by == removal.by)
 
 
@@ -353,11 +353,11 @@ def _deleted_since(
 def _vanished_queue(
     members: int, past: LockHistory, start: Millis, removal: Gone | None, now_ms: Millis
 ) -> VanishedQueue | None:
-    """The queue that a recursive delete took, with those that it took before the last look.
+    """Return the queue that a recursive delete removed, with members that left before this look.
 
-    A transaction log shows which of these the session deleted that deleted the root. Without
-    one, a waiter that left a moment before is a sign: clients that release a lock in turn, and
-    then delete its folder, leave none. But it may have given up.
+    A transaction log shows which of these were deleted by the session that deleted the root.
+    Without a log, a waiter that left a moment before is a sign of such a delete: if clients
+    release a lock in turn and then delete its folder, no waiter is left. But it may have given up.
     """
     before = [one for one in past.former_members if one.gone_at >= start]
     is_all = past.forgotten_at is None or past.forgotten_at < start

@@ -43,7 +43,7 @@ class VanishedQueue(NamedTuple):
     at: Millis
     members: int
     is_all: bool = True  # else it had at least so many members
-    is_certain: bool = True  # else all of them left a moment before, perhaps by themselves
+    is_certain: bool = True  # else all of them left a moment before, and may have given up
 
 
 class RootHistory(msgspec.Struct, frozen=True, gc=False):

@@ -30,7 +30,7 @@ class PageFooter(Canvas, can_focus=False):
         *,
         may_write: bool,
     ) -> None:
-        """Show the keys of a page, with the focus in this pane; it calls some by other words."""
+        """Show the keys of a page, with the focus in this pane; `words` renames actions."""
         shown_for = page, pane, table, words, may_write
         if self._of != shown_for:
             self._of = shown_for

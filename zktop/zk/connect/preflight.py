@@ -190,7 +190,7 @@ def _probe_known_zetcd(
 def _ask_other_words(
     address: Address, context: ssl.SSLContext | None, deadline: Deadline
 ) -> Probe:
-    """Identify by other words a server that closed the connection after `srvr`."""
+    """Use other words to identify a server that closed the connection after `srvr`."""
     for word in OTHER_WORDS if context is None else ():
         try:
             answer = exchange(address, f"{word}\n".encode(), seconds=deadline.seconds_left())

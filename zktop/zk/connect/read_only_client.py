@@ -43,7 +43,7 @@ SESSION: Final = frozenset({kazoo.Auth, kazoo.Close, kazoo.Connect, kazoo.Ping, 
 
 
 class WritingError(Exception):
-    """Code tried to send something else than a read of zktop."""
+    """Code tried to send a request that is not one of zktop's reads."""
 
 
 class Listener(Protocol):

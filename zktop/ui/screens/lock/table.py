@@ -121,7 +121,7 @@ def _classes(row: QueueRow) -> Line:
 
 
 def session(row: QueueRow) -> Line:
-    """SESSION: the end of its id, all of it if another one ends alike; the pane below has all."""
+    """SESSION: the end of the id, or the whole id if another ends the same."""
     if row.is_group or row.session is None:
         return () if row.is_group else DASH
     return line((row.detail.queue.short_ids.of(row.session), "dim"))

@@ -180,7 +180,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            about="How likely the session is to cause trouble: HIGH, MED or LOW. NOTE says why."),
     Column("SESSION", 8, lambda row: line(row.short_id), lambda row: row.session,
            keeps_end=True, title="Session id",
-           about="The last digits of the session's id, or all if another one ends alike."),
+           about="The last digits of the session's id, or the whole id if another ends the same."),
     Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2,
            cuts_middle=lambda _: True,
            title="Name of the client", about="The name of the client, unique among all sessions."),
