@@ -16,8 +16,6 @@ from zktop.model.facts import Link, Session
 from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.format import iso
 from zktop.model.history import events as history
-from zktop.model.history.events import FormerMember
-from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -133,17 +131,11 @@ def _with_owner(event: history.Event, report: Report) -> history.Event | None:
 
 def _mode(event: history.Event, report: Report) -> str | None:
     """Return the mode of a contender, which may have left."""
-    one = _member(report, event.lock, event.node)
-    return one.mode if one is not None else None
-
-
-def _member(report: Report, lock: Text, node: Text | None) -> Member | FormerMember | None:
-    """Return a member of a lock, which may have left."""
-    view = report.view(lock)
-    if view is None or node is None:
+    view = report.view(event.lock)
+    if view is None or event.node is None:
         return None
-    left = (one for one in reversed(view.history.former_members) if one.node == node)
-    return view.lock.member(node) or next(left, None)
+    members = (view.lock.member(event.node), *reversed(view.history.former_members))
+    return next((one.mode for one in members if one and one.node == event.node), None)
 
 
 def lock_event(event: history.Event, mode: str | None) -> EventJson:
@@ -225,13 +217,13 @@ def _label(finding: Finding, session: Session, report: Report) -> Text | None:
     node = next(iter(finding.nodes), None)
     if view is None or node is None:
         return None
-    member, past = view.lock.member(node), view.history
+    member = view.lock.member(node)
     if member is not None and member.owner == session:
         return member.label
-    left = (*past.earlier_members, *past.former_members)
-    return next(
-        (one.label for one in reversed(left) if (one.node, one.session) == (node, session)), None
-    )
+    for gone in reversed(view.history.all_former_members):
+        if gone.node == node and gone.session == session:
+            return gone.label
+    return None
 
 
 def _only_in_second(first: dict[str, T], second: dict[str, T]) -> list[T]:

@@ -104,7 +104,7 @@ def signs(ctx: LockContext) -> frozenset[Sign]:
         "warnings": lock.warnings,
         "foreign": lock.foreign,
         "news": news or ctx.root != NO_ROOT_CHANGES,
-        "former-members": past.former_members or past.earlier_members,
+        "former-members": past.all_former_members,
         "attempts": past.attempts,
         "watches": shared.shows_watches,
         "connections": shared.shows_connections,

@@ -295,7 +295,7 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     A transaction log shows which session deleted the node. Without a log, the sign is that the
     node vanished although its live session had made no request since before.
     """
-    former_members: Iterable[FormerMember] = (*ctx.past.earlier_members, *ctx.past.former_members)
+    former_members: Iterable[FormerMember] = ctx.past.all_former_members
     if not ctx.shared.shows_connections:  # then only a transaction log can prove it
         former_members = filter(attrgetter("deleted_by"), former_members)
     for gone in former_members:
@@ -315,8 +315,7 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
 def _label_of(ctx: LockContext, session: Session) -> Text | None:
     """The label that a session has or had in this lock, or in the one before at its path."""
     members = (member.label for member in ctx.members if member.owner == session)
-    former_members = (*ctx.past.earlier_members, *ctx.past.former_members)
-    left = (gone.label for gone in former_members if gone.session == session)
+    left = (gone.label for gone in ctx.past.all_former_members if gone.session == session)
     return next(filter(None, (*members, *left)), None)
 
 

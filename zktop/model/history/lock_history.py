@@ -102,6 +102,11 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
         created = self.first_look.at if member.ctime is None else member.ctime
         return Since(min(created, self.first_look.at), "at-least")
 
+    @property
+    def all_former_members(self) -> tuple[FormerMember, ...]:
+        """The last that left this znode, or the one before at its path, oldest first."""
+        return (*self.earlier_members, *self.former_members)
+
     def since(self, member: Member, *, holds: bool) -> Since:
         """Return since when a member has held the lock or waited for it."""
         return self.granted(member) if holds else self.queued(member)
