@@ -201,14 +201,14 @@ def _store_row(record: _Record, row: Connection, at: Millis, *, is_moved: bool) 
     """Store the newest row; return whether it may show a new request.
 
     A new connection and a reset of the counters hide what was requested before them. If each of
-    two tables shows a new one, all that was sent between them is hidden.
+    two tables shows a new connection, everything that was sent between them is hidden.
     """
     last = record.row
     if row.received != last.received:
         record.heard_at = at
     has_asked = is_moved or row.last_cxid != last.last_cxid
-    is_hidden = is_moved and record.before is None
-    if has_asked and (is_hidden or not is_moved or not record.last_active):
+    is_single_move = is_moved and record.before is not None
+    if has_asked and not (is_single_move and record.last_active):
         record.last_active = record.at
     if at - record.gap_from >= HOUR_MS:
         record.gap_before, record.gap, record.gap_from = record.gap, None, at
