@@ -117,6 +117,19 @@ def test_r2_is_quiet_for_a_root_that_had_vanished_empty() -> None:
     assert only("R3", ctx(A, past=past)).severity == "info"
 
 
+def test_the_advice_of_r3_calls_only_a_removal_by_the_server_normal() -> None:
+    """A client that deletes an empty lock breaks the fencing of the next holders."""
+    removed, deleted = (
+        only("R3", ctx(A, past=history(reaped_at=RECENTLY, removed_by=by))).advice
+        for by in (None, session("ann"))
+    )
+
+    assert "Normal for Curator" in removed
+    assert "Normal" not in deleted
+    assert "A client deleted it" in deleted
+    assert "Fencing by sequence number is broken" in deleted
+
+
 def test_r3_says_which_session_deleted_the_root() -> None:
     """A log shows it; without one the server is assumed to have removed it."""
     by = session("ann")
@@ -131,7 +144,7 @@ def test_r3_says_which_session_deleted_the_root() -> None:
             "it had no children",
             f"the transaction log has the deletion: session {session_text(by)}",
         ],
-        ["it had no children", "the server removed it, not a person"],
+        ["it had no children", "the server removed it, not a client"],
     ]
 
 

@@ -29,6 +29,8 @@ MAX_OWNERS = 5  # of hidden members, named in a finding
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule
 
+FENCING = "Fencing by sequence number is broken; fencing by czxid is not."
+
 
 @Rule("R2", "root-recreated", "warning", code="NEW", only_if=("news",))
 def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
@@ -42,8 +44,7 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
         ctx,
         ctx.past.recreated_at,
         f"{ctx.name} was deleted and created again",
-        "Fencing by sequence number is broken; fencing by czxid is not. Clients that remember "
-        "that the path exists fail once.",
+        f"{FENCING} Clients that remember that the path exists fail once.",
         "C4",
         ((True, "its node has another czxid than before"),),
     )
@@ -60,14 +61,16 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
 def container_removed(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock's node vanished while it was empty, as containers do."""
     by = ctx.past.removed_by
-    removed: Reason = (None, "the server removed it, not a person")
+    removed: Reason = (None, "the server removed it, not a client")
+    advice = "Normal for Curator, whose parents are containers."
     if by is not None:
         removed = (True, f"the transaction log has the deletion: session {session_text(by)}")
+        advice = "A client deleted it, perhaps a clean-up job. " + FENCING
     yield from _recently(
         ctx,
         ctx.past.reaped_at,
         f"{ctx.name} vanished while it was empty",
-        "Normal for Curator, whose parents are containers.",
+        advice,
         "C2",
         ((True, "it had no children"), removed),
     )
