@@ -27,6 +27,7 @@ from zktop.output.snapshot_text import CONFIDENCE_WORDS, blind_lines, step_sente
 
 MAX_FINDINGS: Final = 100
 MAX_STEPS: Final = 12
+LEAST_SHARE: Final = 0.001  # a smaller one would be rounded to nothing
 
 Cell = tuple[str, float | None]  # a text, and the number to sort it by, if any
 _FIGURES: Final = ("waits", "p50", "p99", "max", "held p50", "held p99", "held max")
@@ -140,13 +141,17 @@ def seen_lines(period: PeriodJson) -> Iterator[str]:
 
 
 def percent(share: float) -> str:
-    """Format a share; 100 % only if nothing is missing.
+    """Format a share; 100 % only if nothing is missing, 0 % only if all is.
 
-    >>> percent(1), percent(0.99999), percent(0.5)
-    ('100 %', '99.9 %', '50 %')
+    >>> percent(1), percent(0.99999), percent(0.5), percent(0)
+    ('100 %', '99.9 %', '50 %', '0 %')
+    >>> percent(0.0003)
+    'less than 0.1 %'
     """
     if share == 1:
         return "100 %"
+    if 0 < share < LEAST_SHARE:
+        return f"less than {100 * LEAST_SHARE:g} %"
     return f"{min(99.9, round(100 * share, 1)):g} %"
 
 
