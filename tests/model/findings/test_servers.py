@@ -133,6 +133,17 @@ def test_p15_names_only_what_most_of_the_sessions_share() -> None:
     assert "starting at 00:16:40Z. 8 locks" in only("P15", after(*places)).sentence
 
 
+@pytest.mark.parametrize(("unseen", "seen"), [(6, "nothing"), (4, "only a part")])
+def test_p15_gives_the_limits_of_a_period_that_zktop_did_not_see(unseen: int, seen: str) -> None:
+    """After a lost connection all sessions that expired meanwhile vanish in one look."""
+    since = [NOW - 6 * SECOND if number < unseen else None for number in range(6)]
+    places = [replace(gone(n), unseen_from=since[n]) for n in range(6)]
+
+    sentence = only("P15", after(*places)).sentence
+
+    assert f"between 00:16:34Z and 00:16:40Z, of which zktop saw {seen}: 6 on" in sentence
+
+
 def test_p15_refers_to_the_events_for_the_evidence() -> None:
     """Sessions may be silent, unlisted, or expired by a transaction log."""
     (seen, _) = only("P15", after(*map(gone, range(6)))).evidence

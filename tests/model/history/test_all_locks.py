@@ -850,6 +850,16 @@ def test_a_client_without_a_connection_before_an_outage_has_expired() -> None:
     assert not former.is_unseen
 
 
+def test_an_expiry_during_an_outage_is_known_to_have_happened_since_the_loss() -> None:
+    """The look after it sees all of them at once, which says nothing about when they happened."""
+    watcher = left_during_an_outage("bob")
+    watcher.look(60_000)
+
+    (place,) = watcher.histories.expiries.most_at_once()
+
+    assert (place.unseen_from, place.at) == (NOW + 1_000, NOW + 60_000)
+
+
 def test_a_second_look_at_an_outage_keeps_the_tables_from_before_it() -> None:
     """Servers that are out of reach, too, have lost theirs by then."""
     watcher = left_during_an_outage("bob")

@@ -114,11 +114,9 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     others = len(ctx.owners) - sum(session in ctx.owners for session in sessions)
     if len(sessions) < max(MIN_SESSIONS, MIN_SHARE * (len(sessions) + others)):
         return
-    first, last = min(node.at for node in gone), max(node.at for node in gone)
     yield RuleMatch(
         about=FindingSubject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),
-        sentence=f"{len(sessions)} sessions with places in locks expired "
-        f"within {span(max(1_000, last - first))}, starting at {clock(first)}"
+        sentence=f"{len(sessions)} sessions with places in locks expired {_when(gone)}"
         f"{_where(gone)}. {_effect(gone)} {count(others, 'other session')} "
         f"{'has' if others == 1 else 'have'} places now.",
         confidence="C3",
@@ -128,8 +126,18 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
         ),
         advice="Look at what they share: their host, their network, or the server they were "
         "connected to.",
-        since=first,
+        since=min(node.at for node in gone),
     )
+
+
+def _when(gone: Collection[ExpiredPlace]) -> str:
+    """The period of the expiries; without a connection, only its limits are known."""
+    unseen = [node.unseen_from for node in gone if node.unseen_from is not None]
+    first, last = min(*unseen, *(node.at for node in gone)), max(node.at for node in gone)
+    if not unseen:
+        return f"within {span(max(1_000, last - first))}, starting at {clock(first)}"
+    seen = "nothing" if len(unseen) == len(gone) else "only a part"
+    return f"between {clock(first)} and {clock(last)}, of which zktop saw {seen}"
 
 
 def _where(gone: Collection[ExpiredPlace]) -> str:

@@ -83,7 +83,7 @@ class LockHistories:
         events = [event for change in changes for event in self._fold(change, ensemble, joint)]
         if ensemble.complete_to:
             events.sort(key=_AT)
-        self.expiries.look(events, self.sessions, self._now)
+        self.expiries.look(events, self.sessions, self._now, self._unseen_from(changes))
         self.ledger.look(events, self.sessions)
         self._earlier = ensemble
         return events
@@ -318,6 +318,13 @@ class LockHistories:
             return None
         start, end = self._blind
         return start if change.before.at < end else None
+
+    def _unseen_from(self, changes: Iterable[LockChange]) -> dict[Text, Millis]:
+        """The locks that may have changed while the connection was lost, and since when."""
+        if self._blind_from is None and self._blind is None:
+            return {}
+        since = {change.path: self._blind_since(change) for change in changes}
+        return {path: at for path, at in since.items() if at is not None}
 
 
 def _is_unread(change: LockChange) -> bool:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -16,6 +17,7 @@ MAX_SESSIONS: Final = 200
 MAX_NODES: Final = 10_000
 WITHIN_MS: Final = 15_000  # sessions of one dead host expire up to a third of a timeout apart
 KEPT_MS: Final = 120_000
+NO_LOCKS: Final[Mapping[Text, Millis]] = MappingProxyType({})
 
 
 class FreedLock(msgspec.Struct, frozen=True):
@@ -116,6 +118,7 @@ class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
     held: bool
     server: Text | None
     host: str | None
+    unseen_from: Millis | None = None  # removed between then and `at`, while zktop saw nothing
 
 
 class RecentExpiries:
@@ -124,14 +127,26 @@ class RecentExpiries:
     def __init__(self) -> None:
         self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_NODES)
 
-    def look(self, events: Iterable[Event], sessions: SessionHistories, now_ms: Millis) -> None:
-        """Add the nodes that were removed with their sessions, unless an administrator did it."""
+    def look(
+        self,
+        events: Iterable[Event],
+        sessions: SessionHistories,
+        now_ms: Millis,
+        unseen_from: Mapping[Text, Millis] = NO_LOCKS,
+    ) -> None:
+        """Add the nodes that were removed with their sessions, unless an administrator did it.
+
+        `unseen_from` has the locks that may have changed while zktop saw nothing, and since when.
+        """
         for event in events:
             if event.session and event.is_expiry:
                 server, client = sessions.last_place(event.session)
                 host = client.rpartition(":")[0] if client else None
                 held = event.held is not None
-                place = ExpiredPlace(event.at, event.session, event.lock, held, server, host)
+                unseen = unseen_from.get(event.lock)
+                place = ExpiredPlace(
+                    event.at, event.session, event.lock, held, server, host, unseen
+                )
                 self._recent.append(place)
         while self._recent and now_ms - self._recent[0].at > KEPT_MS:
             self._recent.popleft()
