@@ -89,8 +89,9 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
         first = self.first_look
         if first is None:
             return UNKNOWN_SINCE
-        since = holder.ctime if holder.layout in CREATED_ON_ACQUIRING else None
-        return Since(first.held_since if since is None else min(since, first.at), "at-least")
+        if holder.layout in CREATED_ON_ACQUIRING and holder.ctime is not None:
+            return Since(min(holder.ctime, first.at), "at-least")
+        return Since(first.held_since, "at-least")
 
     def queued(self, member: Member) -> Since:
         """Return since when a member has been in the queue."""
@@ -102,14 +103,14 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
         created = self.first_look.at if member.ctime is None else member.ctime
         return Since(min(created, self.first_look.at), "at-least")
 
+    def since(self, member: Member, *, holds: bool) -> Since:
+        """Return since when a member has held the lock or waited for it."""
+        return self.granted(member) if holds else self.queued(member)
+
     @property
     def all_former_members(self) -> tuple[FormerMember, ...]:
         """The last that left this znode, or the one before at its path, oldest first."""
         return (*self.earlier_members, *self.former_members)
-
-    def since(self, member: Member, *, holds: bool) -> Since:
-        """Return since when a member has held the lock or waited for it."""
-        return self.granted(member) if holds else self.queued(member)
 
     @property
     def usual_hold(self) -> UsualHold | None:

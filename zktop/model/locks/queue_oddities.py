@@ -65,12 +65,11 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         members: Sequence[Member],
         holders: Sequence[Member],
     ) -> tuple[str, ...]:
-        # After an overflow: the oldest member waits, so a newer one has overtaken it.
-        broken = _is_broken(rule, holders) or (
-            bool(self.negative and self.unordered)
-            and min((member for member in members if member.czxid), key=attrgetter("czxid"))
-            not in holders
-        )
+        broken = _is_broken(rule, holders)
+        if not broken and self.negative and self.unordered:
+            # After an overflow: the oldest member waits, so a newer one has overtaken it.
+            known = [member for member in members if member.czxid]
+            broken = min(known, key=attrgetter("czxid")) not in holders
         lasting = self.lasting and layout.name not in _LASTING_BY_DESIGN
         applies = {
             "negative-sequence": self.negative,

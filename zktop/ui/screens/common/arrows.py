@@ -117,8 +117,9 @@ def _stroke(cells: list[str], lane: Lane, row: int) -> None:
     end = LANE * lane.column + LANE - 1
     across = _strokes(lane)[0]
     for cell in range(end):
-        cells[cell] = (
-            "┼" if cells[cell] in "│┊┼" else across if cells[cell] == " " else cells[cell]
-        )
+        if cells[cell] in "│┊┼":
+            cells[cell] = "┼"
+        elif cells[cell] == " ":
+            cells[cell] = across
     is_first, is_last = row == lane.first, row == lane.last
     cells[end] = "╮" if is_first else "╯" if is_last else "┤"

@@ -218,10 +218,8 @@ class LiveRows(Generic[R]):
         for name, quiet in members.items():
             if quiet:
                 is_open = name in self.opened
-                lines += [
-                    self.group_type(name, tuple(quiet), is_open),
-                    *(quiet if is_open else ()),
-                ]
+                lines.append(self.group_type(name, tuple(quiet), is_open))
+                lines += quiet if is_open else ()
         return [*lines, *rest]
 
     def _large_groups(self, rows: Sequence[R]) -> set[str]:

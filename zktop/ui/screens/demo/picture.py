@@ -90,10 +90,9 @@ def draw_scene(
     locks = locks_below(report, folder)
     column = (width - GAP_CELLS) // 2
     is_paired = len(locks) > 1 and column >= MIN_COLUMN_CELLS
+    cells = column if is_paired else width
     blocks = [
-        _draw_lock(
-            report, view, reported, _latest_departure(count, view), column if is_paired else width
-        )
+        _draw_lock(report, view, reported, _latest_departure(count, view), cells)
         for view in locks
         if report is not None
     ]

@@ -150,11 +150,11 @@ def _watch(client: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
     if client.verdict == "none-needed" and not client.actual:
         return
     yield "should watch", expected or "nothing", "plain"
-    watched = (
-        None if client.actual is None else ", ".join(fitting(path, room) for path in client.actual)
-    )
-    actual = "not visible" if watched is None else watched or "nothing here"
-    yield "watches", actual, "unknown" if client.actual is None else "plain"
+    if client.actual is None:
+        yield "watches", "not visible", "unknown"
+    else:
+        watched = ", ".join(fitting(path, room) for path in client.actual)
+        yield "watches", watched or "nothing here", "plain"
     word, ink = VERDICTS[client.verdict]
     yield "result", word, ink
 

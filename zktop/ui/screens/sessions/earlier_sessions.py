@@ -93,11 +93,9 @@ def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
         return
     first = newest[0]
     held = [event for event in newest if event.held is not None]
-    how_long = f" for {bounded_span(held[0].held)}" if held and held[0].held else ""
-    outcome = (
-        f"held {several(event.lock for event in held)}{how_long}"
-        if held
-        else f"waited for {several(event.lock for event in newest)}"
-    )
+    outcome = f"waited for {several(event.lock for event in newest)}"
+    if held:
+        how_long = f" for {bounded_span(held[0].held)}" if held[0].held else ""
+        outcome = f"held {several(event.lock for event in held)}{how_long}"
     expired = f"{session_text(first.session or 0)} expired at {time_s(first.at)}"
     yield f"earlier: {expired}; it {outcome}", first.lock, "plain"
