@@ -71,8 +71,8 @@ def _details(client: ClientConnection) -> str:
     )
 
 
-def in_hex(session: int) -> str:
-    return f"{session & 0xFFFF_FFFF_FFFF_FFFF:#x}"
+def in_hex(number: int) -> str:
+    return f"{number & 0xFFFF_FFFF_FFFF_FFFF:#x}"
 
 
 def _mntr(core: ServerCore) -> str:

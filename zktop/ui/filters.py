@@ -22,8 +22,8 @@ class Word(NamedTuple):
     field: str  # "": the text that plain words are searched in
     finds: Callable[[str], bool]
     is_excluded: bool = False  # `!word`: rows with it do not match
-    value: str = ""  # what is searched for in the field
-    mistake: str = ""  # why it is no valid pattern
+    value: str = ""  # the text after the colon, or the whole word
+    mistake: str = ""  # the message about an invalid pattern
 
 
 class FilterCount(NamedTuple):
@@ -57,8 +57,8 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
     def passes(self, fields: Mapping[str, str]) -> bool:
         """True if one row with these texts matches."""
         return all(
-            (one.field in fields and one.finds(fields[one.field])) != one.is_excluded
-            for one in self.words
+            (word.field in fields and word.finds(fields[word.field])) != word.is_excluded
+            for word in self.words
         )
 
     def mistakes(self, known: Sequence[str], states: Sequence[str] = ()) -> str:

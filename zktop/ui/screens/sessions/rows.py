@@ -50,7 +50,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def short_id(self) -> str:
-        """As many digits of its id as tell it apart from the other sessions."""
+        """The last digits of its id, or the whole id if another ends the same."""
         return self.sessions.short_ids.of(self.session)
 
     @property
