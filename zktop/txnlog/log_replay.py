@@ -258,7 +258,8 @@ class LogReplay:
                 continue
             if first is not None:
                 logs.append(_Log(file, first[0], head_of(first[1])[1]))
-            for place in damage if first is None else ():
+                continue
+            for place in damage:
                 self._on_damage(place)
         return sorted(logs, key=lambda log: (log.zxid, log.file.name))
 

@@ -59,7 +59,7 @@ class ExpiryLedger:
         if expired:
             self._note_free()
         first: dict[Text, Event] = {}
-        for event in events if self._free else ():
+        for event in events:
             if event.event == "acquired" and event.lock in self._free:
                 first.setdefault(event.lock, event)
         if first:
