@@ -197,7 +197,7 @@ async def test_the_crash_of_a_client_in_two_locks_is_one() -> None:
     assert "1 crash woke no client" in await shown(stage(count=SceneCount((*crash,))))
 
 
-@pytest.mark.parametrize("rule", ["R2", "R3"])
+@pytest.mark.parametrize("rule", ["R2", "R3", "R7"])
 async def test_the_clean_up_of_an_earlier_scene_is_no_verdict(rule: str) -> None:
     """Its locks were deleted, and created again by this one."""
     (frame,) = picture_of(*NAMES)

@@ -43,7 +43,7 @@ NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warni
 NO_SCENE: Final = "No scene is loaded. Select a lesson or a scene in the list first."
 CLIENT_PANES: Final = ("contenders", "picture", "scene-minute")  # each line is a demo client
 MIN_WIDTH_CELLS: Final = 20
-CLEANED_UP: Final = ("R2", "R3")  # rules that the clean-up of an earlier scene may trigger
+CLEANED_UP: Final = ("R2", "R3", "R7")  # rules that the clean-up of an earlier scene may trigger
 
 
 class DemoScreen(Page):
