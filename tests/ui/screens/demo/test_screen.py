@@ -146,6 +146,18 @@ async def test_the_frame_of_the_picture_says_what_space_does(
     assert says in await shown(FakeContenders(progress=progress))
 
 
+@pytest.mark.parametrize(("keys", "says"), [([], "enter play"), (["G"], "enter start")])
+async def test_the_frame_of_the_index_says_what_enter_does(keys: list[str], says: str) -> None:
+    """A recipe is not played; clients start with it."""
+    app = app_with(FakeContenders(progress=SceneProgress()))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pressed(pilot, *keys)
+
+        ends = [row for row in await settled(pilot) if row.startswith("╰")]
+        assert f" {says} ─╯" in ends[-1][:40]
+
+
 @pytest.mark.parametrize("keys", [["G", "space"], ["G", "right_square_bracket"], ["E"]])
 async def test_keys_of_a_scene_say_that_none_is_loaded(keys: list[str]) -> None:
     """The last line of the list is a recipe; there is nothing to play, nor to end."""

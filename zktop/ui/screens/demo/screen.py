@@ -187,7 +187,6 @@ class DemoScreen(Page):
 
     def _show_index(self, port: ContendersPort) -> None:
         index = self._index
-        index.frame(FrameWords("Learn", "", "{open} play"))
         scene = port.progress.scene
         loaded = self._loaded(port)
         listed = list(entries(port, loaded, self._done))
@@ -196,6 +195,7 @@ class DemoScreen(Page):
             self._scene = name
             index.target = loaded
         index.show([entry.drawn for entry in listed], [entry.target for entry in listed])
+        index.frame(FrameWords("Learn", "", f"{{open}} {self._index_verb}"))
 
     def _loaded(self, port: ContendersPort) -> Target | None:
         """Return the loaded lesson; for a scene without a lesson, the scene."""
@@ -369,8 +369,12 @@ class DemoScreen(Page):
         words = {"scene_play": "Pause"} if is_on else {}
         if self.focused_pane in CLIENT_PANES:
             return words
-        is_recipe = isinstance(self._index.target, RecipeInfo)
-        return {**words, "open": "Start" if is_recipe else "Play"}
+        return {**words, "open": self._index_verb.capitalize()}
+
+    @property
+    def _index_verb(self) -> str:
+        """What Enter does to the item under the cursor of the index."""
+        return "start" if isinstance(self._index.target, RecipeInfo) else "play"
 
     @property
     def recipe(self) -> str | None:
