@@ -85,7 +85,7 @@ class SeekDialog(QuestionDialog[Millis]):
         super().__init__(
             "Go to a time",
             says,
-            time_ms(here),
+            with_date_if_needed(time_ms(here), here, begin, end),
             partial(moment_of, begin=begin, current=here),
             "go",
         )

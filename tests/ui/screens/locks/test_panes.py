@@ -22,7 +22,7 @@ from ui.example_past import BEGIN, past
 from ui.example_queues import looked, queue, soft_ring
 from ui.fake_feed import app_of, frames, panel, settled
 
-from zktop.model.facts import Children, Gone, Node, Stat, join
+from zktop.model.facts import DAY_MS, Children, Gone, Node, Stat, join
 from zktop.model.format import short
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
@@ -350,6 +350,30 @@ def tape_with(report: Report, *events: Event) -> Tape:
     tape = Tape()
     tape.add(Frame(msgspec.structs.replace(report, deadlocks=()), events))
     return tape
+
+
+@pytest.mark.parametrize(
+    ("ago_ms", "width", "time"),
+    [
+        (DAY_MS, 120, " 1970-01-01 00:17:50.000  +  "),
+        (DAY_MS, 40, " 01-01 00:17 + "),
+        (0, 120, " 00:17:50.000  +  "),
+        (0, 40, " 00:17:50 + "),
+    ],
+)
+def test_an_event_of_another_day_has_its_date(ago_ms: int, width: int, time: str) -> None:
+    """The time alone would be later than the moment that is shown."""
+    report = trouble()[-1].report
+    created = Event(at=report.now, event="lock-appeared", lock=QUIET)
+    tape = tape_with(report, created)
+    later = msgspec.structs.replace(report, now=report.now + ago_ms)
+
+    (shown,) = event_lines(tape, later, 1, width)
+    (in_a_gap,) = event_lines(tape, report, 1, width, shown_at=later.now)
+
+    assert text_of(in_a_gap.drawn) == text_of(shown.drawn)
+
+    assert text_of(shown.drawn).startswith(time)
 
 
 @pytest.mark.parametrize(

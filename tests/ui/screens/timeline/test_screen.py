@@ -430,6 +430,7 @@ async def test_times_of_a_past_over_several_days_have_dates() -> None:
     assert " 1970-01-01 00:33:20.000Z " in lines
     assert "1970-01-01 00:33:20Z to 1970-01-03 00:33:20Z is available" in dialog
     assert "1970-01-01 00:33, " in dialog
+    assert "│ 1970-01-01 00:33:20.000 " in dialog
 
 
 async def test_moments_of_two_days_are_compared_with_their_dates() -> None:

@@ -21,7 +21,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import ink_of_deadlock
-from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
+from zktop.ui.screens.common.numbers_and_times import time_ms, time_s, with_date_if_needed
 from zktop.ui.styled_text import Line, end_of, line
 from zktop.ui.view_state import Selection
 
@@ -38,6 +38,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
 }
 LEFT_UNSEEN: Final[tuple[str, str, Ink]] = ("?", "left unseen", "unknown")
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
+MONTH_TO_MINUTE: Final = slice(5, 16)  # of a date and time
 EXACT_FROM_CELLS: Final = 60  # narrower lines have no milliseconds, and smaller gaps
 WIDE: Final = 160  # cells of the line
 OTHER_CELLS: Final = 44  # around the path
@@ -77,13 +78,23 @@ EVERYTHING: Final = About()
 
 
 def event_lines(
-    tape: Tape, report: Report, at_most: int, width: int, about: About = EVERYTHING
+    tape: Tape,
+    report: Report,
+    at_most: int,
+    width: int,
+    about: About = EVERYTHING,
+    *,
+    shown_at: Millis | None = None,
 ) -> list[EventLine]:
-    """Return the newest events up to this report; it searches the last 2,000 of locks."""
+    """Return the newest events up to this report; it searches the last 2,000 of locks.
+
+    `shown_at` is the moment that the user went to. In a gap, the report is from before it.
+    """
     now = report.now
     room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
     path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
-    writer = _EventWriter(report.client_names, path, is_narrow=width < EXACT_FROM_CELLS)
+    today = now if shown_at is None else shown_at
+    writer = _EventWriter(report.client_names, path, today, is_narrow=width < EXACT_FROM_CELLS)
     newest = islice(tape.events_until(now), MAX_SEARCHED)
     with_owners = _with_owners(filter(about.may_have, newest), report)
     lines = (writer.event(one) for one in with_owners if about.has(one))
@@ -122,6 +133,7 @@ class _EventWriter(NamedTuple):
 
     client_names: ClientNames
     path_cells: int
+    today: Millis
     is_narrow: bool
 
     def event(self, event: Event) -> EventLine:
@@ -142,8 +154,14 @@ class _EventWriter(NamedTuple):
         return " " if self.is_narrow else "  "
 
     def _head(self, at: Millis, sign: str, ink: Ink) -> Line:
-        time, cells = (time_s(at), 2) if self.is_narrow else (time_ms(at), 3)
-        return line((f" {time}{self._gap}", "dim"), (f"{sign:<{cells}}", ink))
+        cells = 2 if self.is_narrow else 3
+        return line((f" {self._time(at)}{self._gap}", "dim"), (f"{sign:<{cells}}", ink))
+
+    def _time(self, at: Millis) -> str:
+        """The time of an event, with its date if it is not today; a narrow line has no year."""
+        time = time_s(at) if self.is_narrow else time_ms(at)
+        dated = with_date_if_needed(time, at, self.today)
+        return dated[MONTH_TO_MINUTE] if self.is_narrow and dated != time else dated
 
     def deadlocks(self, cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
         """Return a line for when each deadlock was first seen, and one for its end."""

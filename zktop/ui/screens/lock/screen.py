@@ -302,10 +302,11 @@ class LockScreen(SplitPage):
             tree.show(writer.lines, writer.links)
 
     def _history(self, detail: LockDetail, width: int) -> list[Line]:
-        if self.view_state is None:
+        state = self.view_state
+        if state is None:
             return []
-        about = About(lock=detail.path)
-        events = event_lines(self.view_state.tape, detail.report, MAX_EVENTS, width, about)
+        about, moment = About(lock=detail.path), state.chosen_moment
+        events = event_lines(state.tape, detail.report, MAX_EVENTS, width, about, shown_at=moment)
         return [event.drawn for event in events]
 
     def _side_lines(self, detail: LockDetail, width: int) -> list[Line]:

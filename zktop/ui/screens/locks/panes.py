@@ -205,7 +205,8 @@ class EventsPane(Pane):
     def show_report(
         self, state: ViewState, report: Report, height: int, width: int, *, fills: bool
     ) -> None:
-        found = event_lines(state.tape, report, max(0, height - self.gutter.height), width)
+        at_most, moment = max(0, height - self.gutter.height), state.chosen_moment
+        found = event_lines(state.tape, report, at_most, width, shown_at=moment)
         self.frame(FrameWords("Events", "newest first, UTC"))
         targets = [one.link for one in found]
         lines = [one.drawn for one in found] or ([NO_EVENTS] if fills else [])

@@ -89,7 +89,8 @@ def _who_may_enter(detail: LockDetail, width: int) -> list[Line]:
 
 def _past(state: ViewState, detail: LockDetail, width: int, room: int) -> list[Line]:
     """Return the newest events of this lock, and the histograms of its holds and waits."""
-    newest = event_lines(state.tape, detail.report, MAX_EVENTS, width, About(detail.path))
+    about, moment = About(detail.path), state.chosen_moment
+    newest = event_lines(state.tape, detail.report, MAX_EVENTS, width, about, shown_at=moment)
     events = [event.drawn for event in newest[: max(0, room - PAST_HEAD_LINES)]]
     lines = [NOTHING, line((" HISTORY", "title")), *events] if events else []
     graphs = [(Run(" "), *graph) for graph in histograms(detail, width - 1)]

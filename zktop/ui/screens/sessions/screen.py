@@ -237,8 +237,8 @@ class SessionsScreen(Page):
         contacts = recent_contacts(state.tape, row.session, row.report)
         past = state.tape.events_until(row.report.now)
         writer = details(row, contacts, width, past, is_ascii=state.is_ascii)
-        about = About(session=row.session)
-        events = event_lines(state.tape, row.report, MAX_EVENTS, width, about)
+        about, moment = About(session=row.session), state.chosen_moment
+        events = event_lines(state.tape, row.report, MAX_EVENTS, width, about, shown_at=moment)
         if events:
             writer.write()
             writer.write(line(("HISTORY", "title")))

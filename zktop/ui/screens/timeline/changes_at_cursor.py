@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -19,7 +20,9 @@ PROVEN: Final[tuple[str, Ink]] = ("!!", "critical")
 MAX_EVENTS: Final = 30
 
 
-def cursor_lines(tape: Tape, frame: Frame, width: int, totals: Sequence[Line] = ()) -> list[Line]:
+def cursor_lines(
+    tape: Tape, frame: Frame, at: Millis, width: int, totals: Sequence[Line] = ()
+) -> list[Line]:
     """Draw the totals, then the changes at the cursor, then the events before it."""
     report = frame.report
     lines = list(totals)
@@ -27,7 +30,8 @@ def cursor_lines(tape: Tape, frame: Frame, width: int, totals: Sequence[Line] = 
     if before is not None:
         lines += _changed(before.report, report, width)
     lines.append(line(("EVENTS UP TO HERE, newest first", "title")))
-    happened = [one.drawn for one in event_lines(tape, report, MAX_EVENTS, width)]
+    events = event_lines(tape, report, MAX_EVENTS, width, shown_at=at)
+    happened = [one.drawn for one in events]
     return [*lines, *(happened or [line(("  no events yet", "dim"))])]
 
 

@@ -170,7 +170,8 @@ class TimelineScreen(Page):
         added = wait_totals(
             state.tape, self._chosen.paths, window, report, is_ascii=state.is_ascii
         )
-        below.show(cursor_lines(state.tape, state.frame, max(20, below.room.width), added))
+        width = max(20, below.room.width)
+        below.show(cursor_lines(state.tape, state.frame, state.at, width, added))
 
     # What the mouse does
 
