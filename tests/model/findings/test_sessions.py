@@ -438,10 +438,10 @@ def test_s3_counts_down() -> None:
     )
 
 
-def with_two_locks() -> SessionContext:
-    """Alice is silent; she holds two locks, and one client waits for each."""
+def with_two_locks(second_waiter: str = "carol") -> SessionContext:
+    """Alice is silent; she holds two locks. Bob waits for the first one."""
     tables = (connected("alice", quiet_ms=21 * SECOND, timeout_ms=30 * SECOND),)
-    stock = k("alice", 0), k("carol", 1)
+    stock = k("alice", 0), k(second_waiter, 1)
     locks = ctx(A, B, tables=tables).lock, ctx(*stock, tables=tables, path="/locks/stock").lock
     who = session("alice")
     return SessionContext(who, places_in(locks, who), shared=shared_context(*tables))
@@ -453,6 +453,11 @@ def test_s3_names_all_locks_whose_waiters_it_counts() -> None:
         f"alice holds {PATH} and /locks/stock, silent for 21s of 30s; if dead, freed in 9..12s; "
         "2 clients wait."
     )
+
+
+def test_s3_counts_a_client_that_waits_for_two_locks_once() -> None:
+    """Its two threads wait for one silent holder; the list of root blockers says 1, too."""
+    assert only("S3", with_two_locks("bob")).sentence.endswith("; 1 client waits.")
 
 
 def test_a_session_that_is_silent_or_gone_concerns_each_of_its_locks() -> None:

@@ -121,17 +121,22 @@ class SessionContext(_Context, frozen=True, eq=False):
 
     @property
     def behind(self) -> int | None:
-        """The number of nodes and watchers that wait behind its nodes, each counted once.
+        """The number of clients that wait behind its nodes; each counts once.
 
         None if none is seen and not all watchers are known. Candidates do not wait.
         """
         ensemble, locks = self.shared.ensemble, {one.lock.path: one.lock for one in self.places}
         waited_for = [lock for lock in locks.values() if not lock.has_standbys]
         watched = [WatchCheck(lock, ensemble) for lock in waited_for if lock.is_only_watched]
-        behind = sum(len(one.watchers_waiting) for one in watched)
-        behind += sum(_number_behind(q, self.session) for lock in waited_for for q in lock.queues)
+        behind: set[object] = {session for one in watched for session in one.watchers_waiting}
+        behind |= {
+            member.owner or (lock.path, member.node)
+            for lock in waited_for
+            for queue in lock.queues
+            for member in _waiters_behind(queue, self.session)
+        }
         is_known = not watched or ensemble.visibility.watches == "all"
-        return behind if behind or is_known else None
+        return len(behind) if behind or is_known else None
 
     @cached_property
     def name(self) -> str:
@@ -175,15 +180,15 @@ def places_in(locks: Iterable[Lock], session: Session) -> tuple[SessionPlace, ..
     )
 
 
-def _number_behind(queue: LockQueue, session: Session) -> int:
-    """The number of others that wait behind the first node of a session, or for what it holds."""
+def _waiters_behind(queue: LockQueue, session: Session) -> Iterator[Member]:
+    """Yield the others that wait behind the first node of a session, or for what it holds."""
     own = [member for member in queue.members if member.owner == session]
     if not own:
-        return 0
+        return
     waiters = queue.waiters
     is_in_line = not queue.holds(own[0]) and own[0] in waiters
     behind = waiters[waiters.index(own[0]) :] if is_in_line else waiters
-    return len(behind) - sum(one in behind for one in own)
+    yield from (member for member in behind if member.owner != session)
 
 
 def waits_of(
