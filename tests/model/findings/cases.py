@@ -18,7 +18,6 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.context import (
     EnsembleContext,
     LockContext,
-    RootChanges,
     SessionContext,
     SharedContext,
     places_in,
@@ -30,6 +29,7 @@ from zktop.model.history.duration_samples import Durations
 from zktop.model.history.events import FormerMember, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
 from zktop.model.history.lock_load import NO_MINUTE, MinuteStats
+from zktop.model.history.root_changes import RootChanges
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at

@@ -19,11 +19,11 @@ from model.make_facts import NOW, session
 
 from zktop.model.findings.catalogue import RANK
 from zktop.model.findings.confirm import SubjectFindings
-from zktop.model.findings.context import waits_of
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.listing.causes import CAUSES, DELAYS, ROOTS, WaitsAhead
+from zktop.model.findings.listing.causes import CAUSES, DELAYS, ROOTS, WaitsAhead, ahead_in
 from zktop.model.findings.listing.group_similar import MANY, STILL_MANY, Listing
 from zktop.model.findings.listing.list_in_steps import FINDINGS_PER_STEP, FindingList, listings
+from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 
 PATTERN = only("B1", ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
@@ -127,6 +127,12 @@ def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
     assert causes(far, one("B1", lock="/d"), one("L5", lock="/c"), ahead=ahead)["P6"] is None
 
 
+def waits(lock: Lock) -> list[Text]:
+    """The locks that alice waits in, of one in which she has a node."""
+    ahead = ahead_in({lock.path: lock}, {session("alice"): [lock.path]})
+    return [*ahead.waits_in(session("alice"))]
+
+
 def test_candidates_of_an_election_wait_for_nobody() -> None:
     """Unless they block: so no delay of theirs follows from a silent leader."""
     members = [curator("leader", 0, mode="latch"), curator("alice", 1, mode="latch")]
@@ -134,8 +140,8 @@ def test_candidates_of_an_election_wait_for_nobody() -> None:
     blocking = msgspec.structs.replace(election, blocking=True)
 
     assert election.kind == "election"
-    assert not [*waits_of({election.path: election}, session("alice"), [election.path])]
-    assert [*waits_of({blocking.path: blocking}, session("alice"), [blocking.path])]
+    assert waits(election) == []
+    assert waits(blocking) == [election.path]
 
 
 def test_each_session_is_asked_once_what_it_waits_for() -> None:

@@ -25,9 +25,10 @@ from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Expiry, Gone, Node, Stat, join
-from zktop.model.findings.context import EnsembleContext, LockContext, RootChanges
+from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import Finding, LookAgainAt
 from zktop.model.history.lock_history import VanishedQueue
+from zktop.model.history.root_changes import RootChanges
 from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from zktop.model.facts import Millis
 from zktop.model.findings.catalogue import ENSEMBLE_RULES, LOCK_RULES, RULES, SESSION_RULES
 from zktop.model.findings.context import (
-    NO_ROOT_CHANGES,
     EnsembleContext,
     LockContext,
     SessionContext,
@@ -29,6 +28,7 @@ from zktop.model.findings.finding import (
     RuleMatch,
     Sign,
 )
+from zktop.model.history.root_changes import NO_ROOT_CHANGES
 from zktop.model.world.tables_of_one_server import TableKind
 
 NEWER_TABLE_PAUSE_MS = 5_000  # between checks for a table newer than the lock

@@ -3,7 +3,7 @@
 Each also gives access to server tables, history, settings and time.
 """
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from zktop.model.format import short
 from zktop.model.history.expired_sessions import ExpiredPlace
 from zktop.model.history.lock_change import all_members
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold
+from zktop.model.history.root_changes import NO_ROOT_CHANGES, RootChanges
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.layouts.layout import lock_in_mode
 from zktop.model.locks.leaking_folders import LockFolders
@@ -191,44 +192,8 @@ def _waiters_behind(queue: LockQueue, session: Session) -> Iterator[Member]:
     yield from (member for member in behind if member.owner != session)
 
 
-def waits_of(
-    locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
-) -> Iterator[Text]:
-    """The given locks in which a session waits; candidates of an election often do not."""
-    for path in paths:
-        lock = locks.get(path)
-        if lock is not None and any(
-            member.owner == session and lock.state(member) == "waits" for member in lock.waiters
-        ):
-            yield path
-
-
-def holders_of(lock: Lock | None) -> Iterator[Session]:
-    return (member.owner for member in lock.holders if member.owner) if lock else iter(())
-
-
 NOTHING: frozenset[Text] = frozenset()
 WRONG = frozenset({"missing", "elsewhere"})
-
-
-class RootChanges(msgspec.Struct, frozen=True, gc=False):
-    """When the ACL or the data of a lock's znode changed."""
-
-    access_at: Millis | None = None  # its ACL
-    content_at: Millis | None = None  # its data
-
-    def after(self, before: Lock | None, after: Lock) -> "RootChanges":
-        """Add the changes between two looks at the same znode."""
-        old, new = before.stat if before else None, after.stat
-        if old is None or new is None or old.czxid != new.czxid:
-            return self
-        return RootChanges(
-            self.access_at if old.aversion == new.aversion else after.at,
-            self.content_at if old.version == new.version else after.at,
-        )
-
-
-NO_ROOT_CHANGES = RootChanges()
 
 
 class LockContext(_Context, frozen=True, kw_only=True, eq=False):

@@ -28,19 +28,15 @@ from zktop.model.findings.apply import (
 from zktop.model.findings.catalogue import SCOPES, TABLE_RULES
 from zktop.model.findings.confirm import NO_FINDINGS, CurrentFindings, SubjectFindings
 from zktop.model.findings.context import (
-    NO_ROOT_CHANGES,
     EnsembleContext,
     LockContext,
-    RootChanges,
     SessionContext,
     SharedContext,
-    holders_of,
     places_in,
-    waits_of,
 )
 from zktop.model.findings.deadlocks import LockNode, tangled_nodes, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
-from zktop.model.findings.listing.causes import WaitsAhead
+from zktop.model.findings.listing.causes import ahead_in
 from zktop.model.findings.listing.list_in_steps import FindingList
 from zktop.model.findings.schedule import (
     FIRST,
@@ -56,6 +52,7 @@ from zktop.model.findings.schedule import (
 from zktop.model.findings.sessions import is_suspicious, sessions_and_connections
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.lock_change import LockChange
+from zktop.model.history.root_changes import NO_ROOT_CHANGES, RootChanges
 from zktop.model.locks.leaking_folders import FolderCount
 from zktop.model.locks.lock import Lock
 from zktop.model.locks_of_sessions import LocksOfSessions
@@ -173,10 +170,7 @@ class FindingTracker:
         for subject in self._due_now(look, new_rows):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
-        ahead = WaitsAhead(
-            lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
-            lambda path: holders_of(look.locks.get(path)),
-        )
+        ahead = ahead_in(look.locks, look.locks_of)
         if self._list.advance(self._found, ahead, look.now, thorough=look.thorough):
             self._show(look.now)
         return self._current

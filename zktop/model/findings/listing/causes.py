@@ -16,6 +16,7 @@ import msgspec
 from zktop.model.facts import Session
 from zktop.model.findings.catalogue import RULES, AnyRule, screen_order
 from zktop.model.findings.finding import FOREVER, By, Finding
+from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
@@ -42,6 +43,30 @@ class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
 
     waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()
     held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
+
+
+def ahead_in(locks: Mapping[Text, Lock], locks_of: Mapping[Session, Iterable[Text]]) -> WaitsAhead:
+    """Who waits where, and who holds what, in these locks."""
+    return WaitsAhead(
+        lambda session: _waits_of(locks, session, locks_of.get(session, ())),
+        lambda path: _holders_of(locks.get(path)),
+    )
+
+
+def _waits_of(
+    locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
+) -> Iterator[Text]:
+    """The given locks in which a session waits; candidates of an election often do not."""
+    for path in paths:
+        lock = locks.get(path)
+        if lock is not None and any(
+            member.owner == session and lock.state(member) == "waits" for member in lock.waiters
+        ):
+            yield path
+
+
+def _holders_of(lock: Lock | None) -> Iterator[Session]:
+    return (member.owner for member in lock.holders if member.owner) if lock else iter(())
 
 
 def cached(ahead: WaitsAhead) -> WaitsAhead:
