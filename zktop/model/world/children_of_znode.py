@@ -35,8 +35,8 @@ _MIN_DIGITS: Final = 9  # of a sequence number
 _DIGITS: Final = 10  # of one that has not overflowed
 _MAX_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
-_COUNTED: Final = 1_000  # names: a fair sample of each kind
-_NAMED_PER_NUMBERED: Final = 50
+_MAX_EXAMINED: Final = 1_000  # children, to see whether some are numbered
+_NAMED_PER_NUMBERED: Final = 50  # with more of them, numbered children do not count
 
 FamilyFact = ZnodeFact | NodeBatch
 
@@ -107,7 +107,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
         """
         if len(name) < _MIN_DIGITS or not name[-_MIN_DIGITS:].isdecimal():
             return False
-        digits = name[-10:]
+        digits = name[-_DIGITS:]
         if not digits.isdecimal() or digits.startswith("0"):
             return True
         if self.stat is None:
@@ -121,7 +121,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
 
         This is asked for each of 100,000 named children, so only the first ones are examined.
         """
-        first = list(islice(self.members, _COUNTED))
+        first = list(islice(self.members, _MAX_EXAMINED))
         return sum(map(self.may_have_numbered, first)) * _NAMED_PER_NUMBERED > len(first)
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
@@ -232,29 +232,31 @@ class _Draft:
             known = members.get(name)
             if stat is None:
                 self._learn_of(Znode(name, seen_at=zxid))
-            elif known is None or not known.read_at == known.seen_at == NEVER or self.absent:
+            elif known is None or known.read_at != NEVER or known.seen_at != NEVER or self.absent:
                 self._learn_of(Znode(name, stat, data, zxid))
             else:  # known only from the listing, like most at the first read
                 members[name] = Znode(known.name, stat, data, zxid)
 
-    def _learn_of(self, found: Znode) -> None:
-        known = self.members.get(found.name)
-        if known is None:
-            absent = max(self.absent.get(found.name, NEVER), self.listed_at)
-            if found.newest > absent:
-                self.creations += 1
-                self._keep(found, absent)
+    def _learn_of(self, child: Znode) -> None:
+        """Add what one fact shows about an existing child."""
+        known = self.members.get(child.name)
+        if known is not None:
+            self._keep(_joined(known, child), self.absent.get(child.name, NEVER))
             return
-        self._keep(_joined(known, found), self.absent.get(found.name, NEVER))
+        absent = max(self.absent.get(child.name, NEVER), self.listed_at)
+        if child.newest > absent:
+            self.creations += 1
+            self._keep(child, absent)
 
     def _gone(self, name: Text, zxid: int) -> None:
         known = self.members.get(name)
         absent = max(self.absent.get(name, NEVER), zxid)
         if known is None:
             if absent > self.listed_at:
-                self.creations += name not in self.absent
+                if name not in self.absent:  # created and deleted since the listing
+                    self.creations += 1
                 self.absent[name] = absent
-        elif known.newest > absent or (known.newest <= self.listed_at and self.listed_at > absent):
+        elif max(known.newest, self.listed_at) > absent:
             self._keep(known, absent)
         else:
             del self.members[name]
@@ -272,9 +274,9 @@ class _Draft:
     def _keep(self, znode: Znode, absent: int) -> None:
         """Store an existing child, without data read before it was last absent."""
         name = znode.name
-        if NEVER != znode.read_at <= absent:
+        if znode.read_at != NEVER and znode.read_at <= absent:
             znode = Znode(name, seen_at=znode.seen_at)
-        if NEVER != znode.seen_at <= max(znode.read_at, self.listed_at):
+        if znode.seen_at != NEVER and znode.seen_at <= max(znode.read_at, self.listed_at):
             znode = msgspec.structs.replace(znode, seen_at=NEVER)  # a newer proof is enough
         self.members[name] = znode
         if absent > znode.read_at:
@@ -288,7 +290,7 @@ class _Draft:
             return
         earlier, self.listed_at, self.at, self.stat = self.listed_at, zxid, at, stat
         self.creations, self.removed_number = 0, -1  # the counter in the stat is newer
-        self.removals = {name: one for name, one in self.removals.items() if one.zxid >= zxid}
+        self.removals = {name: gone for name, gone in self.removals.items() if gone.zxid >= zxid}
         if earlier == NEVER and not self.members and not self.absent:
             self.members = {name: Znode(name) for name in names}
         else:
@@ -296,22 +298,22 @@ class _Draft:
 
     def _relisted(self, names: tuple[Text, ...], zxid: int, earlier: int) -> None:
         """Apply a newer listing: names that are missing are gone, new names were created since."""
-        known, self.members = self.members, {}
-        forgotten, self.absent = self.absent, {}
+        members, self.members = self.members, {}
+        absences, self.absent = self.absent, {}
         for name in names:
-            known_as = known.pop(name, None)
-            child = known_as or Znode(name)
+            known = members.pop(name, None)
+            child = known or Znode(name)
             # An unknown name did not exist at the earlier listing.
-            absent = forgotten.get(name, NEVER if known_as else earlier)
+            absent = absences.get(name, NEVER if known else earlier)
             if absent < max(zxid, child.newest):  # a tie counts as gone
                 self._keep(child, absent)
             else:
                 self.absent[name] = absent
-        for name, child in known.items():
+        for name, child in members.items():
             if child.newest > zxid:
                 self.creations += 1
-                self._keep(child, max(forgotten.get(name, NEVER), zxid))
-        for name, absent in forgotten.items():
+                self._keep(child, max(absences.get(name, NEVER), zxid))
+        for name, absent in absences.items():
             if absent > zxid and name not in self.members:
                 self.absent[name] = absent
 
@@ -321,15 +323,16 @@ class _Draft:
             self._keep(self.members[name], max(self.absent.get(name, NEVER), zxid))
 
 
-def _joined(one: Znode, other: Znode) -> Znode:
+def _joined(known: Znode, child: Znode) -> Znode:
     """Merge two facts about one name."""
-    read = max(one, other, key=_reading)
-    seen_at = max(one.seen_at, other.seen_at)
+    read = max(known, child, key=_newness_of_read)
+    seen_at = max(known.seen_at, child.seen_at)
     # Keep the known name object: a copy for each fact would double the memory.
-    return Znode(one.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
+    return Znode(known.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
 
 
-def _reading(znode: Znode) -> tuple[int, bool, tuple[int, ...], bytes]:
+def _newness_of_read(znode: Znode) -> tuple[int, bool, tuple[int, ...], bytes]:
+    """Sort key: the larger, the newer the read; the content decides between equally old ones."""
     stat = znode.stat
     numbers = () if stat is None else (stat.czxid, stat.mzxid, stat.version, stat.pzxid or 0)
     return znode.read_at, not znode.hidden, numbers, znode.data or b""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -65,20 +66,21 @@ def are_idle(world: World, settings: Settings) -> bool:
     A lock may be deeper than a pattern without `**` reaches, or be of an unknown layout.
     """
     roots = tuple(named_roots(settings))
-    bases = {base_of(root.path) for root in roots}
-    free = {base_of(root.path) for root in roots if root.layout == SINGLE_NODE_LAYOUT}
-    if not roots or not all(
-        world.family(base).listed or (base in free and _first_absent(base, world))
-        for base in bases
-    ):
+    if not roots:
         return False
-    matching = Settings(roots=roots)
+    bases = {base_of(root.path) for root in roots}
+    may_be_missing = {base_of(root.path) for root in roots if root.layout == SINGLE_NODE_LAYOUT}
+    for base in bases:
+        is_free = base in may_be_missing and _first_absent(base, world) is not None
+        if not is_free and not world.family(base).listed:
+            return False
+    named = Settings(roots=roots)
+    below = (path for path in world.families if path in bases or named.root_of(path) is not None)
     return all(
         member.stat is not None
         and not member.stat.owner
-        and matching.root_of(join(path, name)) is not None
-        for path in world.families
-        if path in bases or matching.root_of(path) is not None
+        and named.root_of(join(path, name)) is not None
+        for path in below
         for name, member in world.family(path).members.items()
     )
 
@@ -90,8 +92,8 @@ def base_of(root: str) -> Text:
     ('/app', '/locks', '/')
     """
     parts = [part for part in root.split("/") if part]
-    literal = next((n for n, part in enumerate(parts) if "*" in part), len(parts))
-    return Text("/" + "/".join(parts[:literal]))
+    literal = takewhile(lambda part: "*" not in part, parts)
+    return Text("/" + "/".join(literal))
 
 
 def _first_absent(base: Text, world: World) -> Text | None:

@@ -6,7 +6,7 @@ from zktop.model.facts import AnyFact, Connections, Expiry, Server, ServerFact, 
 
 
 class TableFacts(msgspec.Struct, frozen=True):
-    """The newest four tables of one ensemble member; None for a table that was not read yet."""
+    """The newest table of each kind of one ensemble member; None if it was not read yet."""
 
     server: Server | None = None
     connections: Connections | None = None
@@ -36,8 +36,10 @@ NO_TABLES = TableFacts()
 
 def is_older(fact: ServerFact, known: ServerFact) -> bool:
     """Return whether a fact is no newer; compare the times first, as comparing content is slow."""
-    dates = (fact.at, fact.zxid), (known.at, known.zxid)
-    return newness(fact) <= newness(known) if dates[0] == dates[1] else dates[0] < dates[1]
+    date, known_date = (fact.at, fact.zxid), (known.at, known.zxid)
+    if date != known_date:
+        return date < known_date
+    return newness(fact) <= newness(known)
 
 
 def newness(fact: AnyFact) -> tuple[int, int, bytes]:

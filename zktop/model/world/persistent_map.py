@@ -40,7 +40,8 @@ class PersistentMap(Mapping[K, V]):
         self.recent: Mapping[K, V | None] = {} if recent is None else recent  # None: deleted
         self.length = len(self.base) if length is None else length
         self.mark: Mark = self.base
-        # Newest first: the keys that differ from the base of that mark.
+        # The merges that led to this base, newest first: the mark of the base before each, and
+        # the keys that were merged into it.
         self.merged: tuple[tuple[Mark, tuple[K, ...]], ...] = ()
 
     def with_changes(self, changes: Mapping[K, V | None]) -> "PersistentMap[K, V]":

@@ -58,8 +58,8 @@ def _until_common(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
         return 1, 0
     if len(new) > 1 and new[1] is old[0]:
         return 0, 1
-    places = {id(one): place for place, one in enumerate(old)}
-    for place, one in enumerate(new):
-        if id(one) in places:
-            return places[id(one)], place
+    places = {id(item): place for place, item in enumerate(old)}
+    for place, item in enumerate(new):
+        if id(item) in places:
+            return places[id(item)], place
     return len(old), len(new)

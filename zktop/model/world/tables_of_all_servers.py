@@ -28,7 +28,7 @@ from zktop.model.world.tables_of_one_server import (
 )
 from zktop.model.world.world import World
 
-DATE_MS = 1_000  # servers print dates to the second
+DATE_ERROR_MS: Final = 1_000  # servers print dates to the second
 MANY_NODES: Final = 1_000  # of a session; with fewer, the record of its end is never too large
 
 Extent = Literal["all", "some", "none"]
@@ -93,8 +93,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
     def blind_spots(self) -> tuple[MissingTable, ...]:
         """Tables that could not be read; only the leader has expiry times, so one is enough."""
         blind = (spot for server in self.tables for spot in server.blind_spots())
-        times = self.visibility.expiry == "all"
-        return tuple(spot for spot in blind if not (times and spot.table == "expiry"))
+        has_times = self.visibility.expiry == "all"
+        return tuple(spot for spot in blind if not (has_times and spot.table == "expiry"))
 
     def missing(self, kind: TableKind) -> tuple[str, ...]:
         """Why a kind of table is incomplete, one sentence per server; empty if it is complete."""
@@ -139,8 +139,11 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         if any(session in (server.connections or ()) for server in self.tables):
             return True
         tables = [server.facts.connections for server in self.tables]
-        is_recent = [table.rows is not None and table.zxid >= czxid for table in tables if table]
-        return False if is_recent and len(is_recent) == len(tables) and all(is_recent) else None
+        could_show_session = all(
+            table is not None and table.rows is not None and table.zxid >= czxid
+            for table in tables
+        )
+        return False if tables and could_show_session else None
 
     def watched(self, session: Session) -> frozenset[Text] | None:
         """Return the paths that a session watches; None if no table shows it.
@@ -169,10 +172,10 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def watchers(self, path: str) -> frozenset[Session]:
         """Return the sessions that watch a path, without our own."""
-        tables = (server.watches for server in self.tables)
-        found = (table.by_path.get(Text(path), ()) for table in tables if table)
+        tables = (server.watches for server in self.tables if server.watches)
+        watching = (table.by_path.get(Text(path), ()) for table in tables)
         return frozenset(
-            session for sessions in found for session in sessions if session != self.own
+            session for sessions in watching for session in sessions if session != self.own
         )
 
     def timeout_ms(self, session: Session) -> int | None:
@@ -181,9 +184,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         if presence is not None and presence.timeout_ms is not None:
             return presence.timeout_ms
         lists = sorted(self._expiries(), key=_at, reverse=True)
-        return next(
-            (t[session] for expiry in lists if session in (t := expiry.timeouts_ms or {})), None
-        )
+        timeouts = ((expiry.timeouts_ms or {}).get(session) for expiry in lists)
+        return next((timeout for timeout in timeouts if timeout is not None), None)
 
     def expires_in(self, session: Session, now_ms: Millis | None = None) -> ExpiryWindow | None:
         """Return when a session expires if it stays silent; None if unknown.
@@ -192,11 +194,10 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         now_ms = self.now_ms if now_ms is None else now_ms
         dates = [date for date in (self._by_leader(session), self._by_contact(session)) if date]
-        if not dates:
-            dates = [date for date in [self._at_the_latest(session)] if date]
-        if not dates:
+        date = max(dates) if dates else self._at_the_latest(session)
+        if date is None:
             return None
-        low, high = max(dates)
+        low, high = date
         return ExpiryWindow(max(0, low - now_ms), max(0, high - now_ms))
 
     def is_listed(self, session: Session, czxid: int = 0) -> bool | None:
@@ -210,7 +211,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
             trusted = self.own is None or server.lists(self.own)
             if trusted and server.expiry.zxid >= czxid:
                 return False
-        return False if self._have_all_sessions_ended(czxid) else None
+        return False if self._have_all_ended(czxid) else None
 
     @cached_property
     def _lists(self) -> list[ServerTables]:
@@ -218,8 +219,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         lists = [server for server in self.tables if server.sessions]
         return sorted(lists, key=lambda server: server.expiry.at, reverse=True)
 
-    def _have_all_sessions_ended(self, czxid: int) -> bool:
-        """Whether transaction logs list no session, and a session from before this one ended."""
+    def _have_all_ended(self, czxid: int) -> bool:
+        """Whether transaction logs show that no session was left at or after this transaction."""
         return self.complete_to > 0 and any(
             server.expiry.timeouts_ms == {} and server.expiry.zxid >= czxid
             for server in self.tables
@@ -273,7 +274,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Yield the earlier and the present tables of each server."""
         earlier = {server.server: server for server in before.tables}
         later = {server.server: server for server in self.tables}
-        return ((earlier.get(one), later.get(one)) for one in earlier.keys() | later.keys())
+        addresses = earlier.keys() | later.keys()
+        return ((earlier.get(address), later.get(address)) for address in addresses)
 
     def _server_of(self, session: Session) -> ServerTables | None:
         """Find the server that the session is connected to, as far as that is known."""
@@ -291,17 +293,19 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         return (table.expiry for table in self.tables)
 
     def _by_leader(self, session: Session) -> tuple[Millis, Millis] | None:
+        """The earliest and the latest expiry according to the leader."""
         tables = [expiry for expiry in self._expiries() if session in (expiry.expires_in_ms or {})]
         if not tables:
             return None
         newest = max(tables, key=_at)
         left, timeout = (newest.expires_in_ms or {})[session], self.timeout_ms(session)
-        if timeout is not None and left > latest_expiry(timeout, self._tick_ms) + DATE_MS:
+        if timeout is not None and left > latest_expiry(timeout, self._tick_ms) + DATE_ERROR_MS:
             return None  # no session lives that long: the clocks differ
         date = newest.at + left
         return date, date + self._tick_ms // 2
 
     def _by_contact(self, session: Session) -> tuple[Millis, Millis] | None:
+        """The earliest and the latest expiry if the session stays silent from its last contact."""
         presence, timeout = self.presence(session), self.timeout_ms(session)
         if presence is None or presence.contact is None or timeout is None:
             return None

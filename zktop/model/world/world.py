@@ -145,13 +145,13 @@ class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
 
 def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
-    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), set(), [], [])
-    add_znode = found.znodes.add
+    groups = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), set(), [], [])
+    add_znode = groups.znodes.add
     for fact in facts:
         if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
             below = fact.path if fact.path == "/" else f"{fact.path}/"
-            found.znodes.update(cast("Iterable[Text]", map(below.__add__, fact.names)))
+            groups.znodes.update(cast("Iterable[Text]", map(below.__add__, fact.names)))
         elif isinstance(fact, _ABOUT_ONE_CHILD):
             path = fact.path
             slash = path.rfind("/")
@@ -159,14 +159,14 @@ def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
             add_znode(path)
         elif isinstance(fact, Children):
             families[fact.path].append(fact)
-            found.listed.add(fact.path)
+            groups.listed.add(fact.path)
         elif isinstance(fact, Denied):
             families[fact.path if fact.what == "list" else split(fact.path)[0]].append(fact)
         elif isinstance(fact, ServerFact):
-            found.servers.append(fact)
+            groups.servers.append(fact)
         else:
-            found.others.append(fact)
-    return found
+            groups.others.append(fact)
+    return groups
 
 
 F = TypeVar("F")
@@ -179,11 +179,11 @@ def _of(kind: type[F], facts: Iterable[object]) -> list[F]:
 L = TypeVar("L", bound=Link | OwnerNames)
 
 
-def _newest(known: L | None, found: list[L]) -> L | None:
-    """Return the newest; if none was found, the known one without examining its long list."""
-    if not found:
+def _newest(known: L | None, new: list[L]) -> L | None:
+    """Return the newest; if there is no new one, the known one without encoding its content."""
+    if not new:
         return known
-    return max(found if known is None else [known, *found], key=newness)
+    return max(new if known is None else [known, *new], key=newness)
 
 
 def _unlisted(
@@ -220,13 +220,13 @@ def _without_outdated(
 
 def _departures(left: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Text, Server]:
     """Return the newest departures of servers, without known ones."""
-    found: dict[Text, Server] = {}
+    newer: dict[Text, Server] = {}
     for fact in facts:
         if isinstance(fact, Server) and fact.left:
-            known = found.get(fact.server) or left.get(fact.server)
+            known = newer.get(fact.server) or left.get(fact.server)
             if known is None or not is_older(fact, known):
-                found[fact.server] = fact
-    return found
+                newer[fact.server] = fact
+    return newer
 
 
 def facts_of(world: World) -> Iterator[AnyFact]:
@@ -236,7 +236,7 @@ def facts_of(world: World) -> Iterator[AnyFact]:
 
 def _listing(path: Text, family: Family) -> Iterator[Children]:
     if family.listed_at != NEVER and family.stat is not None:
-        names = sorted(name for name, one in family.members.items() if _was_listed(one, family))
+        names = sorted(znode.name for znode in family if _was_listed(znode, family))
         yield Children(
             path=path,
             names=tuple(names),
@@ -303,7 +303,8 @@ def _end(path: Text, world: World) -> Iterator[Gone]:
 def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFact]:
     at = after.arrived_at
     is_new_listing = (after.listed_at, after.at) != (before.listed_at, before.at)
-    yield from _listing(path, after) if is_new_listing else ()
+    if is_new_listing:
+        yield from _listing(path, after)
     if after.denied and after.denied_at != before.denied_at:
         yield Denied(path=path, what="list", zxid=after.denied_at, at=at)
     for name, znode in after.members.items():
@@ -314,9 +315,15 @@ def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFa
 
 def _removals(path: Text, before: Family, after: Family) -> Iterator[Gone]:
     """Yield the deletions since, and those of recreated znodes if a fact shows them."""
-    removals = {n: one for n, one in after.removals.items() if one is not before.removals.get(n)}
+    removals = {
+        name: gone
+        for name, gone in after.removals.items()
+        if gone is not before.removals.get(name)
+    }
     absent = {name: after.absent_at(name) for name in before.members.keys() - after.members.keys()}
-    absent |= {n: z for n, z in after.absent.items() if before.absent.get(n) != z}
+    absent |= {
+        name: zxid for name, zxid in after.absent.items() if zxid != before.absent.get(name)
+    }
     for name, zxid in absent.items():
         known = after.removals.get(name)
         if known is not None and known.zxid == zxid:
