@@ -1,9 +1,9 @@
 """Actors: what can be blocked. By default, each session is an actor.
 
-ZooKeeper shows sessions, not threads. If threads of one session wait for each other, the session
-seems to wait for itself, and a process with many sessions hides real deadlocks. So the config may
-define actors with a regular expression on owner labels: `host:pid:tid` splits a session into
-threads, and a common `host` merges several sessions.
+ZooKeeper shows sessions, not threads. A session whose threads wait for each other seems to wait
+for itself, and a process with several sessions may be in a deadlock that no single session shows.
+So the config may define actors with a regular expression on owner labels: `host:pid:tid` splits a
+session into threads, and a common `host` merges several sessions.
 """
 
 import re
@@ -38,9 +38,10 @@ class Actors:
         """The actor of one member."""
         if member.node in lock.stranded:
             return f"{STRANDED}{lock.path}/{member.node}"
-        named = self.named(member.label) if self._pattern else None
-        if named is not None:
-            return named
+        # Without a pattern, the label is not parsed, which takes time.
+        configured = self.named(member.label) if self._pattern else None
+        if configured is not None:
+            return configured
         stat = member.znode.stat
         if stat is None:
             return f"{UNKNOWN}{lock.path}/{member.node}"
@@ -55,13 +56,14 @@ class Actors:
         return f"{UNOWNED}{lock.path}/{member.node}"
 
     def named(self, label: str | None) -> str | None:
-        """Return what the configured pattern matches in an owner label, or None."""
+        """Return the actor that the configured pattern finds in an owner label, or None."""
         if self._pattern is None or label is None:
             return None
-        found = self._pattern.search(label)
-        if found is None:
+        match = self._pattern.search(label)
+        if match is None:
             return None
-        return (self._pattern.groups and found[1]) or found[0] or None
+        first_group = match[1] if self._pattern.groups else None
+        return first_group or match[0] or None
 
 
 def session_of(actor: str) -> Session | None:

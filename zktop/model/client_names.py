@@ -104,6 +104,7 @@ class SharedNames:
         self._publish(labels)
 
     def _count(self, label: Text, went: Sequence[Session], came: Sequence[Session]) -> None:
+        """Count one label; `went` and `came` have a session once for each of its nodes."""
         known = self._sessions.pop(label, None)
         if known is None and len(came) == 1:
             (self._sessions[label],) = came
@@ -114,7 +115,7 @@ class SharedNames:
         sharing.remove(went)
         sharing.add(came)
         if len(sharing.nodes) == 1 and 1 in sharing.nodes.values():
-            (self._sessions[label],) = sharing.nodes
+            (self._sessions[label],) = sharing.nodes  # one session with one node
         elif sharing.nodes:
             self._sessions[label] = sharing
 
@@ -215,8 +216,8 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         A label that is only an address or an id, as Curator's is, says no more than the address.
         """
         shared, port = self.shared.get(label), _port(client)
-        others = [self.client(one) for one in shared.sessions] if shared else []
-        is_unique = [_port(other or "") for other in others].count(port) == 1
+        clients = [self.client(session) for session in shared.sessions] if shared else []
+        is_unique = [_port(other or "") for other in clients].count(port) == 1
         return clean(f"{label}:{port}") if is_unique and fold_name(label) != "*" else client
 
     def _digits(self, session: Session, label: Text) -> str:

@@ -67,39 +67,36 @@ class DeadlockLog:
         """
         before, self._found = self._found, {deadlock.id: deadlock for deadlock in found}
         numbered = tuple(
-            self._alive[name] if one is before.get(name) else self._with_number(one)
-            for name, one in self._found.items()
+            self._alive[deadlock.id]
+            if deadlock is before.get(deadlock.id)
+            else self._with_number(deadlock)
+            for deadlock in self._found.values()
         )
         alive = {deadlock.id: deadlock for deadlock in numbered}
-        gone = [deadlock for name, deadlock in self._alive.items() if name not in alive]
+        gone = [deadlock for deadlock in self._alive.values() if deadlock.id not in alive]
         self._alive = alive
         if gone:
-            threaded = {deadlock.id for deadlock in hints}
-            ended = (self._ended(one, now, is_hint=one.id in threaded) for one in gone)
+            hinted = {deadlock.id for deadlock in hints}
+            ended = (self._ended(was, now, is_hint=was.id in hinted) for was in gone)
             self.over = (*self.over, *ended)[-MAX_ENDED:]
         if any(ended.at < now <= ended.at + CLEAR_AFTER_MS for ended in self.over):
-            self.over = tuple(
-                ended
-                if changed.isdisjoint(ended.deadlock.locks)
-                else self._with_ending(ended, now)
-                for ended in self.over
-            )
+            self.over = tuple(self._with_ending(ended, now, changed) for ended in self.over)
         return numbered
 
     def with_last_times(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:
         """Add to each potential deadlock the time at which it last happened."""
         before, self._inversions = self._inversions, {}
         for inversion in inversions:
-            made = replace(inversion, deadlocked_at=self._happened_at(inversion))
-            self._inversions[inversion.id] = _reused(made, before.get(inversion.id))
+            dated = replace(inversion, deadlocked_at=self._happened_at(inversion))
+            self._inversions[inversion.id] = _reused(dated, before.get(inversion.id))
         return tuple(self._inversions.values())
 
     def _with_number(self, deadlock: Deadlock) -> Deadlock:
         known = self._alive.get(deadlock.id)
         if known is None:
             self._count += 1
-        made = replace(deadlock, number=known.number if known else self._count)
-        return _reused(made, known)
+        numbered = replace(deadlock, number=known.number if known else self._count)
+        return _reused(numbered, known)
 
     def _ended(self, was: Deadlock, now: Millis, *, is_hint: bool) -> EndedDeadlock:
         if is_hint:
@@ -114,9 +111,13 @@ class DeadlockLog:
         busy = (step.name for step in deadlock.steps if self._has_threads(step.actor))
         return tuple(dict.fromkeys(busy))
 
-    def _with_ending(self, ended: EndedDeadlock, now: Millis) -> EndedDeadlock:
-        """Update how it ended while more of its nodes may disappear."""
+    def _with_ending(
+        self, ended: EndedDeadlock, now: Millis, changed: AbstractSet[str]
+    ) -> EndedDeadlock:
+        """Update how it ended if its locks changed, while more of its nodes may disappear."""
         if ended.is_refuted or now - ended.at > CLEAR_AFTER_MS:
+            return ended
+        if changed.isdisjoint(ended.deadlock.locks):
             return ended
         how = self._how_ended(ended.deadlock)
         is_known = how not in (ended.how, RULES_CHANGED, LEFT_TOGETHER)
@@ -124,23 +125,25 @@ class DeadlockLog:
 
     def _how_ended(self, was: Deadlock) -> str:
         """Say how a deadlock ended: which actor left first, and how."""
-        left = [*_left(was, self._departed)]
-        if left:
-            return _how_left(min(left, key=lambda one: one.first.gone_at))
+        departures = [*_departures(was, self._departed)]
+        if departures:
+            return _how_left(min(departures, key=lambda departure: departure.first.gone_at))
         is_whole = all(self._is_there(place) for step in was.steps for place in _places(step))
         return RULES_CHANGED if is_whole else LEFT_TOGETHER
 
     def _happened_at(self, inversion: Inversion) -> Millis | None:
         locks = {turn.lock for turn in inversion.turns}
-        alive = (one for one in self._alive.values() if not self._busy(one))
+        alive = (deadlock for deadlock in self._alive.values() if not self._busy(deadlock))
         over = (ended.deadlock for ended in reversed(self.over) if not ended.is_refuted)
-        known = (one for one in chain(alive, over) if locks <= set(one.locks))
-        return next((one.since_ms for one in known), None)
+        known = chain(alive, over)
+        return next(
+            (deadlock.since_ms for deadlock in known if locks <= set(deadlock.locks)), None
+        )
 
 
-def _reused(made: Reported, before: Reported | None) -> Reported:
+def _reused(now: Reported, before: Reported | None) -> Reported:
     """The object of the previous look if it is equal, so that reports share one object."""
-    return before if before == made else made
+    return before if before == now else now
 
 
 class _Departure(NamedTuple):
@@ -154,7 +157,7 @@ class _Departure(NamedTuple):
         return min((former for former, _ in self.gone), key=lambda former: former.gone_at)
 
 
-def _left(was: Deadlock, departed: Departed) -> Iterator[_Departure]:
+def _departures(was: Deadlock, departed: Departed) -> Iterator[_Departure]:
     """The actors with requests that have left the locks."""
     for step in was.steps:
         gone = [(former, place) for place in _places(step) if (former := departed(place))]

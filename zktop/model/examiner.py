@@ -104,8 +104,8 @@ class Examiner:
             client_names=client_names,
             thorough=thorough,
         )
-        found = self._findings.look(look)
-        return self._report(look, waits, found, tuple(events), ours=ours, cost=cost)
+        current = self._findings.look(look)
+        return self._report(look, waits, current, tuple(events), ours=ours, cost=cost)
 
     def _judge_waits(
         self, changes: Sequence[LockChange], client_names: ClientNames, *, is_thorough: bool
@@ -125,14 +125,14 @@ class Examiner:
         self,
         look: LookInput,
         waits: DeadlockVerdict,
-        found: CurrentFindings,
+        current: CurrentFindings,
         events: tuple[Event, ...],
         *,
         ours: Collection[Session],
         cost: Cost | None,
     ) -> Report:
         deadlocks = self._deadlock_log.look(
-            (*waits.deadlocks, *found.deadlocks),
+            (*waits.deadlocks, *current.deadlocks),
             waits.hints,
             look.now,
             changed={change.path for change in look.changes},
@@ -150,8 +150,8 @@ class Examiner:
             over=self._deadlock_log.over,
             inversions=look.inversions,
             blockers=waits.blockers,
-            findings=found.findings,
-            blind=found.blind,
+            findings=current.findings,
+            blind=current.blind,
             events=events,
             expiries=self._histories.ledger.entries,
             idle=self._histories.sessions.idle,
@@ -165,6 +165,7 @@ class Examiner:
         read = world.owners
         if read is not None and read is not self._owners_read:
             self._owners_read = read
+            # The entries of the config come first, and also replace those of the file.
             self._owners = OwnerList(
                 {**self.settings.owners, **read.owners, **self.settings.owners}
             )
@@ -188,7 +189,7 @@ class Examiner:
 def _former_member(histories: LockHistories, place: DeadlockPlace) -> FormerMember | None:
     """How a node of a deadlock left its lock, if it did."""
     left = histories.of(place.lock).former_members
-    return next((one for one in reversed(left) if one.node == place.node), None)
+    return next((former for former in reversed(left) if former.node == place.node), None)
 
 
 def _is_there(tracker: LockTracker, place: DeadlockPlace) -> bool:

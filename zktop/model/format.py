@@ -80,12 +80,14 @@ def short(name: str) -> Text:
     """
     if len(name) > 2 * _END_LENGTH:  # more takes time and is not shown
         name = f"{name[:_END_LENGTH]}…{name[-_END_LENGTH:]}"
-    text = clean(re.sub(_UUID, lambda found: found[0][:4] + "…", name))
+    text = clean(re.sub(_UUID, lambda uuid: uuid[0][:4] + "…", name))
     return middle(text, MAX_NAME_LENGTH)
 
 
 def middle(name: str, room: int) -> Text:
-    """Cut the middle of a name, because names differ at their ends; keep a whole port or number.
+    """Cut the middle of a name to fit into `room` characters: names differ at their ends.
+
+    The text after the last colon or space, such as a port, is kept as long as it fits.
 
     >>> middle("127.0.0.1:59112", 14), middle("a-very-long-name …1e3f", 14)
     ('127.0.0…:59112', 'a-very-… …1e3f')
@@ -94,8 +96,9 @@ def middle(name: str, room: int) -> Text:
     """
     if len(name) <= room:
         return Text(name)
-    last = max(name.rfind(":"), name.rfind(" "))
-    kept = min(max(room // 2 - 1, len(name) - last if last > 0 else 0), room - 1)
+    separator = max(name.rfind(":"), name.rfind(" "))
+    last_part = len(name) - separator if separator > 0 else 0
+    kept = min(max(room // 2 - 1, last_part), room - 1)  # at the end
     return Text(f"{name[: room - 1 - kept]}…{name[len(name) - kept :]}")
 
 
@@ -110,7 +113,7 @@ def whole_names(cut: str) -> str:
 
 
 def several(names: Iterable[str], number: int = 0) -> str:
-    """List the first few different names and count the rest, also those that are not given.
+    """List the first few different names and count the rest; `number` counts names not given, too.
 
     >>> several(["a"]), several("ab"), several("abcde"), several("ab", number=7)
     ('a', 'a and b', 'a, b, c and 2 more', 'a, b and 5 more')
@@ -135,7 +138,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def unblocks(frees: int, actors: Sized) -> str:
-    """Say how many of the actors of a deadlock go on after one, counted in `frees`, is killed.
+    """Say how many others the end of one actor of a deadlock frees; `frees` includes itself.
 
     >>> unblocks(1, "A"), unblocks(1, "AB"), unblocks(2, "AB")
     ('unblocks no others', 'unblocks no others by itself', 'unblocks 1 other')

@@ -28,7 +28,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
         locks.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if decides_above(name):
         locks.append(split(path)[0])
-    for child in dict.fromkeys(children):  # its data or owner may matter
+    for child in dict.fromkeys(children):  # each may be a lock by its data or its owner
         below = join(path, child)
         locks.append(below)
         if child.endswith(QUEUE_OF_SEMAPHORE):

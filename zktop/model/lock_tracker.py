@@ -47,8 +47,11 @@ class LockTracker:
         if any(_watches_differ(self._world, world, server) for server in changed.servers):
             paths |= self._watched | self._rejected
         self._world = world
-        found = (self._change(path, world, now) for path in sorted(paths))
-        changes = [change for change in found if change is not None]
+        changes = [
+            change
+            for path in sorted(paths)
+            if (change := self._change(path, world, now)) is not None
+        ]
         for change in changes:
             self._store(change)
         if any((change.before is None) != (change.after is None) for change in changes):
@@ -74,15 +77,11 @@ class LockTracker:
         self._rejected.discard(path)
         before, site = self.locks.get(path), LockSite(path, world, self._settings)
         if before is None and self._settings.roots and site.configured is None:
-            return None
-        known = None if before is None or before.unrecognised else before
-        after = self._lock_at(site, now, known)
-        if before is None or known is not None:
-            return None if after is before else LockChange.between(path, before, after)
-        if after is not None and after.unrecognised and _is_alike(before, after):
-            return None
-        is_late = after is not None and not after.unrecognised and _had_children(before)
-        return LockChange.between(path, None if is_late else before, after)
+            return None  # outside the roots
+        if before is not None and before.unrecognised:
+            return _change_of_unrecognised(before, self._lock_at(site, now, None))
+        after = self._lock_at(site, now, before)
+        return None if after is before else LockChange.between(path, before, after)
 
     def _lock_at(self, site: LockSite, now: Millis, known: Lock | None) -> Lock | None:
         """The lock at a site, or an empty one if the user named it; `known` is the last one."""
@@ -93,12 +92,12 @@ class LockTracker:
         if not may_be_lock(site):
             return None
         memory = self._memories.pop(path, NO_MEMORY)
-        found = lock_at(path, world, self._settings, now, known, memory)
-        if isinstance(found, Lock):
-            return found
-        if found.asks_watches:
+        result = lock_at(path, world, self._settings, now, known, memory)
+        if isinstance(result, Lock):
+            return result
+        if result.asks_watches:
             self._rejected.add(path)
-        return _empty_lock(found, site.configured, world)
+        return _empty_lock(result, site.configured, world)
 
     def _store(self, change: LockChange) -> None:
         path, lock = change.path, change.after
@@ -132,7 +131,7 @@ def _changes_kind(path: Text, before: Family, after: Family) -> bool:
 def _examined(
     names: Iterable[Text], before: Mapping[Text, Znode], after: Mapping[Text, Znode]
 ) -> list[Text]:
-    """Leave out new names of which nothing else is known yet.
+    """Leave out new children of which only the name is known.
 
     It would take a second to find that none of 100,000 such names is a lock.
     """
@@ -146,25 +145,26 @@ def _examined(
     ]
 
 
-def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None:
+def _empty_lock(rejected: NotALock, root: Root | None, world: World) -> Lock | None:
     """Make an empty lock for a path that the user named, but where no lock is recognised."""
-    if root is None or (("*" in root.path) and found.error is None):
+    if root is None or (("*" in root.path) and rejected.error is None):
         return None
-    family = world.family(found.path)
+    family = world.family(rejected.path)
     if not family.listed and not family.denied:
         return None
-    is_free = not family.members or (found.kind == UNKNOWN and _is_free(found.path, family))
+    is_unknown = rejected.kind == UNKNOWN
+    is_free = not family.members or (is_unknown and _is_free(rejected.path, family))
     advice = f"use --root '{root.path.rstrip('/')}/**'"
     return Lock(
-        path=found.path,
-        layout=found.kind,
+        path=rejected.path,
+        layout=rejected.kind,
         kind=root.kind or "other",
         queues=(),
         stat=family.stat,
         seen_zxid=family.listed_at,
         at=family.arrived_at,
-        foreign=found.foreign,
-        error=found.error or (None if is_free else why_no_lock(found.kind, advice)),
+        foreign=rejected.foreign,
+        error=rejected.error or (None if is_free else why_no_lock(rejected.kind, advice)),
         unrecognised=True,
         family=family,
     )
@@ -196,14 +196,24 @@ def why_no_lock(kind: str, advice: str) -> str:
     )
 
 
-def _is_alike(one: Lock, other: Lock) -> bool:
-    """Whether two empty locks at one path are the same."""
-    return one.family is other.family and all(
-        getattr(one, field) == getattr(other, field)
-        for field in ("layout", "kind", "foreign", "error")
+def _change_of_unrecognised(before: Lock, after: Lock | None) -> LockChange | None:
+    """Compare an empty lock that the user named with its next version; None if both are equal.
+
+    If a lock is recognised there only now, its members may be older than this look. So they are
+    compared with no lock instead of an empty one.
+    """
+    if after is not None and after.unrecognised and _are_equal(before, after):
+        return None
+    is_recognised = after is not None and not after.unrecognised
+    had_children = bool(before.family.members) and not before.family.denied
+    return LockChange.between(
+        before.path, None if is_recognised and had_children else before, after
     )
 
 
-def _had_children(before: Lock) -> bool:
-    """Whether the members of a lock that is recognised late may be older than this look."""
-    return bool(before.family.members) and not before.family.denied
+def _are_equal(before: Lock, after: Lock) -> bool:
+    """Whether two empty locks at one path are the same."""
+    return before.family is after.family and all(
+        getattr(before, field) == getattr(after, field)
+        for field in ("layout", "kind", "foreign", "error")
+    )

@@ -7,7 +7,7 @@ import msgspec
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
-from zktop.model.history.events import UNKNOWN_SINCE, Since, SinceBound
+from zktop.model.history.events import UNKNOWN_SINCE, SinceBound
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute_path
@@ -119,7 +119,6 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         holders, path = self.lock.holders, self.lock.path
         label = self.label_of(session)
         watched = tuple(Target(absolute_path(path, member.node), "exists") for member in holders)
-        since: Since = UNKNOWN_SINCE
         return Contender(
             node=None,
             mode="exclusive",
@@ -128,8 +127,8 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             owner=self.owner_name(session, label),
             name=self.client_names(session, label),
             created=None,
-            since=since.at,
-            since_is=since.bound,
+            since=UNKNOWN_SINCE.at,
+            since_is=UNKNOWN_SINCE.bound,
             state="standby" if self.lock.has_standbys else "waits",
             blocked_by=tuple(member.node for member in holders),
             ahead=len(holders),

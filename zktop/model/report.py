@@ -113,9 +113,16 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     @cached_property
     def critical(self) -> tuple[Deadlock | Finding, ...]:
         """The deadlocks, then other critical findings that follow from no other."""
-        dead = {deadlock.id for deadlock in self.deadlocks}
-        found = (one for one in self.findings if one.severity == "critical" and not one.cause)
-        return (*self.deadlocks, *(one for one in found if one.id not in dead))
+        deadlock_ids = {deadlock.id for deadlock in self.deadlocks}
+        others = (
+            finding
+            for finding in self.findings
+            if finding.severity == "critical" and not finding.cause
+        )
+        return (
+            *self.deadlocks,
+            *(finding for finding in others if finding.id not in deadlock_ids),
+        )
 
     @cached_property
     def no_locks(self) -> list[Lock]:
@@ -176,9 +183,9 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         """Return the nodes of a lock that have an alarm of one of these rules, not just a note."""
         return frozenset(
             node
-            for one in self.findings
-            if one.rule in rules and one.severity != "info"
-            for node in one.nodes_in(path)
+            for finding in self.findings
+            if finding.rule in rules and finding.severity != "info"
+            for node in finding.nodes_in(path)
         )
 
     def address(self, session: Session | None, name: str = "") -> str:

@@ -16,7 +16,7 @@ def session_id(signed: int) -> Session:
     return signed & UNSIGNED_64
 
 
-@lru_cache(maxsize=1 << 16)  # so a client with 500 places shares one string
+@lru_cache(maxsize=1 << 16)  # all places of a session share one string
 def session_text(session: Session) -> str:
     """An id as ZooKeeper writes it: hex, no padding.
 
