@@ -18,7 +18,7 @@ from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import Probe
-from zktop.zk.servers.introspect import KnownServers, names_of
+from zktop.zk.servers.known_servers import KnownServers, names_of
 
 pytestmark = pytest.mark.zookeeper
 
@@ -177,7 +177,7 @@ def test_all_names_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
             all_asked.wait(5.0)
         return [(0, 0, 0, "", (host, port))]
 
-    monkeypatch.setattr("zktop.zk.servers.introspect.socket.getaddrinfo", look_up)
+    monkeypatch.setattr("zktop.zk.servers.known_servers.socket.getaddrinfo", look_up)
     names_of([Probe(Address(f"10.1.1.{n}", 1), "ok", "", peer=f"10.1.1.{n}:1") for n in range(3)])
 
     assert not all_asked.broken

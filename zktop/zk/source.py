@@ -17,9 +17,11 @@ from zktop.zk.connect.zookeeper_session import CLOSING_S, ZooKeeperSession
 from zktop.zk.event_loop import EventLoop, WhileWaiting
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GetData, check_kazoo, decode_data
-from zktop.zk.read.requests_in_flight import Answer, ZxidClock
+from zktop.zk.read.requests_in_flight import Answer
+from zktop.zk.read.zxid_clock import ZxidClock
 from zktop.zk.servers import flavours
-from zktop.zk.servers.introspect import Introspection, names_of
+from zktop.zk.servers.introspect import Introspection
+from zktop.zk.servers.known_servers import names_of
 from zktop.zk.servers.table_formats import EnsembleMember, members
 from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock, places_of
 from zktop.zk.watch.parents_of_missing_roots import ParentsOfMissingRoots
@@ -59,10 +61,12 @@ class Source:
         self.access, self.plan = access, plan or Plan()
         self.log = RecentLog()
         self.is_read = False  # True once all roots have been read
-        self.is_sampled = not self.plan.introspect  # True once all servers' tables have been read
-        self.shows_tables: Callable[[], bool] = lambda: False  # True: sample as often when idle
+        # True once every known server has been asked for its tables.
+        self.is_sampled = not self.plan.introspect
+        # While it returns True, the tables are sampled at the full rate, even without changes.
+        self.shows_tables: Callable[[], bool] = lambda: False
         self._facts: list[SourceFact] = []
-        self._taken = self._from_tables = 0  # facts so far
+        self._taken = self._from_tables = 0  # numbers of facts so far
         self._emit: Callable[[SourceFact], None] = self._facts.append
         self._while_waiting = while_waiting
         self._loop = EventLoop(self._after_batch, while_waiting, self.log)
@@ -143,7 +147,7 @@ class Source:
         with self._while_waiting():
             probes = preflight_of(self.access)
             self._connection.names = names_of(probes)
-        self._expect(probes)
+        self._adapt_to(probes)
         try:
             self._connection.open(max(0.1, deadline - time.monotonic()))
         except BaseException:
@@ -202,7 +206,7 @@ class Source:
 
     @property
     def heard_at(self) -> Millis:
-        """When the connection that was lost last brought a message; 0 if none was lost."""
+        """The time of the newest message on the connection that was lost; 0 if none was lost."""
         return self._connection.heard_at
 
     def cost(self) -> Cost:
@@ -232,8 +236,8 @@ class Source:
             sentences.append(self._connection.note)
         return tuple(sentences)
 
-    def _expect(self, probes: Sequence[Probe]) -> None:
-        """Choose a way of watching that all reachable servers support."""
+    def _adapt_to(self, probes: Sequence[Probe]) -> None:
+        """Use what the probes found; watch in a way that all reachable servers support."""
         self._traits = flavours.common_traits(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
         self._watcher.persistent = self._traits.recursive and self.plan.persistent
@@ -265,20 +269,21 @@ class Source:
 
     def _ask_for_members(self, connection_number: int) -> None:
         if connection_number == self._reader.connection_number:
-            self._reader.ask(GetData(CONFIG), self._members)
+            self._reader.ask(GetData(CONFIG), self._on_config)
             self._loop.after(MEMBERS_EVERY_S, self._ask_for_members, connection_number)
 
-    def _members(self, answer: Answer) -> None:
-        found = None
+    def _on_config(self, answer: Answer) -> None:
+        ensemble = None
         if answer.error is None:
-            found = members((decode_data(answer.value)[0] or b"").decode("utf-8", "replace"))
-            self._look_for_others(found)
-        self._introspection.set_members(found)
+            config = decode_data(answer.value)[0] or b""
+            ensemble = members(config.decode("utf-8", "replace"))
+            self._look_for_others(ensemble)
+        self._introspection.set_members(ensemble)
 
-    def _look_for_others(self, found: tuple[EnsembleMember, ...]) -> None:
+    def _look_for_others(self, ensemble: tuple[EnsembleMember, ...]) -> None:
         """Let the client also try ensemble members that are not in --hosts."""
         server = self.access.hosts.server
-        addresses = {server(member.host, member.port) for member in found if member.port}
+        addresses = {server(member.host, member.port) for member in ensemble if member.port}
         others = sorted(addresses - {*self.access.hosts.addresses})
         # The ensemble's configuration lists only ports without TLS.
         if self.access.tls is None and others != self._others:

@@ -36,4 +36,4 @@ class WallClock:
             return self._newest_ns // 1_000_000
 
 
-now_ms = WallClock().now_ms  # one for all, so that their times can be compared
+now_ms = WallClock().now_ms  # shared, so that all times can be compared

@@ -11,7 +11,7 @@ from zk.observed import Observation, observing
 
 from zktop.zk import parse_hosts
 from zktop.zk.connect.preflight import preflight
-from zktop.zk.servers.introspect import KnownServers
+from zktop.zk.servers.known_servers import KnownServers
 from zktop.zk.servers.table_formats import EnsembleMember
 
 NAME = "zk-0.zk.invalid"  # no resolver knows it

@@ -20,8 +20,8 @@ from zktop.zk.read.requests_in_flight import (
     MAX_UNDER_WAY,
     Answer,
     Reader,
-    ZxidClock,
 )
+from zktop.zk.read.zxid_clock import ZxidClock
 
 
 def _reader() -> Reader:
@@ -66,7 +66,7 @@ def test_batches_become_smaller_when_a_large_one_cost_the_connection(
     for taken in (0, MAX_REQUEST_BYTES, MAX_REQUEST_BYTES):
         ask(reader)
         sizes.append(max(reader._unanswered))
-        reader._largest_taken = taken
+        reader._largest_accepted = taken
         reader.next_connection(connected=False)
         reader.next_connection(connected=True)
     whole, smaller, still = sizes

@@ -11,7 +11,8 @@ from zktop.model.facts import Server, ServerFact
 from zktop.model.world.world import World
 from zktop.zk.connect.address import Access, Address, AdminAccess, parse_hosts
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.servers.introspect import GONE_AFTER_S, Introspection, KnownServers
+from zktop.zk.servers.introspect import GONE_AFTER_S, Introspection
+from zktop.zk.servers.known_servers import KnownServers
 from zktop.zk.servers.table_formats import EnsembleMember
 
 
@@ -32,7 +33,7 @@ class Names:
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """The name server of the tests."""
     found = Names()
-    monkeypatch.setattr("zktop.zk.servers.introspect._resolve", found.resolve)
+    monkeypatch.setattr("zktop.zk.servers.known_servers._resolve", found.resolve)
     return found
 
 

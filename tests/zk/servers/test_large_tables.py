@@ -34,7 +34,7 @@ TABLE_LOOP = """
 import socket, sys
 from pathlib import Path
 from zktop.zk import Access, AdminAccess, Plan, Source, parse_hosts
-from zktop.zk.servers import introspect, table_formats, large_table_process
+from zktop.zk.servers import server_schedule, table_formats, large_table_process
 
 NARROW = 1 << 16
 
@@ -51,7 +51,7 @@ assert changed != itself
 large_table_process.__file__ = sys.argv[2]
 Path(large_table_process.__file__).write_text(changed)
 
-introspect.REST_FACTOR = 0  # so that a table is under way most of the time
+server_schedule.REST_FACTOR = 0  # so that a table is under way most of the time
 table_formats.watched = lambda *_lines, **_form: {}
 plan = Plan(("/nothing",), sample_every=0.001, large_tables=True, admin=AdminAccess(port=1))
 source = Source(Access(parse_hosts(sys.argv[1]), session_timeout=40), plan)
@@ -103,7 +103,7 @@ def test_ten_thousand_watches_are_read_by_words(
     large: RunningServer, bystander: KazooClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a setting, and without slowing down other clients' reads and watches."""
-    monkeypatch.setattr("zktop.zk.servers.introspect.REST_FACTOR", 0)
+    monkeypatch.setattr("zktop.zk.servers.server_schedule.REST_FACTOR", 0)
     monkeypatch.setattr(
         "zktop.zk.servers.table_size_limits.kernel_buffer_bytes", lambda: LINUX_KEEPS
     )

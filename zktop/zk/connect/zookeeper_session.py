@@ -20,7 +20,8 @@ from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, Exists, Sync
-from zktop.zk.read.requests_in_flight import Answer, Reader, ZxidClock
+from zktop.zk.read.requests_in_flight import Answer, Reader
+from zktop.zk.read.zxid_clock import ZxidClock
 from zktop.zk.wall_clock import now_ms
 
 REVIVE_S = 5.0  # from the end of a kazoo client to the start of the next
@@ -52,7 +53,7 @@ class ZooKeeperSession:
         self.on_ready: Callable[[], None] = lambda: None
         self.names: dict[str, str] = {}  # numeric address -> as the user wrote it
         self.link: Link | None = None
-        self.heard_at: Millis = 0  # when the connection that was lost last brought a message
+        self.heard_at: Millis = 0  # of the newest message on the connection that was lost
         self.note: str | None = None
         self.ready = False
         self._order = access.hosts.addresses
@@ -186,7 +187,7 @@ class ZooKeeperSession:
             self._refuse(f"{self._access.hosts} cannot be read: {answer.error!r}.")
             return
         self.note = None
-        if self._clock.answer < known - MAX_AHEAD_ZXIDS:
+        if self._clock.last_answer < known - MAX_AHEAD_ZXIDS:
             self.note = "the ensemble lost its history: restart zktop"
         elif answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
             self.note = f"the chroot {self._access.hosts.chroot} does not exist"

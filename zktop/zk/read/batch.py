@@ -31,14 +31,14 @@ def child_prefix(parent: str) -> str:
 def by_parent(paths: Iterable[str]) -> list[SiblingNames]:
     """Group paths by parent; the parent of `/` is the empty string.
 
-    >>> [(found.parent, found.names) for found in by_parent(["/a/b", "/", "/c", "/a/d"])]
+    >>> [(group.parent, group.names) for group in by_parent(["/a/b", "/", "/c", "/a/d"])]
     [('/a', ['b', 'd']), ('', ['']), ('/', ['c'])]
     """
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for path in paths:
         parent, _, name = path.rpartition("/")
-        found.setdefault(parent if parent or not name else "/", []).append(name)
-    return list(starmap(SiblingNames, found.items()))
+        names.setdefault(parent if parent or not name else "/", []).append(name)
+    return list(starmap(SiblingNames, names.items()))
 
 
 class ReadBatch(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ def _encoded_parts(
         if len(written) <= max_bytes or len(names) == 1:
             yield group, written
             return
-        max_reads = (len(names) + 1) // 2
+        max_reads = (len(names) + 1) // 2  # too many bytes: halve the names
     for begin in range(0, len(names), max_reads):
         part = SiblingNames(parent, names[begin : begin + max_reads])
         yield from _encoded_parts(operation, part, full, max_reads, max_bytes)

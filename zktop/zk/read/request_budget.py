@@ -20,16 +20,16 @@ class RequestBudget:
         self._saved_at_most = max(1.0, per_second * SAVED_S)
         self._per_s = per_second * (1 - SAVED_S)
         self._clock = clock
-        self._saved, self._counted = self._saved_at_most, clock()
+        self._saved, self._counted_at = self._saved_at_most, clock()
         self._lock = threading.Lock()
 
     def wait_s(self) -> float:
         """Take a token and return 0, or return the seconds until there is one."""
         with self._lock:
             now = self._clock()
-            earned = (now - self._counted) * self._per_s
+            earned = (now - self._counted_at) * self._per_s
             self._saved = min(self._saved_at_most, self._saved + earned)
-            self._counted = now
+            self._counted_at = now
             if self._saved < WHOLE_TOKEN:
                 return max(SHORTEST_WAIT_S, (1.0 - self._saved) / self._per_s)
             self._saved -= 1.0

@@ -6,7 +6,7 @@ receiving, and would send all requests of a large read before it receives the fi
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,59 +21,8 @@ from zktop.zk.read import requests
 from zktop.zk.read.batch import SiblingNames, batches
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
+from zktop.zk.read.zxid_clock import ZxidClock
 from zktop.zk.wall_clock import now_ms
-
-
-class ZxidClock:
-    """Assigns a zxid to every answer and event, from one ordered stream.
-
-    An answer carries the zxid at which it was read; before 3.9 an event carries none. Events and
-    answers share one ordered stream, so an event is newer than every answer before it and not
-    newer than the next one: the zxid after the last answer is a safe lower bound. A second event
-    of the same znode raises the bound. One transaction can delete and create the same znode; then
-    the bound is ahead of the server until the server catches up.
-    """
-
-    def __init__(self) -> None:
-        self.seen = 0  # the newest zxid of any answer or event
-        self.answer = 0  # of the newest answer
-        self._since: dict[str, int] = {}  # zxids of events since the last answer, by path
-        self._newest = 0  # newest of these
-        self._gone: dict[str, int] = {}  # deletions newer than every answer
-
-    def answered(self, zxid: int) -> int:
-        """Note an answer; return the zxid to assign to it."""
-        self.answer = zxid
-        self.seen = max(self.seen, zxid, self._newest)
-        self._since.clear()
-        if self._gone:
-            self._gone = {path: bound for path, bound in self._gone.items() if bound >= self.seen}
-        return self.seen
-
-    @property
-    def is_plain(self) -> bool:
-        """True if answers keep their own zxids, because no deletion is newer."""
-        return not self._gone
-
-    def present(self, paths: Iterable[str], zxid: int) -> int:
-        """The zxid of an answer that proves that these paths exist; a deletion wins a tie."""
-        if self._gone and any(self._gone.get(path) == zxid for path in paths):
-            self._gone.clear()
-            self.seen += 1
-            return self.seen
-        return zxid
-
-    def happened(self, path: str, zxid: int = -1, *, gone: bool = False) -> int:
-        """Note an event; return the zxid to assign to it."""
-        if zxid > 0:
-            self.seen = bound = max(self.seen, zxid)
-        else:
-            bound = max(self.seen + 1, self._newest, self._since.get(path, 0) + 1)
-        self._since[path] = self._newest = bound
-        if gone:
-            self._gone[path] = bound
-        return bound
-
 
 THROTTLED = -127  # error code of an overloaded server (3.6 and later)
 THROTTLED_S = 1.0  # until the request is sent again
@@ -157,12 +106,12 @@ class Reader:
         self.log = client.logger
         self.batches = True  # whether the servers support MultiRead
         self.connection_number = 0  # answers to requests on earlier connections are dropped
-        self.asked = 0
+        self.asked = 0  # requests sent so far
         self.connected = False  # if not, requests are dropped: a new connection reads all again
         self._bytes_each = FIRST_GUESS_BYTES
         self._largest_request = MAX_REQUEST_BYTES
         self._unanswered: deque[int] = deque()  # sizes of the batches under way
-        self._largest_taken = 0  # bytes that a server has accepted
+        self._largest_accepted = 0  # bytes of the largest batch that a server has answered
         self._under_way = 0
         self._waiting: deque[tuple[Any, Then, float]] = deque()  # with the time each was queued
         self._waiting_first: deque[tuple[Any, Then, float]] = deque()
@@ -186,7 +135,7 @@ class Reader:
     def next_connection(self, *, connected: bool) -> None:
         """Drop everything that was sent on an earlier connection."""
         largest = max(self._unanswered, default=0)
-        if largest > self._largest_taken:  # the server may have closed because of the size
+        if largest > self._largest_accepted:  # the server may have closed because of the size
             self._largest_request = max(MIN_REQUEST_BYTES, largest // 4)
         self._unanswered.clear()
         self.connection_number += 1
@@ -196,7 +145,7 @@ class Reader:
         self._waiting_first.clear()
 
     def ask(self, request: object, then: Then, *, first: bool = False) -> None:
-        """Send a request as soon as there is room; urgent ones go first."""
+        """Send a request as soon as there is room; with `first`, ahead of those that wait."""
         if not self.connected:
             return
         waiting = self._waiting_first if first else self._waiting
@@ -285,16 +234,16 @@ class Reader:
         `then` receives them in batches, in order.
         """
         if not self.batches:
-            for one in siblings:
-                for name in one.names:
-                    alone = [SiblingNames(one.parent, (name,))]
-                    self._read_one(operation, one.path(name), alone, then, first=first)
+            for group in siblings:
+                for name in group.names:
+                    alone = [SiblingNames(group.parent, (name,))]
+                    self._read_one(operation, group.path(name), alone, then, first=first)
             return
-        most = max(1, min(MAX_BATCH_ITEMS, int(MAX_ANSWER_BYTES / self._bytes_each)))
-        full, largest = self.hosts.full, self._largest_request
-        for batch in batches(operation, siblings, full, most, largest):
-            answered = partial(self._on_batch, batch.siblings, batch.number, then)
-            self.ask(batch.request, answered, first=first)
+        max_reads = max(1, min(MAX_BATCH_ITEMS, int(MAX_ANSWER_BYTES / self._bytes_each)))
+        full, max_bytes = self.hosts.full, self._largest_request
+        for batch in batches(operation, siblings, full, max_reads, max_bytes):
+            on_answer = partial(self._on_batch, batch.siblings, batch.number, then)
+            self.ask(batch.request, on_answer, first=first)
 
     def _on_batch(
         self, batch: Sequence[Asked], number: int, then: ThenAll[Asked], answer: Answer
@@ -306,7 +255,7 @@ class Reader:
         if answer.error is not None:
             self.log.warning("%d reads failed: %r", number, answer.error)
             return
-        self._largest_taken = max(self._largest_taken, sent)
+        self._largest_accepted = max(self._largest_accepted, sent)
         size = len(answer.value[0]) / number
         if number >= MIN_ITEMS_TO_LEARN or size < self._bytes_each:
             self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
@@ -324,25 +273,25 @@ class Reader:
         """Read one znode from a server without MultiRead; a refusal becomes its error code."""
         request, decode = _SINGLE[operation]
 
-        def one(answer: Answer) -> None:
+        def on_answer(answer: Answer) -> None:
             if answer.error is None:
                 then(batch, [decode(answer.value)], answer)
             elif answer.code in (NO_NODE, NO_AUTH):
                 then(batch, [answer.code], answer)
 
-        self.ask(request(self.hosts.full(path)), one, first=first)
+        self.ask(request(self.hosts.full(path)), on_answer, first=first)
 
     def _max_items(self, longest: int) -> int:
         """The largest number of items for one request, given the longest path."""
         longest += len(self.hosts.chroot)
-        asked = self._largest_request // (longest * UTF_8_BYTES + HEADER_BYTES)
-        answered = int(MAX_ANSWER_BYTES / self._bytes_each)
-        most = max(2, min(MAX_BATCH_ITEMS, asked, answered))
-        return most // 2 * 2  # even, because folders take two items
+        fit_request = self._largest_request // (longest * UTF_8_BYTES + HEADER_BYTES)
+        fit_answer = int(MAX_ANSWER_BYTES / self._bytes_each)
+        max_items = max(2, min(MAX_BATCH_ITEMS, fit_request, fit_answer))
+        return max_items // 2 * 2  # even, because folders take two items
 
 
-# Not the two about watches: a watch that is added late misses changes, and one that is removed
-# late may be that of another root.
+# Requests about watches are not repeated: a watch that is added late misses changes, and one that
+# is removed late may be that of another root.
 _REPEATED = (
     requests.MultiRead,
     requests.GetData,

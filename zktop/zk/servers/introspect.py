@@ -6,177 +6,31 @@ does not depend on the health of the ensemble. The thread hands tables over with
 that it can always read an answer to its end.
 """
 
-import ipaddress
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 
 from zktop.model.facts import Connection, Server, ServerFact
 from zktop.model.text import Text, clean
-from zktop.zk.connect.address import Access, Address, AdminAccess, Hosts, tls_context
+from zktop.zk.connect.address import Access, Address, AdminAccess, tls_context
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.known_tables import KnownTables, share
+from zktop.zk.servers.known_servers import KnownServers
+from zktop.zk.servers.known_tables import share
 from zktop.zk.servers.large_table_reader import TableReader
 from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, unreached
-from zktop.zk.servers.server_clock import ServerClock
+from zktop.zk.servers.server_schedule import ServerSchedule
 from zktop.zk.servers.table_facts import facts
-from zktop.zk.servers.table_formats import EnsembleMember, PathsBySession
-from zktop.zk.servers.table_size_limits import TableSizeEstimate
+from zktop.zk.servers.table_formats import EnsembleMember
 from zktop.zk.wall_clock import now_ms
-
-
-class KnownServers:
-    """The known servers by display name: those of the connection string, and other members."""
-
-    def __init__(self, hosts: Hosts) -> None:
-        self._given = hosts
-        self._hosts: set[str] = set()
-        self._found: dict[Address, list[Address]] = {}  # behind each address, when last resolved
-        self.named: set[str] = set()  # servers of the connection string
-        self.members: tuple[EnsembleMember, ...] = ()
-
-    def servers(self) -> dict[str, Address]:
-        """Resolve all names; a name with several addresses stands for several servers."""
-        servers: dict[str, Address] = {}
-        resolved: set[Address] = set()
-        self._hosts = {address.host for address in self._given.addresses}
-        for address in self._given.addresses:
-            servers |= self._servers_behind(address, resolved)
-        self.named = set(servers)
-        for member in self.members:
-            if member.port:
-                address = self._given.server(member.host, member.port)
-                servers |= self._servers_behind(address, resolved)
-        return servers
-
-    def _servers_behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
-        """The servers of one address, without those that are known by another name."""
-        found = _resolve(address.reachable) or self._found.get(address, [])
-        if not found:
-            return {str(address): address}
-        self._found[address] = found
-        if resolved & set(found):
-            return {}
-        resolved.update(found)
-        self._hosts.update(one.host for one in found)
-        if _is_one_server(address, found):
-            return {str(address): address}
-        return {str(one): one for one in _larger_family(found)}
-
-    def unasked(self) -> tuple[str, ...]:
-        """Members that cannot be asked: the configuration does not include their port."""
-        hosts = (member.host for member in self.members if member.port is None)
-        return tuple(host for host in hosts if host not in self._hosts)
-
-
-def names_of(probes: Iterable[Probe]) -> dict[str, str]:
-    """Map the numeric address of each server to its name in `KnownServers`."""
-    found = [(probe.peer, probe.address) for probe in probes if probe.peer]
-    with ThreadPoolExecutor(len(found) or 1) as pool:  # a name server may be slow
-        behind = pool.map(_resolve, [address.reachable for _, address in found])
-        return {
-            peer: str(address)
-            for (peer, address), servers in zip(found, behind, strict=True)
-            if _is_one_server(address, servers)
-        }
-
-
-def _resolve(address: Address) -> list[Address]:
-    try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(Address(str(one[4][0]), int(one[4][1])) for one in found))
-
-
-def _is_one_server(address: Address, found: list[Address]) -> bool:
-    return bool(address.via) or len(_larger_family(found)) <= 1 or _is_loopback(found)
-
-
-def _larger_family(addresses: list[Address]) -> list[Address]:
-    """Return the IPv4 or the IPv6 addresses, whichever are more: a server may have both."""
-    is_v6 = [":" in one.host for one in addresses]
-    first = [one for one, is_it in zip(addresses, is_v6, strict=True) if is_it is is_v6[0]]
-    other = [one for one, is_it in zip(addresses, is_v6, strict=True) if is_it is not is_v6[0]]
-    return max(first, other, key=len)
-
-
-def _is_loopback(addresses: list[Address]) -> bool:
-    return all(
-        ipaddress.ip_address(address.host.partition("%")[0]).is_loopback for address in addresses
-    )
-
 
 ANSWER_S = 1.5  # for a probe
 RETRY_S = 0.5  # between a first miss and the second probe
-SLOW_S = 1.0
-REST_FACTOR = 50  # pause after a sample, as a multiple of its CPU time
-CHEAP_S = 0.01  # CPU time of a sample that never needs the longer pause
-QUIET_RESTS = 20  # factor of the longer pause, while no znode of a lock changes
-LONGEST_QUIET_S = 120.0
-LONGEST_REST_S = 60.0  # while the server is slow
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
 GONE_AFTER_S = 60.0  # a name server may omit an address for a while
 MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
-
-
-class ServerSchedule:
-    """When to ask one server again, and the results of its last sample."""
-
-    def __init__(self, *, is_given: bool = True) -> None:
-        self.clock = ServerClock()
-        self.answer_state = AnswerState(is_given=is_given)
-        self.sizes = TableSizeEstimate()
-        self.known = KnownTables()
-        self.kind: ServerKind | None = None  # as last reported
-        self.admin_due = 0.0
-        self.known_at = 0.0  # when a name or the list of members last included it
-        self.why_no_admin = ""
-        self.watches: PathsBySession = {}  # of the last sample
-        self.facts: Sequence[ServerFact] = ()  # of the last sample
-        self._sampled_at: float | None = None
-        self._changes: int | None = 0  # of znodes, when the last sample began
-        self._spent = 0.0  # CPU time of the last sample
-        self._pause = 0.0
-
-    def is_due(self, now: float, changes: int, *, may_rest: bool) -> bool:
-        """True if a sample is due; later while the server is slow or sampling is expensive.
-
-        `may_rest` allows a longer pause until a znode changes, but only after expensive samples:
-        in a small ensemble it would hide how a session of one second ends.
-        """
-        if self._sampled_at is None:
-            return True
-        rest = REST_FACTOR * self._spent
-        if may_rest and self._spent > CHEAP_S and changes == self._changes:
-            rest = max(rest, min(QUIET_RESTS * rest, LONGEST_QUIET_S))
-        return now >= self._sampled_at + max(self._pause, rest)
-
-    def ask_now(self) -> None:
-        """Make the next sample due at once."""
-        self._sampled_at = None
-
-    def sampled(
-        self, at: float, changes: int | None, *, took: float, spent: float, every: float
-    ) -> None:
-        """Note a sample; with `changes` None, the pause after it is not extended."""
-        if took > SLOW_S:
-            self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
-        else:
-            self._pause = 0.0
-        self._sampled_at, self._spent, self._changes = at, spent, changes
-
-
-def _is_silent(connection: Connection) -> bool:
-    """Whether a client may be paused or dead; the next table shows more."""
-    quiet_ms, timeout_ms = connection.quiet_ms, connection.timeout_ms
-    return quiet_ms is not None and timeout_ms is not None and 2 * quiet_ms > timeout_ms
 
 
 class Introspection:
@@ -212,8 +66,8 @@ class Introspection:
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
         self.changes: Callable[[], int] = int  # how often a znode changed so far
         self.may_rest: Callable[[], bool] = lambda: True  # while no znode changes
-        # receives the full paths of all ephemerals that one server lists, when they changed;
-        # None: not needed
+        # Receives the full paths of all ephemerals that one server lists, when they changed;
+        # None: not needed.
         self.on_ephemerals: Callable[[Sequence[str]], None] | None = None
         self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0
@@ -229,7 +83,7 @@ class Introspection:
 
     @property
     def has_asked_for_hidden(self) -> bool:
-        """Whether the last complete round asked for the owners of all znodes that an ACL hides."""
+        """True if the last complete round asked for the owners of all znodes that an ACL hides."""
         return set(self.hidden()) <= set(self._answered_hidden)
 
     def ask_again(self) -> None:
@@ -254,7 +108,9 @@ class Introspection:
             self._report_unasked()
             self._answered_hidden = self._asked_hidden
             self.on_round()
-            is_unsure = any(one.answer_state.is_unsure for one in self._schedules.values())
+            is_unsure = any(
+                schedule.answer_state.is_unsure for schedule in self._schedules.values()
+            )
             self._woken.wait(min(RETRY_S, self._every) if is_unsure else self._every)
             if self._woken.is_set():
                 self._woken.clear()
@@ -275,8 +131,8 @@ class Introspection:
                 self._report_departure(name)
         changes, may_rest = self.changes(), self.may_rest()
         due = {
-            name: one
-            for name, one in servers.items()
+            name: address
+            for name, address in servers.items()
             if self._schedules[name].is_due(now, changes, may_rest=may_rest)
         }
         for name, probe in self._probe(due).items():
@@ -293,11 +149,10 @@ class Introspection:
         not_probed = [address for address in due.values() if address not in self.probed]
         for _ in not_probed:
             self._take_request()
-        known = {one: self._schedules[name].kind for name, one in due.items()}
-        found = {one.address: one for one in probes(not_probed, self._context, ANSWER_S, known)}
-        by_name = {
-            name: found.get(address) or self.probed[address] for name, address in due.items()
-        }
+        kinds = {address: self._schedules[name].kind for name, address in due.items()}
+        new_probes = probes(not_probed, self._context, ANSWER_S, kinds)
+        by_address = {**self.probed, **{probe.address: probe for probe in new_probes}}
+        by_name = {name: by_address[address] for name, address in due.items()}
         self.probed = {}
         for name, probe in by_name.items():
             schedule = self._schedules[name]
@@ -349,8 +204,9 @@ class Introspection:
         self.bytes_in += count
 
     def _sample(self, name: str, address: Address, schedule: ServerSchedule) -> None:
-        seen, changes = self._newest_zxid(), self.changes()
-        begun, busy = time.monotonic(), time.thread_time()
+        newest_zxid = self._newest_zxid()
+        changes: int | None = self.changes()
+        begun, cpu_before = time.monotonic(), time.thread_time()
         ephemerals: list[str] = []
         sample = self._request_sample(address, schedule, ephemerals)
         if self.on_ephemerals is not None and ephemerals:
@@ -358,16 +214,15 @@ class Introspection:
         sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
         # A lagging server shows an earlier zxid than the newest we know.
-        zxid = seen if sample.zxid is None else min(seen, sample.zxid)
+        zxid = newest_zxid if sample.zxid is None else min(newest_zxid, sample.zxid)
         new_facts = facts(sample, name, zxid, self._access.hosts)
         share(new_facts, schedule.facts)
         schedule.watches, schedule.facts = sample.watches or {}, new_facts
         self._deliver(new_facts)
-        ended, spent = time.monotonic(), time.thread_time() - busy
-        soon = any(map(_is_silent, sample.connections or ()))
-        schedule.sampled(
-            ended, None if soon else changes, took=took, spent=spent, every=self._every
-        )
+        ended, spent = time.monotonic(), time.thread_time() - cpu_before
+        if any(map(_is_silent, sample.connections or ())):
+            changes = None  # so that the next sample is not delayed
+        schedule.sampled(ended, changes, took=took, spent=spent, every=self._every)
 
     def _request_sample(
         self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
@@ -386,7 +241,7 @@ class Introspection:
             self._take_request,
             self._table_reader,
             schedule.sizes,
-            schedule.known,
+            schedule.known_tables,
             tuple(other.watches for other in self._schedules.values() if other is not schedule),
             self._asked_hidden,
             None if self.on_ephemerals is None else ephemerals.append,
@@ -404,6 +259,13 @@ class Introspection:
             schedule.clock.forget()
             why = "; ".join(filter(None, (str(refusal), schedule.why_no_admin)))
             return unreached(why, kind or ServerKind())
-        for table, why in sample.why.items() if sample.kind.traits.admin else ():
-            sample.why[table] = f"{why}; {schedule.why_no_admin}"
+        if sample.kind.traits.admin:
+            for table, why in sample.why.items():
+                sample.why[table] = f"{why}; {schedule.why_no_admin}"
         return sample
+
+
+def _is_silent(connection: Connection) -> bool:
+    """True if a client may be paused or dead; the next table shows more."""
+    quiet_ms, timeout_ms = connection.quiet_ms, connection.timeout_ms
+    return quiet_ms is not None and timeout_ms is not None and 2 * quiet_ms > timeout_ms

@@ -36,12 +36,12 @@ class SampleSettings(msgspec.Struct, frozen=True):
     count_bytes: Callable[[int], None]  # receives the size of each answer
     take_request: Callable[[], None] = lambda: None  # waits for the request budget
     table_reader: TableReader | None = None  # reads watch tables; None: this process reads them
-    # the size of this server's watch tables
+    # of this server's watch tables
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
-    known: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
+    known_tables: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
     other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers
     hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
-    # receives the path of each ephemeral in the table, if the table has changed; None: not needed
+    # Receives the path of each ephemeral in the table, if the table has changed; None: not needed.
     note_ephemeral: Callable[[str], object] | None = None
 
 
@@ -124,7 +124,7 @@ def _admin_watches(
     if not settings.large_tables:
         table_size_limits.check_admin_server(count)
     answer = ask("watches")
-    sample.watches = settings.known.rows(
+    sample.watches = settings.known_tables.rows(
         "watches", admin.large_table(answer, admin.WATCHES), lambda: admin.watched(answer)
     )
 
@@ -136,7 +136,7 @@ def _admin_dump(
     settings: SampleSettings,
 ) -> None:
     answer = ask("dump")
-    sample.ephemerals = settings.known.rows(
+    sample.ephemerals = settings.known_tables.rows(
         "ephemerals",
         admin.large_table(answer, admin.EPHEMERALS),
         lambda: admin.ephemerals(answer, _wanted_znodes(sample, settings)),
@@ -254,7 +254,7 @@ def _read_watches(kind: ServerKind, count: int, settings: SampleSettings) -> Pat
         return {}
     table = _table("wchc", kind, settings)
     settings.sizes.read_table(len(table), count)
-    return settings.known.rows(
+    return settings.known_tables.rows(
         "watches",
         table,
         lambda: table_formats.watched(four_letter.lines(table), blank_end=blank_end),
@@ -284,7 +284,7 @@ def _read_dump(
         title = flavours.TITLES[sample.kind.flavour]
         sample.why["expiry"] = f"{title} does not report when sessions expire"
     parsed = table_formats.dump(four_letter.lines(dump), WantedPaths())
-    sample.ephemerals = settings.known.rows(
+    sample.ephemerals = settings.known_tables.rows(
         "ephemerals",
         table_formats.ephemerals_in(dump),
         lambda: _ephemerals(sample, dump, settings),

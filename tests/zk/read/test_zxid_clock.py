@@ -1,6 +1,6 @@
 """The zxids of events keep them in order with answers."""
 
-from zktop.zk.read.requests_in_flight import ZxidClock
+from zktop.zk.read.zxid_clock import ZxidClock
 
 
 def test_an_event_is_newer_than_the_answer_before_it() -> None:
