@@ -10,7 +10,7 @@ from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from zktop.demo.processes import ProcessPool
+from zktop.demo.contender_processes import ProcessPool
 
 TICK_MS = 200  # sessions of half a second and more, expired to the tick
 

@@ -11,7 +11,7 @@ from demo.steps_and_believers import FullLog
 from kazoo.client import KazooClient
 
 from zktop.demo.contender import DemoContender
-from zktop.demo.processes import ContenderChange, ProcessPool
+from zktop.demo.contender_processes import ContenderChange, ProcessPool
 from zktop.demo_types.contender_order import ClientSettings, ContenderOrder, LockClaim
 from zktop.demo_types.contender_state import ContenderState, ContenderStep
 from zktop.errors import UsageError

@@ -4,8 +4,8 @@ What a contender believes is not what ZooKeeper knows: with some flaws, two cont
 the same time that they hold an exclusive lock.
 """
 
+from zktop.demo.contender_processes import ContenderChange
 from zktop.demo.contender_tally import ContenderTally
-from zktop.demo.processes import ContenderChange
 from zktop.demo_types.contender_state import ContenderStep
 from zktop.model.facts import Session
 

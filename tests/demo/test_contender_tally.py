@@ -7,8 +7,8 @@ import pytest
 from demo.contenders import PATIENCE_S, Bench
 from msgspec.structs import replace
 
+from zktop.demo.contender_processes import ContenderChange
 from zktop.demo.contender_tally import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderTally
-from zktop.demo.processes import ContenderChange
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim
 from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
 from zktop.errors import UsageError

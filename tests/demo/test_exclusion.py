@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kazoo.client import KazooClient
 
-from zktop.demo.processes import ProcessPool
+from zktop.demo.contender_processes import ProcessPool
 from zktop.errors import UsageError
 
 pytestmark = pytest.mark.usefixtures("checked")
@@ -39,7 +39,7 @@ troubles = st.lists(
 def checked() -> Iterator[None]:
     """Every contender checks that it is alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("zktop.demo.processes.CONTENDER_MODULE", "demo.exclusion_check")
+        patch.setattr("zktop.demo.contender_processes.CONTENDER_MODULE", "demo.exclusion_check")
         yield
 
 

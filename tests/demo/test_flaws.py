@@ -9,7 +9,7 @@ from demo.steps_and_believers import FullLog
 from servers import real_zookeeper, serving_again
 
 from zktop.demo.contender import LockedWork
-from zktop.demo.processes import ProcessPool
+from zktop.demo.contender_processes import ProcessPool
 
 CUT_S = 1.0  # many polls, and far from the end of a session
 MANY = 100  # requests; a patient waiter needs five

@@ -17,7 +17,7 @@ from whole.played_scene import PlayedScene
 from whole.scene_ends import ENDS
 
 from zktop.app.live_run import LiveRun
-from zktop.demo.processes import ProcessPool
+from zktop.demo.contender_processes import ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES
 from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings

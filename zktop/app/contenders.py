@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from zktop.app.connection_settings import demo_connection
 from zktop.config.keys_and_defaults import Config
+from zktop.demo.contender_processes import ContenderChange, ProcessPool
 from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.lessons import LESSONS
 from zktop.demo.permission import Permission
-from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES
 from zktop.demo.scene_count import COUNTED_STEPS, scene_count
 from zktop.demo.scene_player import ScenePlayer

@@ -15,8 +15,8 @@ from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
 from zktop.demo.__main__ import run_contender
+from zktop.demo.contender_processes import ContenderChange, ProcessPool
 from zktop.demo.contender_tally import ContenderTally
-from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.step_reporter import OnStep
 from zktop.demo_types.contender_order import (

@@ -22,8 +22,8 @@ from zktop.cli.scene import complete_scene
 from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
+from zktop.demo.contender_processes import ProcessPool
 from zktop.demo.contender_tally import ContenderTally
-from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named
 from zktop.errors import UsageError

@@ -9,7 +9,13 @@ import click
 
 from zktop.app.alerts.webhooks import Webhooks
 from zktop.app.flight_recorder.reconnect import RecordedRuns
-from zktop.app.flight_recorder.retention import RingLimits
+from zktop.app.flight_recorder.retention import (
+    DEFAULT_KEEP_MS,
+    DEFAULT_MAX_SIZE,
+    MIN_KEEP_MS,
+    MIN_MAX_SIZE,
+    RingLimits,
+)
 from zktop.app.flight_recorder.ring_folder import RingFolder, open_ring
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, recorder_of
@@ -24,10 +30,6 @@ from zktop.model.format import count
 from zktop.model.report import Report
 
 SAMPLE_EVERY_S = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
-DEFAULT_KEEP_MS: Millis = 48 * 3_600_000
-DEFAULT_MAX_SIZE = 2 << 30
-MIN_KEEP_MS: Millis = 60_000
-MIN_MAX_SIZE = 1 << 20
 FIRING = "alerts.json"  # in DIR: alerts that were posted to webhooks and are not resolved yet
 _EXAMPLES = """\b
 Examples:

@@ -10,8 +10,8 @@ from zktop.cli.common.output import flush, narrate, put
 from zktop.cli.contend import check_permission
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
+from zktop.demo.contender_processes import ContenderChange, ProcessPool
 from zktop.demo.contender_tally import ContenderTally
-from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
 from zktop.demo_types.scene_moves import SceneLine

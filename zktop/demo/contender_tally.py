@@ -4,7 +4,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable
 
-from zktop.demo.processes import ContenderChange
+from zktop.demo.contender_processes import ContenderChange
 from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 

@@ -11,8 +11,8 @@ from kazoo.exceptions import KazooException, NoNodeError, NotEmptyError
 from msgspec.structs import replace
 
 from zktop.demo.client import StoppableEvent, connect
+from zktop.demo.contender_processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo.contender_tally import ContenderTally
-from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo.step_reporter import StepReporter
 from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
 from zktop.demo_types.contender_state import ContenderState, StepKind

@@ -3,8 +3,8 @@
 import pytest
 
 from zktop.zk.watch.pending_reads import UnreadZnodes
-from zktop.zk.watch.root_coverage import WatchedRoot
 from zktop.zk.watch.root_pattern import RootPattern
+from zktop.zk.watch.watched_roots import WatchedRoot
 
 SCOPE = WatchedRoot(RootPattern("/l"), recursive=True, flood_per_s=100)
 

@@ -6,10 +6,10 @@ from zk.read.test_requests_in_flight import _reader
 
 from zktop.model.facts import MAX_DATA_BYTES, Node, NodeBatch, SourceFact, Stat, single_facts
 from zktop.zk.read.requests_in_flight import Answer, Then
-from zktop.zk.watch.root_coverage import WatchedRoot, WatchedRoots
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.root_watcher import RootWatcher
 from zktop.zk.watch.tree_reader import TreeReader, created_again
+from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
 
 STAT = Stat(1, 1, 0)
 ANSWER = Answer(None, None, 7, 8)

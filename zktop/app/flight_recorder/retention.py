@@ -7,6 +7,10 @@ import msgspec
 
 from zktop.model.facts import Millis
 
+DEFAULT_KEEP_MS: Millis = 48 * 3_600_000
+DEFAULT_MAX_SIZE = 2 << 30
+MIN_KEEP_MS: Millis = 60_000
+MIN_MAX_SIZE = 1 << 20
 MAX_PIECE_MS: Millis = 600_000
 MAX_PIECE_BYTES = 16 << 20
 MIN_PIECES = 8  # so that deleting the oldest one loses little

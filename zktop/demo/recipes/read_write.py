@@ -8,7 +8,8 @@ import re
 from typing import ClassVar
 
 from zktop.demo.client import Timeout
-from zktop.demo.recipes.base import SEQUENCE_NUMBER, HerdRecipe, PlaceLostError, QueueRecipe
+from zktop.demo.recipes.base import PlaceLostError
+from zktop.demo.recipes.queue_recipe import SEQUENCE_NUMBER, HerdRecipe, QueueRecipe
 from zktop.demo_types.contender_order import Flaw
 
 HOST_NAMES = r".+-[RW]-"

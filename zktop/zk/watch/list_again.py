@@ -2,8 +2,8 @@
 
 import time
 
-from zktop.zk.watch.root_coverage import WatchedRoot
 from zktop.zk.watch.tree_reader import ListedZnode
+from zktop.zk.watch.watched_roots import WatchedRoot
 
 PAUSE_S = 0.05  # between two listings of one folder, with one-shot watches
 PAUSE_PER_NAME_S = 0.00001

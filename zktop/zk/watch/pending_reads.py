@@ -2,7 +2,7 @@
 
 import time
 
-from zktop.zk.watch.root_coverage import WatchedRoot
+from zktop.zk.watch.watched_roots import WatchedRoot
 
 READ_AFTER_S = 0.05  # while busy; arrivals are counted in windows of the same length
 BATCH_EVERY_S = 0.05

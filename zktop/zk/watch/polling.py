@@ -11,8 +11,8 @@ from math import ceil
 from zktop.model.facts import Stat
 from zktop.zk.read.requests import GET_DATA
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
-from zktop.zk.watch.root_coverage import WatchedRoot
 from zktop.zk.watch.root_watcher import RootWatcher
+from zktop.zk.watch.watched_roots import WatchedRoot
 
 POLL_EVERY_S = 1.0  # folders without a watch
 DENIED_AT_ONCE = 50  # folders, in case their ACL has changed

@@ -15,9 +15,9 @@ from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWat
 from zktop.zk.read.requests_in_flight import Answer, Reader
 from zktop.zk.watch.list_again import ChangedFolders, has_many_deletions, pause_left_s
 from zktop.zk.watch.pending_reads import UnreadZnodes
-from zktop.zk.watch.root_coverage import Floods, WatchedRoot, WatchedRoots
 from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.tree_reader import ListedZnode, TreeReader
+from zktop.zk.watch.watched_roots import Floods, WatchedRoot, WatchedRoots
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 

@@ -37,8 +37,8 @@ from zktop.zk.read.requests import (
     decode_stat,
 )
 from zktop.zk.read.requests_in_flight import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
-from zktop.zk.watch.root_coverage import WatchedRoot, WatchedRoots, covered_names
 from zktop.zk.watch.root_pattern import looks_like_a_member
+from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots, covered_names
 
 
 class ListedZnode:

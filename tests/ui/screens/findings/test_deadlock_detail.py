@@ -21,7 +21,7 @@ from zktop.ui.screens.findings.deadlock_detail import (
     ticket_text,
     write_deadlock,
 )
-from zktop.ui.screens.findings.steps import step_rows
+from zktop.ui.screens.findings.deadlock_steps import step_rows
 from zktop.ui.styled_text import text_of
 
 FOUND = connected("ann", "bob")

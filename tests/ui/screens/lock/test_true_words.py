@@ -18,13 +18,14 @@ from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import matching_positions
 from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.histograms import histograms
+from zktop.ui.screens.lock.if_it_releases import release_sentence
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.no_lock import LastSeen, deleted_lock
 from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.rows import single_rows
 from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.table import COLUMNS
-from zktop.ui.screens.lock.wake_map import release_sentence, wake_map
+from zktop.ui.screens.lock.wake_map import wake_map
 from zktop.ui.styled_text import Line, text_of, width_of
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.table import cut_cell

@@ -19,16 +19,7 @@ from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock, pill
 from zktop.ui.screens.common.numbers_and_times import frequent_names
-from zktop.ui.screens.findings.finding_detail import CONFIDENCE_WORDS, write_blind, write_reasons
-from zktop.ui.screens.findings.finding_list import deadlock_age
-from zktop.ui.screens.findings.ring_drawing import (
-    RingClient,
-    can_be_drawn,
-    draw_ring,
-    list_ring,
-    ring_clients,
-)
-from zktop.ui.screens.findings.steps import (
+from zktop.ui.screens.findings.deadlock_steps import (
     SHORT_VERBS,
     VERBS,
     StepRow,
@@ -37,6 +28,15 @@ from zktop.ui.screens.findings.steps import (
     step_link,
     step_rows,
     write_steps,
+)
+from zktop.ui.screens.findings.finding_detail import CONFIDENCE_WORDS, write_blind, write_reasons
+from zktop.ui.screens.findings.finding_list import deadlock_age
+from zktop.ui.screens.findings.ring_drawing import (
+    RingClient,
+    can_be_drawn,
+    draw_ring,
+    list_ring,
+    ring_clients,
 )
 from zktop.ui.styled_text import Line, Run, fitted, line, width_of, wrapped
 from zktop.ui.view_state import Selection

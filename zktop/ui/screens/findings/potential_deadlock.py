@@ -10,7 +10,7 @@ from zktop.model.waits.lock_order_story import Inversion, StoryLine
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.numbers_and_times import MODE_WORDS, elapsed
-from zktop.ui.screens.findings.steps import brief_paths
+from zktop.ui.screens.findings.deadlock_steps import brief_paths
 from zktop.ui.styled_text import Line, Run, cut_middle, fitted, line
 from zktop.ui.view_state import Selection
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -10,6 +10,7 @@ from zktop.demo_types.contender_state import Watched
 from zktop.model.actors import Actors
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
+from zktop.model.format import several
 from zktop.model.lock_view import Contender, LockView
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
@@ -18,6 +19,8 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.short_ids import ShortIds
 from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs
 from zktop.ui.view_state import ViewState
+
+MAX_MAPPED_MEMBERS: Final = 400  # in a longer queue, who wakes whom is computed for some only
 
 
 class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -110,6 +113,10 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def path(self) -> Text:
         return self.view.lock.path
+
+    def names_of(self, members: Iterable[Member]) -> str:
+        """Return the owners of some members in one phrase."""
+        return several(map(self.report.client_names.of, members))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Session
-from zktop.model.findings.finding import ABANDONED, ASLEEP
-from zktop.model.format import count, several
-from zktop.model.locks.lock import Lock, Member, Target, absolute_path
+from zktop.model.findings.finding import ASLEEP
+from zktop.model.format import count
+from zktop.model.locks.lock import Member, Target, absolute_path
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.numbers_and_times import large_count, not_woken, with_spaces
+from zktop.ui.screens.common.numbers_and_times import large_count, with_spaces
 from zktop.ui.screens.common.short_ids import ShortIds
-from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import Line, hanging_lines, line
+from zktop.ui.screens.lock.if_it_releases import release_sentence
+from zktop.ui.screens.lock.lock_detail import MAX_MAPPED_MEMBERS, LockDetail
+from zktop.ui.styled_text import Line, line
 
-MAX_MAPPED_MEMBERS: Final = 400  # in a longer queue, only some are looked up
 FIRST_NODES: Final = 6
 MAX_SHOWN_LINES: Final = 8
 MIN_HERD: Final = 5
@@ -61,63 +61,6 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
     return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(detail)]
 
 
-def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
-    """Describe what happens when the selected holder releases, else the first one."""
-    queue, lock = detail.queue, detail.queue.lock
-    is_long = len(queue.members) > MAX_MAPPED_MEMBERS
-    if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
-        return []
-    place = chosen if chosen is not None and chosen < queue.holder_count else 0
-    holder, waiting = queue.members[place], queue.members[queue.holder_count :]
-    if holder.node in detail.report.nodes_in(detail.path, ABANDONED):
-        return []
-    if lock.kind == "semaphore":
-        if lock.leases is None:
-            return []
-        enters = list(waiting[: max(0, lock.leases - queue.holder_count + 1)])
-    else:
-        enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
-    if not all(map(_is_read, (holder, *enters))):
-        return []
-    return hanging_lines(line("  "), _released(detail, holder, enters), width)
-
-
-def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> str:
-    """Return which heirs of a holder enter, and which other clients keep waiting, if known."""
-    asleep = detail.report.nodes_in(detail.path, ASLEEP)
-    enter = [one for one in heirs if one.node not in asleep]
-    stay = [one for one in heirs if one.node in asleep]
-    others = (one for one in detail.queue.members[detail.queue.holder_count :] if _is_read(one))
-    wait = [one for one in others if one not in heirs]
-    says = []
-    if enter or not stay:
-        says.append(f"{_named(detail, enter) or 'no client'} {_verb('enter', enter)}")
-    if stay:
-        says.append(not_woken([detail.report.client_names.of(one) for one in stay]))
-    if wait:
-        says.append(f"{_named(detail, wait)} {_verb('keep', wait)} waiting")
-    return f"If {_named(detail, [holder])} releases now: {'; '.join(says)}."
-
-
-def _is_read(one: Member) -> bool:
-    """Whether its name is known, or will stay unknown."""
-    return one.znode.stat is not None or one.znode.hidden
-
-
-def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
-    if lock.count_before(one) != 1:
-        return False
-    return lock.before(one)[0].node == holder.node
-
-
-def _named(detail: LockDetail, members: Iterable[Member]) -> str:
-    return several(map(detail.report.client_names.of, members))
-
-
-def _verb(verb: str, members: Sequence[Member]) -> str:
-    return verb if len(members) > 1 else f"{verb}s"
-
-
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
     """Return which part of a long queue the map covers; empty when it covers all."""
     queue = detail.queue
@@ -146,13 +89,13 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
     """Return the owner of a node, and the clients that its deletion wakes."""
     number = wake.number or len(wake.waiters)
     members = detail.queue.members
-    woken = _named(detail, (members[at] for at in wake.waiters))
+    woken = detail.names_of(members[at] for at in wake.waiters)
     clients = woken or (large_count(number, "session") if number else "")
     others = " ".join(map(ShortIds(wake.others).of, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
     drawn = line(
         (f"  {wake.place:>3} ", "dim"),
-        (_named(detail, [members[wake.place]]), "strong"),
+        (detail.names_of([members[wake.place]]), "strong"),
         (" → ", "key"),
         clients,
     )
@@ -216,7 +159,7 @@ def _unlisted(detail: LockDetail) -> list[Line]:
 def _children(detail: LockDetail, places: Sequence[int], says: str) -> list[Line]:
     if not places:
         return []
-    named = _named(detail, (detail.queue.members[place] for place in places))
+    named = detail.names_of(detail.queue.members[place] for place in places)
     return [
         line(("  children", "strong"), (" → ", "key"), named),
         line((f"    {says}", "unknown")),
@@ -248,6 +191,6 @@ def _sleepers(detail: LockDetail) -> list[Line]:
     places = detail.queue.places_of(detail.report.nodes_in(detail.path, ASLEEP))
     if not places:
         return []
-    named = _named(detail, (detail.queue.members[place] for place in places))
+    named = detail.names_of(detail.queue.members[place] for place in places)
     text = f"  nothing will wake {count(len(places), 'waiter')}: {named}"
     return [line((text, "critical"))]

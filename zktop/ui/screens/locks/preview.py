@@ -10,10 +10,10 @@ from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.numbers_and_times import age, with_spaces
 from zktop.ui.screens.lock.compatibility_matrix import may_enter, modes_of
 from zktop.ui.screens.lock.histograms import histograms
+from zktop.ui.screens.lock.if_it_releases import release_sentence
 from zktop.ui.screens.lock.lock_detail import LockDetail, child_watchers
 from zktop.ui.screens.lock.rows import QueueRow, folded_rows
 from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, client_line
-from zktop.ui.screens.lock.wake_map import release_sentence
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.table import shortened

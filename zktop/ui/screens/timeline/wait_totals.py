@@ -10,7 +10,7 @@ from zktop.model.text import Text
 from zktop.ui.past.states import LockState
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.numbers_and_times import age, total_wait
-from zktop.ui.screens.findings.steps import brief_paths
+from zktop.ui.screens.findings.deadlock_steps import brief_paths
 from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, joined, line

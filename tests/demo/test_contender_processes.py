@@ -13,7 +13,7 @@ import pytest
 from demo.contenders import PATIENCE_S, Bench
 
 from zktop.cli.sandbox import sandbox_process
-from zktop.demo.processes import ContenderChange, ProcessPool
+from zktop.demo.contender_processes import ContenderChange, ProcessPool
 from zktop.errors import UsageError
 
 # What processes do does not depend on the kind of server.
@@ -24,7 +24,7 @@ GONE_WITHIN_S = 10.0  # long before anybody wakes up
 PARENT = """
 import signal, sys, threading
 import msgspec
-from zktop.demo.processes import ProcessPool
+from zktop.demo.contender_processes import ProcessPool
 from zktop.demo_types.contender_order import ContenderOrder
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup

@@ -1,0 +1,62 @@
+"""If the holder releases now: who enters, and who keeps waiting."""
+
+from collections.abc import Sequence
+
+from zktop.model.findings.finding import ABANDONED, ASLEEP
+from zktop.model.locks.lock import Lock, Member
+from zktop.ui.screens.common.numbers_and_times import not_woken
+from zktop.ui.screens.lock.lock_detail import MAX_MAPPED_MEMBERS, LockDetail
+from zktop.ui.styled_text import Line, hanging_lines, line
+
+
+def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
+    """Describe what happens when the selected holder releases, else the first one."""
+    queue, lock = detail.queue, detail.queue.lock
+    is_long = len(queue.members) > MAX_MAPPED_MEMBERS
+    if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
+        return []
+    place = chosen if chosen is not None and chosen < queue.holder_count else 0
+    holder, waiting = queue.members[place], queue.members[queue.holder_count :]
+    if holder.node in detail.report.nodes_in(detail.path, ABANDONED):
+        return []
+    if lock.kind == "semaphore":
+        if lock.leases is None:
+            return []
+        enters = list(waiting[: max(0, lock.leases - queue.holder_count + 1)])
+    else:
+        enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
+    if not all(map(_is_read, (holder, *enters))):
+        return []
+    return hanging_lines(line("  "), _released(detail, holder, enters), width)
+
+
+def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> str:
+    """Return which heirs of a holder enter, and which other clients keep waiting, if known."""
+    asleep = detail.report.nodes_in(detail.path, ASLEEP)
+    enter = [one for one in heirs if one.node not in asleep]
+    stay = [one for one in heirs if one.node in asleep]
+    others = (one for one in detail.queue.members[detail.queue.holder_count :] if _is_read(one))
+    wait = [one for one in others if one not in heirs]
+    says = []
+    if enter or not stay:
+        says.append(f"{detail.names_of(enter) or 'no client'} {_verb('enter', enter)}")
+    if stay:
+        says.append(not_woken([detail.report.client_names.of(one) for one in stay]))
+    if wait:
+        says.append(f"{detail.names_of(wait)} {_verb('keep', wait)} waiting")
+    return f"If {detail.names_of([holder])} releases now: {'; '.join(says)}."
+
+
+def _is_read(one: Member) -> bool:
+    """Whether its name is known, or will stay unknown."""
+    return one.znode.stat is not None or one.znode.hidden
+
+
+def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
+    if lock.count_before(one) != 1:
+        return False
+    return lock.before(one)[0].node == holder.node
+
+
+def _verb(verb: str, members: Sequence[Member]) -> str:
+    return verb if len(members) > 1 else f"{verb}s"
