@@ -227,6 +227,7 @@ def test_orders_are_on_no_command_line(bench: Bench):
     order = bench.order("a")
     secret = msgspec.structs.replace(order.connection, auth=(("digest", "me:sesame"),))
     bench.pool.start(msgspec.structs.replace(order, connection=secret))
+    bench.until(lambda: bool(contender_pids(os.getpid())))  # a new process has no command line yet
     (pid,) = contender_pids(os.getpid())
 
     assert b"sesame" not in command_line(pid)
