@@ -28,6 +28,7 @@ from txnlog.log_writer import (
 
 from zktop import recording
 from zktop.app import import_files as import_module
+from zktop.app import look_pace
 from zktop.app.feeds import ReplayFeed
 from zktop.app.import_files import ImportPlan, import_files
 from zktop.app.replay import Replay
@@ -635,7 +636,7 @@ def test_contenders_that_share_a_look_have_their_own_times(
 ) -> None:
     """With a look for each transaction, events and charges are the same."""
     (tmp_path / "log.1").write_bytes(pile_up().bytes())
-    monkeypatch.setattr(import_module, "MAX_LOOKS", 0)
+    monkeypatch.setattr(look_pace, "MAX_LOOKS", 0)
     found, looks = [], []
     for is_shared in (True, False):
         if not is_shared:

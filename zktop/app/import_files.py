@@ -1,9 +1,8 @@
 """Turns the transaction logs and snapshots of ZooKeeper servers into a recording.
 
-The recording has a look for each transaction that changes a lock, or one every 50 ms if there are
-many. There is always one before the same lock changes again, so that no state of a lock is
-skipped, except that contenders that arrive one behind another share a look, since their znodes
-show when each came. While nothing changes, looks become rarer.
+`ImportPace` decides when the recording has a look. There is always one before the same lock
+changes again, so that no state of a lock is skipped, except that contenders that arrive one behind
+another share a look, since their znodes show when each came.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,10 +14,9 @@ import msgspec
 
 from zktop.app.connection_settings import looks_like_a_lock, matches_any
 from zktop.app.garbage_collection import no_collections
+from zktop.app.look_pace import ImportPace
 from zktop.app.record_file import header_of
 from zktop.model.facts import (
-    DAY_MS,
-    HOUR_MS,
     MINUTE_MS,
     AnyFact,
     Complete,
@@ -49,14 +47,6 @@ from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
 from zktop.txnlog.transactions import Transaction
 from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
-LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
-MAX_LOOKS: Final = 200  # saved up while little changes
-# When to look after a change: soon, then every minute, then every hour for a week.
-REST_MS: Final[tuple[Millis, ...]] = (
-    *(1_000, 2_000, 5_000, 10_000, 20_000, 30_000),
-    *range(MINUTE_MS, HOUR_MS, MINUTE_MS),
-    *range(HOUR_MS, 7 * DAY_MS + 1, HOUR_MS),
-)
 BLOCK_LINES: Final = 2_000
 STATE_SHARE: Final = 4  # lines between two states, as a multiple of the lines of a state
 
@@ -115,7 +105,7 @@ class _Skipped:
 
 
 class _ImportWriter:
-    """Decides when to look, and when to repeat the state."""
+    """Writes the facts, marks the looks, and repeats the state from time to time."""
 
     def __init__(
         self, plan: ImportPlan, recorder: BulkRecorder, hosts: str, audit: AuditLog
@@ -130,11 +120,7 @@ class _ImportWriter:
         self._has_new_owners = False  # since the last look
         self._zxid, self._at = 0, 0  # of the last transaction
         self._complete_to = 0  # the last transaction marked as complete
-        self._looks_left: float = MAX_LOOKS
-        self._earned_at: Millis = 0  # the time up to which looks are counted as earned
-        self._looked_at: Millis = 0  # after the last change
-        self._rests = 0  # looks since then
-        self._look_due: Millis = 0  # look as soon as a transaction is later than this
+        self._pace = ImportPace()
         self._state_at: Millis = 0
         self._lines_since_state = self._lines_of_state = 0
 
@@ -195,7 +181,7 @@ class _ImportWriter:
         if self._facts is None:
             return
         transaction, at = step.transaction, step.at
-        if at > self._look_due:
+        if at > self._pace.due:
             self._rest_until(at)
         facts = self._facts.after(transaction, step.effects, at)
         if facts:
@@ -205,7 +191,7 @@ class _ImportWriter:
                 self._look(self._at)
                 self._has_only_arrivals = self._are_arrivals(step)
             if not self._touched:
-                self._look_due = at + self._look_delay(at)
+                self._pace.changed(at)
             self._touched |= touched
             self._add(facts)
         self._zxid, self._at = transaction.zxid, at
@@ -237,30 +223,22 @@ class _ImportWriter:
 
     # Looks
 
-    def _look_delay(self, at: Millis) -> Millis:
-        """Return how long to wait for more changes before a look: 0 while looks are left."""
-        earned = (at - self._earned_at) / LOOK_EVERY_MS
-        self._looks_left, self._earned_at = min(self._looks_left + earned, MAX_LOOKS), at
-        return int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)
-
     def _rest_until(self, at: Millis) -> None:
         """Look after changes, and from time to time while nothing changes."""
         if self._touched:
             self._look(self._at)
-            self._looks_left -= 1
-        while not self._touched and self._look_due < at:
-            self._add_sessions(self._look_due)
-            self._mark_look(self._look_due, is_thorough=True)
-            self._rests += 1
-            self._look_due = self._looked_at + rest_ms(self._rests)
+            self._pace.spend()
+        while not self._touched and self._pace.due < at:
+            self._add_sessions(self._pace.due)
+            self._mark_look(self._pace.due, is_thorough=True)
+            self._pace.rested()
 
     def _look(self, at: Millis, *, is_thorough: bool = False) -> None:
         """Look at all changes so far."""
         self._add_sessions(at)
         self._mark_look(at, is_thorough=is_thorough)
-        self._touched, self._looked_at, self._rests = set(), at, 0
-        self._has_only_arrivals = True
-        self._look_due = at + REST_MS[0]
+        self._touched, self._has_only_arrivals = set(), True
+        self._pace.looked(at)
 
     def _add_sessions(self, at: Millis) -> None:
         if self._facts is not None:
@@ -309,18 +287,6 @@ def audited_owners(
             entry["user"] = str(client.users)
         owners[session_text(session)] = entry
     return owners
-
-
-def rest_ms(number: int) -> Millis:
-    """Return how long after a change to look for the nth time.
-
-    After a week, this doubles each time: a damaged record may be dated a million years ahead.
-
-    >>> [rest_ms(number) / HOUR_MS for number in (64, 65, 66, 232, 233, 234)]
-    [0.9833333333333333, 1.0, 2.0, 168.0, 336.0, 672.0]
-    """
-    doublings = max(0, number + 1 - len(REST_MS))
-    return REST_MS[number - doublings] << doublings
 
 
 class LockPlaces:

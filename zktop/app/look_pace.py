@@ -1,4 +1,13 @@
-"""How often a live run looks: at most 20 times a second, and once a second if nothing changes."""
+"""When to look for the next report: in a live run, and in an import of logs.
+
+A live run looks at most 20 times a second, and once a second if nothing changes. An import looks
+at each transaction that changes a lock, or every 50 ms if there are many; while nothing changes,
+its looks become rarer.
+"""
+
+from typing import Final
+
+from zktop.model.facts import DAY_MS, HOUR_MS, MINUTE_MS, Millis
 
 LOOKS_PER_S = 20
 BURST_LOOKS = 9  # looks that may follow each other immediately after a quiet time
@@ -43,3 +52,64 @@ class LookPace:
     def reading_first_until(self, now: float) -> float:
         """Return until when reading comes first: for as long as the last look and its use took."""
         return now + min(QUIET_S, now - self._began)
+
+
+LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
+MAX_LOOKS: Final = 200  # saved up while little changes
+# When to look after a change: soon, then every minute, then every hour for a week.
+REST_MS: Final[tuple[Millis, ...]] = (
+    *(1_000, 2_000, 5_000, 10_000, 20_000, 30_000),
+    *range(MINUTE_MS, HOUR_MS, MINUTE_MS),
+    *range(HOUR_MS, 7 * DAY_MS + 1, HOUR_MS),
+)
+
+
+class ImportPace:
+    """Decides when an import looks: as soon as a transaction is later than `due`.
+
+    >>> pace = ImportPace()
+    >>> pace.changed(at=HOUR_MS)  # after an hour, there are enough looks left for this one
+    >>> pace.due == HOUR_MS
+    True
+    >>> pace.looked(at=HOUR_MS)
+    >>> pace.due - HOUR_MS
+    1000
+    """
+
+    def __init__(self) -> None:
+        self.due: Millis = 0
+        self._looks_left: float = MAX_LOOKS
+        self._earned_at: Millis = 0  # the time up to which looks are counted as earned
+        self._looked_at: Millis = 0  # after the last change
+        self._rests = 0  # looks since then
+
+    def changed(self, at: Millis) -> None:
+        """Let a first change wait for others, unless looks are left."""
+        earned = (at - self._earned_at) / LOOK_EVERY_MS
+        self._looks_left, self._earned_at = min(self._looks_left + earned, MAX_LOOKS), at
+        self.due = at + int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)
+
+    def spend(self) -> None:
+        """Count a look that no later change has made necessary."""
+        self._looks_left -= 1
+
+    def looked(self, at: Millis) -> None:
+        """Rest after a look at changes."""
+        self._looked_at, self._rests, self.due = at, 0, at + REST_MS[0]
+
+    def rested(self) -> None:
+        """Rest longer after a look at no change."""
+        self._rests += 1
+        self.due = self._looked_at + rest_ms(self._rests)
+
+
+def rest_ms(number: int) -> Millis:
+    """Return how long after a change to look for the nth time.
+
+    After a week, this doubles each time: a damaged record may be dated a million years ahead.
+
+    >>> [rest_ms(number) / HOUR_MS for number in (64, 65, 66, 232, 233, 234)]
+    [0.9833333333333333, 1.0, 2.0, 168.0, 336.0, 672.0]
+    """
+    doublings = max(0, number + 1 - len(REST_MS))
+    return REST_MS[number - doublings] << doublings
