@@ -15,6 +15,7 @@ from zktop.model.layouts.layout import parse_name
 from zktop.model.locks.lock import FOREIGN, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
 from zktop.model.locks.open_folder import only_mixed
+from zktop.model.locks.recognise import layout_names_in
 from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.locks.shapes import layout_named
 from zktop.model.locks.watch_check import UNSEEN
@@ -139,7 +140,7 @@ def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
 
 
 def _layout_names(ctx: LockContext) -> list[str]:
-    return ctx.lock.layout.removeprefix("mixed:").split("+")
+    return layout_names_in(ctx.lock.layout)
 
 
 def _owner(ctx: LockContext, child: Member) -> Session | None:

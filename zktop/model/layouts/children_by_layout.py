@@ -12,6 +12,7 @@ from zktop.model.layouts.layout import Layout, ParsedName, parse_name
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.main_libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
 from zktop.model.layouts.precedence import BY_NAME
+from zktop.model.session_ids import session_id
 from zktop.model.world.children_of_znode import Family, Znode
 
 
@@ -108,23 +109,20 @@ _STRICT: Final = frozenset(
 )
 
 
-_SIGN_BIT = 1 << 63
-
-
 def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
     """Choose between layouts with the same names, by owners, siblings and path."""
-    _session_ids(by_layout)
+    _choose_base_of_session_ids(by_layout)
     # `lock-2147483648` proves that the dash is a minus sign, also in its siblings.
     _join_siblings(by_layout, "plain-lock", "plain-lock-dashless")
     # `-lock--2147483647` is a negative number of ZkAsyncLock if siblings have one dash.
     _join_siblings(by_layout, "zktools", "guid-lock")
-    _mesos(site, by_layout)
+    _move_numbers_to_mesos(site, by_layout)
     if "curator-custom" in by_layout.matches:
-        by_layout.keep("curator-custom", lambda p: not is_probe(p.znode.name, site.family))
+        by_layout.keep("curator-custom", lambda place: not is_probe(place.znode.name, site.family))
 
 
-def _session_ids(by_layout: SortedChildren) -> None:
-    """`x-<id>-`: the id is the owner's session, in hex from the C client, else in decimal."""
+def _choose_base_of_session_ids(by_layout: SortedChildren) -> None:
+    """In `x-<id>-`, the id is the owner's session: in hex from the C client, else in decimal."""
     matches = by_layout.matches
     places = matches.get(C_WRITELOCK.name, []) + matches.get(JAVA_WRITELOCK.name, [])
     if not places:
@@ -136,7 +134,7 @@ def _session_ids(by_layout: SortedChildren) -> None:
     winner = JAVA_WRITELOCK if decimal > hexadecimal else C_WRITELOCK
     loser = C_WRITELOCK if winner is JAVA_WRITELOCK else JAVA_WRITELOCK
     if loser.name in matches and all(
-        parse_name(winner, p.znode.name) for p in matches[loser.name]
+        parse_name(winner, place.znode.name) for place in matches[loser.name]
     ):
         by_layout.move(loser.name, winner)
 
@@ -146,7 +144,7 @@ def _is_session(place: ParsedChild, base: int) -> bool:
     if stat is None or not stat.owner:
         return False
     try:
-        return int(text, base) & (2 * _SIGN_BIT - 1) == stat.owner
+        return session_id(int(text, base)) == stat.owner
     except ValueError:
         return False
 
@@ -159,7 +157,7 @@ def _join_siblings(by_layout: SortedChildren, source: str, target: str) -> None:
         by_layout.move(source, layout)
 
 
-def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
+def _move_numbers_to_mesos(site: LockSite, by_layout: SortedChildren) -> None:
     """Treat bare numbers as Mesos if they have `info_` siblings, or are in its log's folder."""
     if "bare-sequence" not in by_layout.matches:
         return
@@ -169,8 +167,8 @@ def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
 
 def is_probe(name: str, siblings: Family) -> bool:
     """Return whether old Spring left this node behind: it is named after a sibling."""
-    found = parse_name(CURATOR_CUSTOM, name)
-    return found is not None and found.group in siblings.members
+    parsed = parse_name(CURATOR_CUSTOM, name)
+    return parsed is not None and parsed.group in siblings.members
 
 
 _LAYOUT: Final = {

@@ -1,7 +1,7 @@
 """How a client's code sees the children of a lock: which names it counts and how it sorts them.
 
-A library counts every name its code accepts, and takes a sort key from it. So a foreign
-name may be ranked like any other, be mistaken for a number, or make the client fail.
+A library counts every name that its code accepts, and takes a sort key from it. So a foreign name
+may be ranked like any other, be mistaken for a number, or make the client fail.
 """
 
 import re
@@ -44,8 +44,8 @@ def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ..
         return _OWN
     from zktop.model.locks.shapes import layout_named  # noqa: PLC0415  circular
 
-    seen = [layout_named(name, tuple(own)) for name in layout.sees]
-    names = "|".join(_nameless(one.pattern) for one in (layout, *seen) if one is not None)
+    counted = (layout, *(layout_named(name, tuple(own)) for name in layout.sees))
+    names = "|".join(_nameless(known.pattern) for known in counted if known is not None)
     unseen = f"(?!.*(?:{layout.unseen}))" if layout.unseen else ""
     return (ClientView(counts=f"^{unseen}(?:{names})", key=BY_NUMBER, compare="number"),)
 
@@ -77,8 +77,8 @@ def ranker_of(view: ClientView, group: str = "") -> NameRanker:
             return None
         key: str | None = name
         if has_key:
-            found = cut(name)
-            key = None if found is None else found[1]
+            match = cut(name)
+            key = None if match is None else match[1]
         if key is None:
             return unread
         if is_number and not _NUMBER.fullmatch(key):

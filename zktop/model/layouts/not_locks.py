@@ -3,10 +3,11 @@
 Only names that many clients use are in doubt. A folder whose name or whose children sound like a
 lock is a lock, and so is a root whose layout the config states. Otherwise the watches decide: a
 client that waits watches the node of another member, and a client that only registers watches
-none, or its own.
-Without watch tables, two signs of a registry remain if no parent folder sounds like a lock: the
-folder's own name, and members that all belong to one session. A lock that threads of one process
-share looks the same: it needs a watch table, or `--layout`.
+none, or its own. If no session has two members, they may be a lock that no client waits for.
+
+Without watch tables, two signs of a registry remain if neither the folder nor a folder above it
+sounds like a lock: its own name, and several members that all belong to one session. A lock that
+threads of one process share looks the same: it needs a watch table, or `--layout`.
 """
 
 import re
@@ -65,7 +66,7 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     per_owner = Counter((_owner(place), place.name.group) for place in members)
     if max(per_owner.values(), default=0) < _SEVERAL:
         return False
-    return _is_shown(site.world, members) or (len(owned) == 1 and not is_among_locks)
+    return _are_tables_newer(site.world, members) or (len(owned) == 1 and not is_among_locks)
 
 
 def _has_waiters(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
@@ -79,12 +80,13 @@ def _has_waiters(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
     return False
 
 
-def _is_shown(world: World, members: Iterable[ParsedChild]) -> bool:
+def _are_tables_newer(world: World, members: Iterable[ParsedChild]) -> bool:
     """Return whether all watch tables were read after the newest member was created."""
     newest = max(place.znode.stat.czxid if place.znode.stat else 0 for place in members)
-    tables = [table.watches for table in world.tables.values()]
-    shown = [one is not None and one.rows is not None and one.zxid >= newest for one in tables]
-    return bool(shown) and all(shown)
+    watches = [tables.watches for tables in world.tables.values()]
+    return bool(watches) and all(
+        table is not None and table.rows is not None and table.zxid >= newest for table in watches
+    )
 
 
 def _by_session(path: Text, members: Iterable[ParsedChild]) -> dict[Session, frozenset[Text]]:

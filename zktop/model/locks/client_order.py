@@ -105,6 +105,7 @@ class NamedOrder(ClientOrder):
         """Rank the children that contain the name of the lock, `group`."""
         super().__init__(layout, view, named, group=group)
         self._others = others
+        # The places in the shared order of the children that this lock ranks itself.
         self._left_out = sorted(others.place_of(child) for child in self.readable)
 
     def first(self, end: int | None = None) -> Iterator[Member]:
@@ -114,21 +115,31 @@ class NamedOrder(ClientOrder):
         return (child for _, child in islice(merge(own, others, key=_RANK), end))
 
     def back(self, end: int) -> Iterator[Member]:
-        others, left_out = self._others, self._left_out
-        own_places, places = range(len(self.readable)), range(len(others.readable) + 1)
-        own_end = bisect_left(
-            own_places, end, key=lambda at: at + self._others_before(self.ranks[at])
-        )
-        others_end = bisect_left(
-            places, end - own_end, key=lambda at: at - bisect_left(left_out, at)
-        )
-        own = ((self.ranks[at], self.readable[at]) for at in range(own_end - 1, -1, -1))
+        others, own_end = self._others, self._own_before(end)
+        others_end = self._end_of_others(end - own_end)
+        own = ((self.ranks[place], self.readable[place]) for place in range(own_end - 1, -1, -1))
         rest = (
-            (others.ranks[at], others.readable[at])
-            for at in range(others_end - 1, -1, -1)
-            if others.readable[at].node not in self._place
+            (others.ranks[place], others.readable[place])
+            for place in range(others_end - 1, -1, -1)
+            if others.readable[place].node not in self._place
         )
         return (child for _, child in merge(rest, own, key=_RANK, reverse=True))
+
+    def _own_before(self, end: int) -> int:
+        """The number of this lock's own children among the first `end` of the merged order."""
+        return bisect_left(
+            range(len(self.readable)),
+            end,
+            key=lambda place: place + self._others_before(self.ranks[place]),
+        )
+
+    def _end_of_others(self, number: int) -> int:
+        """The place in the shared order before which it has this number of other children."""
+        return bisect_left(
+            range(len(self._others.readable) + 1),
+            number,
+            key=lambda place: place - bisect_left(self._left_out, place),
+        )
 
     def before(self, member: Member) -> int:
         return super().before(member) + self._others_before(self._rank(member))
@@ -148,6 +159,7 @@ class NamedOrder(ClientOrder):
         return self._rank_of(member) or self._by_number(member)
 
     def _others_before(self, rank: Rank) -> int:
+        """The number of other children with a lower rank."""
         end = bisect_left(self._others.ranks, rank)
         return end - bisect_left(self._left_out, end)
 
@@ -188,8 +200,9 @@ def _pool_rank(layout: Layout, rank: NameRanker) -> Callable[[Member], Rank | No
     """Rank the children of others first: in a pool they take leases wherever they sort."""
 
     def rank_of(child: Member) -> Rank | None:
-        found = rank(child.znode.name)
-        return found if child.layout == layout.name or found in (None, FAILS) else _FIRST_RANK
+        own_rank = rank(child.znode.name)
+        keeps_rank = child.layout == layout.name or own_rank in (None, FAILS)
+        return own_rank if keeps_rank else _FIRST_RANK
 
     return rank_of
 
@@ -204,13 +217,13 @@ def _interop_rank(
     first = min(filter(None, ours), default=None)
 
     def rank(child: Member) -> Rank | None:
-        known = number(child.znode.name)
-        if known is not None or child.layout != FOREIGN:
-            return known
-        seen = own(child)
-        if seen is None or seen == FAILS:
-            return seen
-        return (0,) if first is None or seen < first else (2,)
+        by_number = number(child.znode.name)
+        if by_number is not None or child.layout != FOREIGN:
+            return by_number
+        own_rank = own(child)
+        if own_rank is None or own_rank == FAILS:
+            return own_rank
+        return (0,) if first is None or own_rank < first else (2,)
 
     return rank
 
@@ -283,8 +296,8 @@ def _unsigned_key(members: Sequence[Member]) -> SortKey:
     first = numbers[0] if numbers else 0
     if numbers and numbers[-1] - first > _WORD // 2:
         gaps = pairwise([*numbers, first + _WORD])
-        before = max(gaps, key=lambda gap: gap[1] - gap[0])
-        first = before[1] % _WORD
+        _, after_widest = max(gaps, key=lambda gap: gap[1] - gap[0])
+        first = after_widest % _WORD
     return lambda member: (_sequence(member) - first) % _WORD
 
 

@@ -63,7 +63,7 @@ class FolderMemory(msgspec.Struct, frozen=True):
     left: Mapping[Session, frozenset[Text]] = {}  # nodes that earlier members may still watch
 
     def left_watches(
-        self, now: frozenset[Text], seen: AbstractSet[Session]
+        self, now: frozenset[Text], shown: AbstractSet[Session]
     ) -> dict[Session, frozenset[Text]]:
         """Return, by session, the existing nodes that its deleted members watched.
 
@@ -74,7 +74,8 @@ class FolderMemory(msgspec.Struct, frozen=True):
             session = self.sessions.get(node)
             if session and node not in now:
                 left[session] = left.get(session, frozenset()).union(targets)
-        return {one: nodes & now for one, nodes in left.items() if one in seen and nodes & now}
+        existing = {session: nodes & now for session, nodes in left.items() if session in shown}
+        return {session: nodes for session, nodes in existing.items() if nodes}
 
     def has_stranded(self, member: Member) -> bool:
         """Return whether the member's client had failed by the previous look."""
@@ -122,13 +123,13 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
         It is that of the last change, unless a child was created then.
         """
-        is_creation = any(child.czxid >= self.changed for child in self.children)
-        is_one = len(self.memory.names - self.names) == 1
-        return self.changed if is_one and not is_creation else 0
+        was_creation = any(child.czxid >= self.changed for child in self.children)
+        is_single = len(self.memory.names - self.names) == 1
+        return self.changed if is_single and not was_creation else 0
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
-        seen = self.watched.get(session)
-        return NO_WATCHES if seen is None else seen.children
+        watches = self.watched.get(session)
+        return NO_WATCHES if watches is None else watches.children
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
         return views_of(layout, self.user_layouts)
@@ -150,7 +151,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         self, layout: Layout, view: ClientView, nodes: AbstractSet[Text], group: str
     ) -> bool:
         others: Iterable[Member] = (
-            child for child in self.seen(layout, view, group) if child.node not in nodes
+            child for child in self.countable(layout, view, group) if child.node not in nodes
         )
         if view.counts == "own":  # these ranks depend on all listed children
             listed = tuple(others)
@@ -159,7 +160,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             rank = rank_in(layout, view, (), group)
         return any(rank(child) is not None for child in others)
 
-    def seen(self, layout: Layout, view: ClientView, group: str) -> Sequence[Member]:
+    def countable(self, layout: Layout, view: ClientView, group: str) -> Sequence[Member]:
         """Return the children that a view may count; this group's only if locks share a parent."""
         if view.counts != "own" or not layout.grouped:
             return self.children
@@ -183,14 +184,14 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             if group and is_after_name and not for_readers:
                 order = self._named_order(layout, view, group)
             else:
-                seen = self.seen(layout, view, group)
-                order = ClientOrder(layout, view, seen, group=group, for_readers=for_readers)
+                children = self.countable(layout, view, group)
+                order = ClientOrder(layout, view, children, group=group, for_readers=for_readers)
             self._orders[key] = order
         return self._orders[key]
 
     def _named_order(self, layout: Layout, view: ClientView, group: str) -> ClientOrder:
         """Rank children whose names contain the lock's; the order of the rest is shared."""
-        whole = self.order(layout, replace(view, key=""), "", for_readers=False)
+        by_whole_name = self.order(layout, replace(view, key=""), "", for_readers=False)
         text, starts = self._all_names
         named, at = [], text.find(group)
         while at >= 0:
@@ -199,7 +200,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             at = text.find(group, starts[place + 1])
         if len(named) * MERGED_FROM > len(self.children):  # few locks with many members
             return ClientOrder(layout, view, self.children, group=group)
-        return NamedOrder(layout, view, named, whole, group=group)
+        return NamedOrder(layout, view, named, by_whole_name, group=group)
 
     @cached_property
     def _all_names(self) -> tuple[str, Sequence[int]]:
@@ -221,12 +222,11 @@ def children_of(
 ) -> tuple[Member, ...]:
     """Return the children of a family in the order of the listing, without those not read yet."""
     members_by_name = {member.znode.name: member for member in members}
-    found = (
+    return tuple(
         members_by_name.get(znode.name) or foreign_member(znode, layouts, below)
         for znode in family
         if znode.name in members_by_name or znode.stat is not None or znode.hidden
     )
-    return tuple(found)
 
 
 def foreign_member(znode: Znode, layouts: Sequence[Layout], below: str = "") -> Member:

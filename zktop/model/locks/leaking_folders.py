@@ -34,7 +34,7 @@ class LockFolders(msgspec.Struct, frozen=True):
     empty: int
     per_day: int  # of those from the last week that still exist; 0: none or unknown
     listing_bytes: int
-    layout: str  # of one of the locks; empty if none is in use
+    layout: str  # of one of the locks; empty if none is recognised
 
     def full_at(self, now: Millis, limit: int) -> Millis | None:
         """When the listing reaches this size, if the parent keeps growing at this rate."""
@@ -54,7 +54,7 @@ class FolderCount:
     def __init__(self) -> None:
         self._families: PersistentMap[Text, Family] = PersistentMap()
         self._large: set[Text] = set()  # parents with many children
-        self._found: tuple[LockFolders, ...] = ()
+        self._leaking: tuple[LockFolders, ...] = ()
         self._at: Millis | None = None
 
     def look(
@@ -66,8 +66,8 @@ class FolderCount:
             large = {path for path in changed if _size(world, path) >= MIN_FOLDERS}
             self._large = (self._large - changed) | large
             self._families, self._at = world.families, now
-            self._found = tuple(_leaking(sorted(self._large), world, locks, now))
-        return self._found
+            self._leaking = tuple(_leaking(sorted(self._large), world, locks, now))
+        return self._leaking
 
 
 def _size(world: World, path: Text) -> int:
@@ -92,19 +92,20 @@ def _folders(
     names = [*family.members]
     sample = [family.members[name] for name in names[:: max(1, len(names) // SAMPLE)]]
     stats: list[Stat] = []
-    empty, used = 0, Text("")
+    empty, example = 0, None  # a lock in one of the folders
     for znode in sample:
         path = join(parent, znode.name)
         stat, lock = _newest_stat(znode, world.families.get(path, NO_FAMILY)), locks.get(path)
         is_used = lock is not None and lock.size > 0
         if stat is None or not (is_used or _is_empty_folder(znode, stat)):
             continue
-        used = path if lock is not None else used
+        example = lock or example
         stats.append(stat)
         empty += not is_used
     had_clients = any(stat.cversion for stat in stats)  # not merely znodes without data
     is_mostly_empty = 2 * empty > len(sample)
-    if len(stats) < MIN_SHARE * len(sample) or not (is_mostly_empty and (used or had_clients)):
+    is_leak = is_mostly_empty and (example is not None or had_clients)
+    if len(stats) < MIN_SHARE * len(sample) or not is_leak:
         return None
     scale = len(names) / len(sample)
     return LockFolders(
@@ -113,7 +114,7 @@ def _folders(
         empty=round(empty * scale),
         per_day=round(_per_day([stat.ctime for stat in stats], now) * scale),
         listing_bytes=LISTING_BYTES + sum(NAME_BYTES + len(name.encode()) for name in names),
-        layout=locks[used].layout if used else "",
+        layout=example.layout if example else "",
     )
 
 

@@ -61,8 +61,9 @@ def _by_markers(members: Sequence[Member], configured: int | None) -> Leases:
     marked = tuple(member for member in members if member.znode.data == ACQUIRED)
     if configured is not None:
         return Leases(configured, "known", marked or None)
-    full = len(marked) if marked and len(marked) < len(members) else None
-    return Leases(full, "inferred" if full else None, marked)
+    if not marked or len(marked) == len(members):
+        return Leases(holders=marked)  # a lease may be free
+    return Leases(len(marked), "inferred", marked)
 
 
 def _by_votes(layout: Layout, members: Sequence[Member], configured: int | None) -> Leases:
@@ -79,10 +80,10 @@ def _by_votes(layout: Layout, members: Sequence[Member], configured: int | None)
 
 def _by_group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
     """Twitter's group is a lock if predecessors are watched; candidates watch the children."""
-    waiters = list(pairwise(members[:_MAX_EXAMINED]))
-    seen = [watching(after, before.node) for before, after in waiters]
-    if not seen or None in seen or any(seen):
-        return Leases(asks_watches=bool(seen))
+    neighbours = list(pairwise(members[:_MAX_EXAMINED]))
+    watches = [watching(after, before.node) for before, after in neighbours]
+    if not watches or None in watches or any(watches):
+        return Leases(asks_watches=bool(watches))
     election = msgspec.structs.replace(layout, watch="children", kind="election")
     return Leases(layout=election, asks_watches=True)
 
@@ -91,9 +92,9 @@ def _by_watches(members: Sequence[Member], watching: WatchLookup) -> Leases:
     """In Curator's old semaphore, a waiter watches the node `leases` places before it."""
     for place in range(1, min(len(members), _MAX_EXAMINED)):
         for back in range(1, place + 1):
-            sees = watching(members[place], members[place - back].node)
-            if sees is None or (sees and back == 1):
+            is_watching = watching(members[place], members[place - back].node)
+            if is_watching is None or (is_watching and back == 1):
                 return Leases(asks_watches=True)
-            if sees:
+            if is_watching:
                 return Leases(back, "inferred", asks_watches=True)
     return Leases(asks_watches=True)

@@ -19,7 +19,7 @@ from zktop.model.locks.open_folder import (
     only_mixed,
     stranded_in,
 )
-from zktop.model.locks.queue_oddities import NEARLY_EXHAUSTED
+from zktop.model.locks.queue_oddities import is_nearly_exhausted
 from zktop.model.locks.queues_by_name import Queues, grouped_queues, mixed_queues, one_queue
 from zktop.model.locks.recognise import Recognised, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
@@ -44,7 +44,7 @@ def lock_at(
     """Return the lock at a path; `previous` is the earlier result for the same path.
 
     The same object is returned while its facts stay the same. If the root was deleted and created
-    again, `previous` is ignored. Without `previous`, `memory` is what it would have known.
+    again, `previous` is ignored. Without `previous`, `memory` replaces what it would have known.
     """
     site = LockSite(Text(path), world, settings)
     before = previous if isinstance(previous, Lock) and _is_same_root(previous, site) else None
@@ -167,10 +167,9 @@ class _LockBuilder:
         return is_watching(self._site.world, member.owner, path, member.czxid)
 
     def _warnings(self, made: Queues) -> tuple[str, ...]:
-        warnings = [word for queue in made.queues for word in queue.warnings]
+        warnings = [warning for queue in made.queues for warning in queue.warnings]
         warnings.extend(made.warnings)
-        stat = self._site.stat
-        if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
+        if is_nearly_exhausted(self._site.stat):
             warnings.append("sequence-exhausted")
         if made.foreign:
             warnings.append("foreign-children")

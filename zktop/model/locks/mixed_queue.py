@@ -22,6 +22,7 @@ from zktop.model.locks.queue import (
     HERE,
     QueueOptions,
     QueueRule,
+    room_of,
     targets,
     watched_members,
 )
@@ -160,14 +161,14 @@ class MixedQueue(QueueDefaults):
             return (Target(HERE, "children"),)
         if self.layout.watch == "marker":
             return self._marker_target(decision)
-        now, before = self._watched_now_and_at_first(member, decision)
-        return targets(self.layout, self._targets_seen(member, decision) or before or now)
+        now, at_first = self._watched_now_and_at_first(member, decision)
+        return targets(self.layout, self._targets_shown(member, decision) or at_first or now)
 
     def _marker_target(self, decision: ClientDecision) -> tuple[Target, ...]:
         """Watch for the mark on the node before it; the first waiter watches the children."""
         previous = next(decision.order.back(decision.before))
-        known = self._decisions.get(previous.node)
-        if known is None or known.outcome == "holds":
+        decision_before = self._decisions.get(previous.node)
+        if decision_before is None or decision_before.outcome == "holds":
             return (Target(HERE, "children"),)
         return (Target(previous.node, "data"),)
 
@@ -206,8 +207,8 @@ class MixedQueue(QueueDefaults):
         for member in self.waiters:
             decision = self._decisions[member.node]
             for child in decision.fails_at:
-                _, *sides = failing.setdefault(child.node, (child, [], []))
-                sides[decision.outcome == "waits"].append(member)
+                _, failed, will_fail = failing.setdefault(child.node, (child, [], []))
+                (will_fail if decision.outcome == "waits" else failed).append(member)
         for child, failed, will_fail in failing.values():
             yield UnreadableChild(child, tuple(failed), tuple(will_fail))
 
@@ -240,15 +241,13 @@ class MixedQueue(QueueDefaults):
         failed = tuple(child for child in fails_at if self._has_met(member, child))
         if failed:
             return ClientDecision("stranded", view, order, before, fails_at=failed)
-        room = self.leases or 1 if self.rule == "first-n" else 1
+        room = room_of(self)
         if before < room or member.node in self.exempt:
             return ClientDecision("holds", view, order, before)
-        older = islice(
-            (child for child in order.back(before) if self._is_older(child, member)), room
-        )
+        older = (child for child in order.back(before) if self._is_older(child, member))
+        had_room = len(list(islice(older, room))) < room  # when it last listed the children
         nearest = next(order.back(before))
-        is_watching = nearest.node in self.folder.watched_by(member.owner)
-        if len(list(older)) < room and not is_watching:
+        if had_room and nearest.node not in self.folder.watched_by(member.owner):
             return ClientDecision("holds", view, order, before)
         return ClientDecision("waits", view, order, before, fails_at=fails_at)
 
@@ -276,23 +275,23 @@ class MixedQueue(QueueDefaults):
         older = partial(_came_before, member=member)
         return self._targets_among(member, decision), self._targets_among(member, decision, older)
 
-    def _targets_seen(self, member: Member, decision: ClientDecision) -> list[Member]:
-        """Return the watched children that a waiter with its view may watch.
+    def _targets_shown(self, member: Member, decision: ClientDecision) -> list[Member]:
+        """Return the children that a waiter with its view may watch, if tables show all of them.
 
         The client set these watches after both its own node and the watched node existed.
         """
-        here = self.folder.watched_by(member.owner)
-        if not here:
+        order, shown = decision.order, self.folder.watched_by(member.owner)
+        if not shown:
             return []
-        watched = (child for child in decision.order.back(decision.before) if child.node in here)
+        watched = (child for child in order.back(decision.before) if child.node in shown)
         for last in islice(watched, _MAX_TRIED):
             existed = partial(_existed_at, at=max(last.czxid, member.czxid))
-            found = [
-                next((same for same in decision.order.equals(child) if same.node in here), child)
+            watched_then = [
+                next((equal for equal in order.equals(child) if equal.node in shown), child)
                 for child in self._targets_among(member, decision, existed)
             ]
-            if found and all(child.node in here for child in found):
-                return found
+            if watched_then and all(child.node in shown for child in watched_then):
+                return watched_then
         return []
 
     def _targets_among(
@@ -321,21 +320,21 @@ class MixedQueue(QueueDefaults):
         The session must watch nothing else here, except for what its other members and its
         earlier tries explain: caches watch every child, and old watches prove nothing.
         """
-        seen = self.folder.watched.get(member.owner)
-        if seen is None or not seen.children:
+        watches = self.folder.watched.get(member.owner)
+        if watches is None or not watches.children:
             return None
-        if seen.zxid < max(member.czxid, self.folder.changed):
+        if watches.zxid < max(member.czxid, self.folder.changed):
             return None
-        first = assumed_view(views, member.mode)
-        usual = self._possible_targets(member, first)
+        assumed = assumed_view(views, member.mode)
+        usual = self._possible_targets(member, assumed)
         for view in views:
-            if view is first or (view.modes and member.mode not in view.modes):
+            if view is assumed or (view.modes and member.mode not in view.modes):
                 continue
-            proving = (self._possible_targets(member, view) - usual) & seen.children.keys()
-            others = self._targets_of_others(member, (first, view))
+            proving = (self._possible_targets(member, view) - usual) & watches.children.keys()
+            others = self._targets_of_others(member, (assumed, view))
             others |= self.folder.left_watches.get(member.owner, frozenset())
-            if len(proving) == 1 and seen.children.keys() - others == proving:
-                return seen.proof(view, next(iter(proving)), member)
+            if len(proving) == 1 and watches.children.keys() - others == proving:
+                return watches.proof(view, next(iter(proving)), member)
         return None
 
     def _possible_targets(self, member: Member, view: ClientView) -> set[Text]:
@@ -343,11 +342,9 @@ class MixedQueue(QueueDefaults):
         decision = self._decide_by(member, view, is_proven=True)
         if decision.outcome != "waits" or self.layout.watch in ("none", "children"):
             return set()
+        now, at_first = self._watched_now_and_at_first(member, decision)
         return {
-            same.node
-            for some in self._watched_now_and_at_first(member, decision)
-            for child in some
-            for same in decision.order.equals(child)
+            equal.node for child in (*now, *at_first) for equal in decision.order.equals(child)
         }
 
     def _targets_of_others(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
@@ -358,7 +355,10 @@ class MixedQueue(QueueDefaults):
             if member.owner and other.owner == member.owner and other.node != member.node
         ]
         return {
-            node for other in others for by in views for node in self._possible_targets(other, by)
+            node
+            for other in others
+            for view in views
+            for node in self._possible_targets(other, view)
         }
 
 

@@ -28,17 +28,22 @@ def is_watching(world: World, session: Session, path: str, since: int) -> bool |
 
     In an older table, its watches may be those of an earlier try.
     """
-    known = (table.watches for table in world.tables.values())
-    tables = [one.rows if one and one.zxid >= since else None for one in known]
-    found = [rows[session] for rows in tables if rows and session in rows]
-    if any(len(paths) > _MAX_WATCHES for paths in found):
+    watches = [tables.watches for tables in world.tables.values()]
+    usable = [
+        table.rows
+        for table in watches
+        if table is not None and table.rows is not None and table.zxid >= since
+    ]
+    watched = [rows[session] for rows in usable if session in rows]
+    if any(len(paths) > _MAX_WATCHES for paths in watched):
         return None
-    if any(path in paths for paths in found):
+    if any(path in paths for paths in watched):
         return True
-    return False if found or (tables and None not in tables) else None
+    are_all_usable = bool(usable) and len(usable) == len(watches)
+    return False if watched or are_all_usable else None
 
 
-def seen_watching(
+def watches_of(
     world: World,
     sessions: Iterable[Session],
     nodes: Mapping[Text, Text],
@@ -49,7 +54,7 @@ def seen_watching(
     Sessions of the previous look are included even if their nodes are gone: a watch that
     is older than a session's next node is left over from an earlier one.
     """
-    found: dict[Session, SessionWatches] = {}
+    watches: dict[Session, SessionWatches] = {}
     for session in {*sessions, *before}:
         tables = list(_tables_of(world, session)) if session else []
         if len(tables) != 1:
@@ -57,13 +62,13 @@ def seen_watching(
         table, paths = tables[0]
         known = before.get(session)
         earlier = known.children if known else {}
-        here = {nodes[path] for path in paths if path in nodes}
-        found[session] = SessionWatches(
+        watched = {nodes[path] for path in paths if path in nodes}
+        watches[session] = SessionWatches(
             table.zxid,
             known.since if known else table.zxid,
-            {node: earlier.get(node, table.zxid) for node in here},
+            {node: earlier.get(node, table.zxid) for node in watched},
         )
-    return found
+    return watches
 
 
 def _tables_of(world: World, session: Session) -> Iterator[tuple[Watches, tuple[Text, ...]]]:
@@ -97,7 +102,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
             return Folder(
                 children=children,
                 memory=memory,
-                watched=seen_watching(self.site.world, sessions, nodes, self.memory.watched),
+                watched=watches_of(self.site.world, sessions, nodes, self.memory.watched),
                 changed=_last_change(family),
                 user_layouts=self.site.settings.layouts,
             )
@@ -154,7 +159,10 @@ def unseen_memory(lock: Lock) -> FolderMemory | None:
 
 
 def _memory_before_others(before: Lock, children: Sequence[Member]) -> FolderMemory:
-    """Return the waits of a lock with one library only, if other children were created since."""
+    """Return the state of a lock of one library, if children of another kind were created since.
+
+    Until then, a lock of one library needs no memory.
+    """
     known = before.family.members
     came = (child for child in children if child.node not in known)
     if all(child.layout == before.layout for child in came):
@@ -181,11 +189,11 @@ def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
 
 def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
     """Return the foreign children that block members."""
-    found = {child.node: child for queue in only_mixed(queues) for child in queue.obstacles}
+    obstacles = {child.node: child for queue in only_mixed(queues) for child in queue.obstacles}
     for queue in queues:
         if isinstance(queue, LeasePool) and queue.is_short:
-            found.update((child.node, child) for child in queue.taken)
-    return tuple(found.values())
+            obstacles.update((child.node, child) for child in queue.taken)
+    return tuple(obstacles.values())
 
 
 def part_held_by(lock: Lock, session: Session) -> Lock:

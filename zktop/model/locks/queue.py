@@ -30,7 +30,7 @@ def watched_members(
     `first` starts at the first member that blocks it; `before` lists those ahead, nearest first.
     """
     layout, back = queue.layout, iter(before)
-    room = queue.leases or 1 if queue.rule == "first-n" else 1
+    room = room_of(queue)
     is_reader = queue.rule == "read-write" and member.mode == "read"
     if layout.watch == "holder" or (layout.watch == "first-writer" and is_reader):
         watched = list(islice(first, 1))
@@ -86,6 +86,11 @@ class SharedRule(Protocol):
     leases: int | None
 
 
+def room_of(queue: SharedRule) -> int:
+    """Return how many members of a queue can hold at once, apart from readers."""
+    return (queue.leases or 1) if queue.rule == "first-n" else 1
+
+
 class RankedQueue(QueueDefaults):
     """Members in queue order. `counted` are those that clients count, usually all."""
 
@@ -114,7 +119,7 @@ class RankedQueue(QueueDefaults):
         self._index: dict[Text, Member] | None = None
         self._walls: list[int] | None = None
         self._held: frozenset[Text] | None = None
-        self.holders: tuple[Member, ...] = self._front() if marked is None else marked
+        self.holders: tuple[Member, ...] = self._find_holders() if marked is None else marked
 
     @property
     def waiters(self) -> Sequence[Member]:
@@ -191,8 +196,10 @@ class RankedQueue(QueueDefaults):
     def _watched_by(self, member: Member) -> list[Member]:
         ahead, first = self.ahead(member), 0
         if self.rule == "read-write" and member.mode == "read":
-            ahead = self.wall_before(ahead) if self.layout.watch == "nearest" else ahead
-            first = self.walls[0] if self.layout.watch == "first-writer" and self.walls else 0
+            if self.layout.watch == "nearest":
+                ahead = self.wall_before(ahead)
+            elif self.layout.watch == "first-writer" and self.walls:
+                first = self.walls[0]
         before = (self.counted[place] for place in range(ahead - 1, -1, -1))
         return watched_members(self, member, self.counted[first : first + 1], before)[::-1]
 
@@ -205,15 +212,16 @@ class RankedQueue(QueueDefaults):
 
     def wall_before(self, ahead: int) -> int:
         """Return the position after the last member before `ahead` that readers wait for."""
-        walls = self.walls
-        found = bisect_left(walls, ahead)
-        return walls[found - 1] + 1 if found else 0
+        number = bisect_left(self.walls, ahead)  # of walls before that position
+        return self.walls[number - 1] + 1 if number else 0
 
     @property
     def walls(self) -> list[int]:
         """The positions of the members that readers wait for."""
         if self._walls is None:
-            self._walls = [place for place, m in enumerate(self.counted) if self.bars_readers(m)]
+            self._walls = [
+                place for place, member in enumerate(self.counted) if self.bars_readers(member)
+            ]
         return self._walls
 
     def bars_readers(self, member: Member) -> bool:
@@ -221,33 +229,33 @@ class RankedQueue(QueueDefaults):
             return "write" not in self.layout.modes.values()
         return member.mode != "read"
 
-    def _front(self) -> tuple[Member, ...]:
+    def _find_holders(self) -> tuple[Member, ...]:
         """Find the holders; in a regular queue, without examining the waiters."""
         if not self.regular:
             return tuple(member for member in self.members if self._is_free(member))
         held: Sequence[Member]
         if self.rule == "first-n":
-            held = self.members[: self.leases or 1]
+            held = self.members[: room_of(self)]
         elif self.rule == "first" or not self.oddities.readers:
             held = self.members[:1]
         else:
             held = self._first_readers() or self.members[:1]
         if not self.exempt:
             return tuple(held)
-        late = [m for m in self.members[len(held) :] if m.node in self.exempt]
-        return (*held, *late)
+        later = self.members[len(held) :]
+        return (*held, *(member for member in later if member.node in self.exempt))
 
     def _first_readers(self) -> list[Member]:
         """Return the readers at the front, and a writer only if it is first."""
         free = takewhile(lambda member: not self.bars_readers(member), self.members)
-        return [m for place, m in enumerate(free) if m.mode == "read" or not place]
+        return [member for place, member in enumerate(free) if member.mode == "read" or place == 0]
 
     def _is_free(self, member: Member) -> bool:
         if member.node in self.exempt:
             return True
         ahead = self.ahead(member)
         if self.rule == "first-n":
-            return ahead < (self.leases or 1)
+            return ahead < room_of(self)
         if self.rule == "read-write" and member.mode == "read":
             return self.wall_before(ahead) == 0
         return ahead == 0
@@ -290,9 +298,7 @@ class RankedQueue(QueueDefaults):
         """Return all holders for the first waiter, and the previous waiter for the others."""
         if not ahead:  # it is first, and merely has not written yet that it holds
             return ()
-        if (
-            self.counted is self.members
-            and self.find(self.counted[ahead - 1].node) in self.holders
-        ):
+        previous = self.counted[ahead - 1]
+        if self.counted is self.members and self.holds(previous):
             return tuple(self.holders)
-        return (self.counted[ahead - 1],)
+        return (previous,)

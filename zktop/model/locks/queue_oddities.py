@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from zktop.model.facts import Stat
 from zktop.model.layouts.client_view import assumed_view, ranker_of, views_of
 from zktop.model.layouts.layout import LARGEST, Layout
 from zktop.model.layouts.owner_labels import REVOKED
@@ -17,7 +18,7 @@ from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 
 DISORDER: Final = "order-disagrees-with-czxid"
-NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
+_NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
 
 
 class QueueOddities(msgspec.Struct, frozen=True, gc=False):
@@ -71,7 +72,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
             known = [member for member in members if member.czxid]
             broken = min(known, key=attrgetter("czxid")) not in holders
         lasting = self.lasting and layout.name not in _LASTING_BY_DESIGN
-        applies = {
+        found: dict[str, object] = {
             "negative-sequence": self.negative,
             "duplicate-sequence": self.twins,
             "sequence-exhausted": self.largest == LARGEST,
@@ -82,7 +83,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
             "revocation-requested": self.revoked,
             "low-confidence": layout.guessed,
         }
-        return tuple(warning for warning, is_so in applies.items() if is_so)
+        return tuple(warning for warning, is_found in found.items() if is_found)
 
 
 Neighbours = tuple[Member | None, Member | None]  # the member before, and the one after
@@ -93,6 +94,7 @@ _LASTING_BY_DESIGN: Final = frozenset(
 
 
 def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
+    """Count the oddities of a queue."""
     numbers = [member.sequence for member in members if member.sequence is not None]
     negative = len([number for number in numbers if number < 0])
     tokens = [token for member in members if (token := member.token) is not None]
@@ -148,6 +150,11 @@ def _is_inverted(before: Member | None, after: Member | None) -> bool:
     if before is None or after is None or before.sequence == after.sequence:
         return False
     return 0 < after.czxid < before.czxid
+
+
+def is_nearly_exhausted(root: Stat | None) -> bool:
+    """Return whether the counter of a lock's root has used 99 % of its numbers."""
+    return root is not None and (root.next_sequence or 0) > _NEARLY_EXHAUSTED
 
 
 def has_client(holder: Member) -> bool:

@@ -54,24 +54,25 @@ def one_queue(
     members = in_order(layout, members_of(layout, places, known))
     if layout.name == "accumulo-fate-lock":
         return Queues((RowRangeQueue(members, count_oddities(layout, members)),))
-    found = leases_of(layout, members, leases, watching)
-    layout = found.layout or layout
-    rule = rule_of(layout, found.number)
+    pool = leases_of(layout, members, leases, watching)
+    layout = pool.layout or layout
+    rule = rule_of(layout, pool.number)
     if rule == "first-n" and layout.mode != "lease":
-        members = tuple(msgspec.structs.replace(m, mode="lease") for m in members)
+        members = tuple(msgspec.structs.replace(member, mode="lease") for member in members)
     reentry = reentrant_reads(members, watching) if layout.reentrant else NO_REENTRY
     options = QueueOptions(
-        found.number,
+        pool.number,
         reentry.exempt,
-        marked=found.holders,
-        remarks=reentry.warnings + found.warnings,
+        marked=pool.holders,
+        remarks=reentry.warnings + pool.warnings,
     )
-    is_marked = found.holders is not None and found.are != "known"
+    is_marked = pool.holders is not None and pool.are != "known"
     folder = opened(members) if opened is not None and not is_marked else None
     queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
-    asks_watches = reentry.asks_watches or found.asks_watches or isinstance(queue, MixedQueue)
-    leases_found = msgspec.structs.replace(found, layout=layout)
-    return Queues((queue,), leases_found, asks_watches=asks_watches)
+    asks_watches = reentry.asks_watches or pool.asks_watches or isinstance(queue, MixedQueue)
+    return Queues(
+        (queue,), msgspec.structs.replace(pool, layout=layout), asks_watches=asks_watches
+    )
 
 
 def queue_in(folder: Folder | None, group: LayoutMembers) -> RankedQueue | MixedQueue:
@@ -110,26 +111,28 @@ def mixed_queues(
     interop: bool,
 ) -> Queues:
     """Make one queue for each layout; with `interop`, all compare the numbers of all children."""
-    found = {
+    by_layout = {
         layout.name: members_of(layout, places.get(layout.name, ()), known) for layout in layouts
     }
-    reads = any(member.mode == "read" for members in found.values() for member in members)
+    reads = any(member.mode == "read" for members in by_layout.values() for member in members)
     groups_of_members = [
         LayoutMembers(
             msgspec.structs.replace(layout, sights=(INTEROP, views_of(layout)[0]))
             if interop
             else layout,
             "read-write" if reads and interop else rule_of(layout, None),
-            in_order(layout, found[layout.name]),
+            in_order(layout, by_layout[layout.name]),
         )
         for layout in layouts
     ]
     queues = _queues(groups_of_members, opened)
-    holders = [one for queue in queues.queues for one in queue.holders if has_client(one)]
+    all_holders = (holder for queue in queues.queues for holder in queue.holders)
+    holders = list(filter(has_client, all_holders))
     owners = {holder.owner or holder.node for holder in holders}
-    broken = len(owners) > 1 and any(holder.mode != "read" for holder in holders)
-    warnings = ("mixed-families", "mutual-exclusion-broken")[: 1 + broken]
-    return msgspec.structs.replace(queues, warnings=warnings)
+    warnings = ["mixed-families"]
+    if len(owners) > 1 and any(holder.mode != "read" for holder in holders):
+        warnings.append("mutual-exclusion-broken")
+    return msgspec.structs.replace(queues, warnings=tuple(warnings))
 
 
 def _queues(groups_of_members: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:

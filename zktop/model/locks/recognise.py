@@ -8,6 +8,7 @@ contends by its name. Groups, barriers, queues and reference counts look like lo
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -41,6 +42,9 @@ _NAMES: Final = {
 _QUEUE: Final = r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}"
 
 
+_MAX_CHILDREN: Final = 64  # examined, to see what they are
+
+
 def by_path(path: str) -> str | None:
     """Return the kind of a path that is known not to be a lock, whatever its children are."""
     return "clickhouse-block-numbers" if "/block_numbers/" in path else None
@@ -58,28 +62,32 @@ def barrier(family: Family) -> str | None:
 
 def entering_barrier(family: Family) -> str | None:
     """Return the kind of a double barrier that has not opened yet, from its children's data."""
-    hosts = [
-        z for z in family if re.fullmatch(_H32, z.name) and re.fullmatch(_HOST_PID, z.data or b"")
-    ]
-    return "kazoo-double-barrier" if hosts and len(hosts) == len(family.members) else None
+    are_participants = bool(family.members) and all(
+        re.fullmatch(_H32, znode.name) and re.fullmatch(_HOST_PID, znode.data or b"")
+        for znode in family
+    )
+    return "kazoo-double-barrier" if are_participants else None
 
 
 def other_kind(znodes: Iterable[Znode]) -> str | None:
     """Return what the children are if none of them contends for a lock."""
-    sampled = list(znodes)[:64]
+    sampled = list(islice(znodes, _MAX_CHILDREN))
     for znode in sampled:
         if re.fullmatch(_QUEUE, znode.name) and not (znode.stat and znode.stat.owner):
             return "queue"
         for pattern, kind in _NAMES.items():
             if re.fullmatch(pattern, znode.name):
                 return kind
-    held = [z for z in sampled if re.fullmatch(_U36, z.name) and z.stat and z.stat.owner]
-    return "flink-state-handles" if held and len(held) == len(sampled) else None
+    are_handles = bool(sampled) and all(
+        re.fullmatch(_U36, znode.name) and znode.stat and znode.stat.owner for znode in sampled
+    )
+    return "flink-state-handles" if are_handles else None
 
 
 UNKNOWN: Final = "unknown"
 CONTAINER: Final = "container-of-roots"
 PART: Final = "not-a-lock:part-of-another"
+_MIXED: Final = "mixed:"  # before the names of several layouts
 _MAX_SAMPLED = 32  # children of a container; one lock among them is enough
 
 
@@ -110,18 +118,18 @@ def recognise(site: LockSite, previous: str | None = None) -> Recognised:
         return _no_lock(site, f"not-a-lock:{kind}")
     if shape := shape_of(site):
         return _by_shape(shape.layout, site.family.members.values())
-    found = _unless_registry(site, _by_name(site, previous))
-    if found.is_lock or found.asks_watches:
-        return found
-    return _without_contenders(site, previous, found)
+    by_name = _unless_registry(site, _by_name(site, previous))
+    if by_name.is_lock or by_name.asks_watches:
+        return by_name
+    return _without_contenders(site, previous, by_name.rest)
 
 
-def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
+def _unless_registry(site: LockSite, by_name: Recognised) -> Recognised:
     """Reject a registry; a later watch table may still change that."""
-    doubted = check_registry(site, found.places)
-    if doubted.is_registry:
+    check = check_registry(site, by_name.places)
+    if check.is_registry:
         return Recognised(REGISTRY, asks_watches=True)
-    return msgspec.structs.replace(found, asks_watches=True) if doubted.asks_watches else found
+    return msgspec.structs.replace(by_name, asks_watches=True) if check.asks_watches else by_name
 
 
 def _as_configured(site: LockSite, layout: Layout) -> Recognised:
@@ -143,18 +151,27 @@ def _by_name(site: LockSite, previous: str | None) -> Recognised:
     by_layout = sort_by_layout(site.family, (*own, *BY_NAME) if own else BY_NAME)
     if len(by_layout.matches) > 1 or by_layout.layouts.keys() & _SHARED_NAMES:
         disambiguate(site, by_layout)
-    lasting = set((previous or "").removeprefix("mixed:").split("+"))
-    for name in [n for n in by_layout.matches if n not in lasting]:
-        if not _contends(site, by_layout, name):
+    known = layout_names_in(previous or "")  # their children contended before
+    for name in list(by_layout.matches):
+        if name not in known and not _contends(site, by_layout, name):
             by_layout.give_up(name)
     _drop_guesses(by_layout)
     for name in list(by_layout.matches):
         _drop_left_over(by_layout, name)
     names = sorted(by_layout.matches)
-    kind = f"mixed:{'+'.join(names)}" if len(names) > 1 else "".join(names)
+    kind = f"{_MIXED}{'+'.join(names)}" if len(names) > 1 else "".join(names)
     layouts = tuple(by_layout.layouts[name] for name in names)
     guessed = any(layout.guessed for layout in layouts)
     return Recognised(kind, layouts, by_layout.matches, tuple(by_layout.rest), guessed)
+
+
+def layout_names_in(kind: str) -> list[str]:
+    """Return the names of the layouts of a lock, from the text that has all of them.
+
+    >>> layout_names_in("mixed:go-lock+kazoo-lock"), layout_names_in("kazoo-lock")
+    (['go-lock', 'kazoo-lock'], ['kazoo-lock'])
+    """
+    return kind.removeprefix(_MIXED).split("+")
 
 
 def is_left_over(layout: Layout, znode: Znode) -> bool:
@@ -168,7 +185,10 @@ def is_left_over(layout: Layout, znode: Znode) -> bool:
 def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
     """Treat leftover nodes as foreign; they still block their successors."""
     layout = by_layout.layouts[name]
-    by_layout.keep(name, lambda p: p.name.sequence is None or not is_left_over(layout, p.znode))
+    by_layout.keep(
+        name,
+        lambda place: place.name.sequence is None or not is_left_over(layout, place.znode),
+    )
 
 
 _SHARED_NAMES: Final = frozenset(
@@ -189,11 +209,15 @@ def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
         return True
     if not layout.guessed:
         return any(place.znode.stat is None or place.znode.stat.owner for place in places)
-    ours = [place for place in places if place.znode.stat and place.znode.stat.owner]
-    if not ours or (layout.grouped and not _is_queue(site, ours)):
+    owned = [place for place in places if _is_owned(place.znode)]
+    if not owned or (layout.grouped and not _is_queue(site, owned)):
         return False
-    by_layout.keep(name, lambda place: bool(place.znode.stat and place.znode.stat.owner))
+    by_layout.keep(name, lambda place: _is_owned(place.znode))
     return True
+
+
+def _is_owned(znode: Znode) -> bool:
+    return znode.stat is not None and bool(znode.stat.owner)
 
 
 def _has_clickhouse_marker(layout: Layout, places: Iterable[ParsedChild]) -> bool:
@@ -210,16 +234,20 @@ def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
     stat = site.family.stat
     following = stat.next_sequence if stat and stat.cversion else None
     if following is not None:
-        listed = [
-            p for p in places if p.znode.stat and p.znode.stat.czxid <= site.family.listed_at
-        ]
-        following += following == LARGEST  # stuck there: several nodes may have this number
+        if following == LARGEST:  # it stays there: several nodes may have this number
+            following += 1
+        listed_at = site.family.listed_at
+        listed = (place for place in places if _was_created_by(place.znode, listed_at))
         if any((place.name.sequence or 0) & LARGEST >= following for place in listed):
             return False
     groups = [place.name.group for place in places]
     if len(groups) > len(set(groups)):
         return True
     return sounds_like_lock(site.path) and not all(map(_is_left_by_spring, places))
+
+
+def _was_created_by(znode: Znode, zxid: int) -> bool:
+    return znode.stat is not None and znode.stat.czxid <= zxid
 
 
 def _is_left_by_spring(place: ParsedChild) -> bool:
@@ -239,13 +267,15 @@ def _drop_guesses(by_layout: SortedChildren) -> None:
         by_layout.give_up(name)
 
 
-def _without_contenders(site: LockSite, previous: str | None, found: Recognised) -> Recognised:
-    """Decide what a root without contenders is."""
+def _without_contenders(
+    site: LockSite, previous: str | None, children: tuple[Znode, ...]
+) -> Recognised:
+    """Decide what a root is if none of its children contends."""
     family = site.family
-    is_free = not any(one.stat and one.stat.owner for one in found.rest)
+    is_free = not any(map(_is_owned, children))
     if previous is not None and is_free and not _is_refuted(site, previous):
         return _as_before(site, previous)
-    kind = entering_barrier(family) or other_kind(found.rest)
+    kind = entering_barrier(family) or other_kind(children)
     if kind is not None:
         return _no_lock(site, f"not-a-lock:{kind}")
     if is_single(site):
@@ -268,8 +298,9 @@ def _is_refuted(site: LockSite, previous: str) -> bool:
 
 
 def _as_before(site: LockSite, previous: str) -> Recognised:
-    names = previous.removeprefix("mixed:").split("+")
-    layouts = tuple(filter(None, (layout_named(n, site.settings.layouts) for n in names)))
+    own = site.settings.layouts
+    known = (layout_named(name, own) for name in layout_names_in(previous))
+    layouts = tuple(filter(None, known))
     guessed = any(layout.guessed for layout in layouts)
     return Recognised(previous, layouts, {}, tuple(site.family), guessed)
 
@@ -287,5 +318,6 @@ def _looks_like_a_lock(site: LockSite, name: str) -> bool:
 
 
 def _no_lock(site: LockSite, kind: str) -> Recognised:
-    held = [z for z in site.family if kind == CONTAINER and z.stat and z.stat.owner]
-    return Recognised(kind, rest=tuple(held))
+    """Return the kind of a root that is no lock, and for a container its children with owners."""
+    owned = filter(_is_owned, site.family) if kind == CONTAINER else ()
+    return Recognised(kind, rest=tuple(owned))

@@ -64,7 +64,8 @@ class LeasePool(QueueDefaults):
 
     def find(self, node: str) -> Member | None:
         leases = (*self.holders, self.pending) if self.pending else self.holders
-        return next((m for m in leases if m.node == node), None) or self.gate.find(node)
+        lease = next((lease for lease in leases if lease.node == node), None)
+        return lease or self.gate.find(node)
 
     def is_pending(self, member: Member) -> bool:
         """Return whether it is the pending lease, or its client's node at the gate."""

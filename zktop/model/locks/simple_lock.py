@@ -9,7 +9,7 @@ their znodes; with it, about 4 times, which is the budget.
 
 import re
 from functools import cache
-from operator import attrgetter, gt
+from operator import gt
 from typing import Final
 
 import msgspec
@@ -18,11 +18,12 @@ from zktop.model.facts import Stat
 from zktop.model.layouts.layout import Layout, LockKind, compiled_pattern
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.owner_labels import REVOKED
+from zktop.model.locks.client_order import sequence
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.lock_kind import is_election
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers
 from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
-from zktop.model.locks.queue_oddities import DISORDER, NEARLY_EXHAUSTED, QueueOddities
+from zktop.model.locks.queue_oddities import DISORDER, QueueOddities, is_nearly_exhausted
 from zktop.model.locks.recognise import by_path
 from zktop.model.locks.shapes import layout_named, may_be_part
 
@@ -36,7 +37,6 @@ _NAMES: Final = {
     "zk-election": r"()n_(0\d{9})",
 }
 _MAY_BE_SEMAPHORE: Final = "curator-mutex"  # only watch tables can show it
-_SEQUENCE: Final = attrgetter("sequence")
 
 
 class _Naming(msgspec.Struct, frozen=True, gc=False):
@@ -85,7 +85,7 @@ def _is_ordinary(site: LockSite, naming: _Naming, stat: Stat) -> bool:
     path = site.path
     if by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
         return False
-    if site.settings.layouts or (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
+    if site.settings.layouts or is_nearly_exhausted(stat):
         return False
     if naming.layout.name == _MAY_BE_SEMAPHORE and site.world.tables:
         return False
@@ -96,7 +96,7 @@ def _is_ordinary(site: LockSite, naming: _Naming, stat: Stat) -> bool:
 def _members(site: LockSite, naming: _Naming, known: KnownMembers) -> tuple[Member, ...] | None:
     """Return the members in queue order; None if one of them, or its name, is unusual."""
     fullmatch, mode, layout = naming.name.fullmatch, naming.layout.mode, naming.layout.name
-    found, tokens, token_at = [], set(), None
+    members, tokens, token_at = [], set(), None
     for name, znode in site.family.members.items():
         stat, parts = znode.stat, fullmatch(name)
         if parts is None or stat is None or not stat.owner or not stat.czxid:
@@ -109,11 +109,11 @@ def _members(site: LockSite, naming: _Naming, known: KnownMembers) -> tuple[Memb
             token_at = token_at or slice(*parts.span(1))
         member = Member(name, mode, int(number), layout, None, token_at, znode)
         before = known.get(name)
-        found.append(before if before is not None and before == member else member)
-    found.sort(key=_SEQUENCE)
-    numbers = {member.sequence for member in found}
-    is_repeated = len(numbers) < len(found) or (tokens and len(tokens) < len(found))
-    return None if is_repeated else tuple(found)
+        members.append(before if before is not None and before == member else member)
+    members.sort(key=sequence)
+    numbers = {member.sequence for member in members}
+    is_repeated = len(numbers) < len(members) or (tokens and len(tokens) < len(members))
+    return None if is_repeated else tuple(members)
 
 
 def _naming_of(name: str) -> _Naming | None:

@@ -23,8 +23,8 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.queue_oddities import (
-    NEARLY_EXHAUSTED,
     QueueOddities,
+    is_nearly_exhausted,
     is_repeated,
     is_unseen,
 )
@@ -50,27 +50,27 @@ class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
 def children_diff(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> ChildrenDiff:
     """Compare two versions of the children of a znode.
 
-    >>> one, two, three = Znode("a"), Znode("b"), Znode("c")
-    >>> found = children_diff({"a": one, "b": two}, {"b": two, "c": three})
-    >>> [z.name for z in found.removed], [z.name for z in found.added]
+    >>> a, b, c = Znode("a"), Znode("b"), Znode("c")
+    >>> diff = children_diff({"a": a, "b": b}, {"b": b, "c": c})
+    >>> [znode.name for znode in diff.removed], [znode.name for znode in diff.added]
     (['a'], ['c'])
     """
     was, now = list(before.values()), list(after.values())
-    found = ChildrenDiff([], [])
+    diff = ChildrenDiff([], [])
     for run in changed_runs(was, now):
-        found.removed.extend(was[run.old_start : run.old_end])
-        found.added.extend(now[run.new_start : run.new_end])
-    return _without_moved(found) if len(found.removed) > 1 and len(found.added) > 1 else found
+        diff.removed.extend(was[run.old_start : run.old_end])
+        diff.added.extend(now[run.new_start : run.new_end])
+    return _without_moved(diff) if len(diff.removed) > 1 and len(diff.added) > 1 else diff
 
 
-def _without_moved(found: ChildrenDiff) -> ChildrenDiff:
+def _without_moved(diff: ChildrenDiff) -> ChildrenDiff:
     """Leave out unchanged children that only moved within the listing."""
-    moved = set(map(id, found.removed)).intersection(map(id, found.added))
+    moved = set(map(id, diff.removed)).intersection(map(id, diff.added))
     if not moved:
-        return found
+        return diff
     return ChildrenDiff(
-        [znode for znode in found.removed if id(znode) not in moved],
-        [znode for znode in found.added if id(znode) not in moved],
+        [znode for znode in diff.removed if id(znode) not in moved],
+        [znode for znode in diff.added if id(znode) not in moved],
     )
 
 
@@ -94,12 +94,12 @@ def update_lock(lock: Lock, site: LockSite) -> Lock | None:
     if _is_decided_by_reads(lock) and any(znode.stat is None for znode in changes.removed):
         return None
     if changes.removed or changes.added or queue.oddities.repeated:
-        following = _following(queue, changes, site)
+        following = _next_queue(queue, changes, site)
     elif (lock.seen_zxid, lock.family.at) == (site.family.listed_at, site.family.at):
         return lock
     else:
         following = queue  # listed again without a change
-    return None if following is None else _next(lock, following, site.family)
+    return None if following is None else _next_version(lock, following, site.family)
 
 
 def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
@@ -125,11 +125,11 @@ def _is_decided_by_reads(lock: Lock) -> bool:
 
 
 def _shows_watches(world: World) -> bool:
-    tables = (one.watches for one in world.tables.values())
-    return any(table is not None and table.rows is not None for table in tables)
+    watches = (tables.watches for tables in world.tables.values())
+    return any(table is not None and table.rows is not None for table in watches)
 
 
-def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> RankedQueue | None:
+def _next_queue(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> RankedQueue | None:
     members = list(queue.members)
     oddities = queue.oddities
     for znode in changes.removed:
@@ -157,10 +157,9 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
 
 def _is_unsure(queue: RankedQueue, oddities: QueueOddities, members: Sequence[Member]) -> bool:
     """Return whether a mode, a warning or the order depends on more than the changes."""
-    promotes = is_promoting(queue.layout) and bool(oddities.readers) != bool(
-        queue.oddities.readers
-    )
-    if promotes or queue.oddities.repeated or not oddities.is_sane:
+    had_readers, has_readers = bool(queue.oddities.readers), bool(oddities.readers)
+    changes_modes = is_promoting(queue.layout) and had_readers != has_readers
+    if changes_modes or queue.oddities.repeated or not oddities.is_sane:
         return True
     return has_two_orders(queue.layout, members)
 
@@ -204,10 +203,10 @@ def _neighbours(
     )
 
 
-def _next(lock: Lock, queue: RankedQueue, family: Family) -> Lock:
+def _next_version(lock: Lock, queue: RankedQueue, family: Family) -> Lock:
     stat = family.stat or lock.stat
     warnings = list(queue.warnings)
-    if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
+    if is_nearly_exhausted(stat):
         warnings.append("sequence-exhausted")
     if lock.foreign:
         warnings.append("foreign-children")

@@ -86,8 +86,8 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     def member_at(self, path: str) -> Member | None:
         """Return the member at an absolute path."""
         node = relative_path(self.lock.path, path)
-        found = (queue.find(node) for queue in self.lock.queues)
-        return next((member for member in found if member is not None), None)
+        members = (queue.find(node) for queue in self.lock.queues)
+        return next((member for member in members if member is not None), None)
 
     def _verdict(
         self, member: Member, expected: tuple[Target, ...], actual: frozenset[Text] | None
@@ -101,14 +101,14 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             return "invisible"
         if actual is None or table is None or table.zxid < member.czxid:
             return "unknown"
-        astray = actual - self._needed_by(member.owner)
+        astray = actual - self._paths_needed_by(member.owner)
         shows_how = astray - {self.lock.path, absolute_path(self.lock.path, member.node)}
         if not shows_how and self.may_be_unlisted(member):
             return "invisible"
         if not astray:
             return "missing"
         lasting = any(path == self.lock.path or self.member_at(path) for path in astray)
-        return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
+        return "elsewhere" if lasting or self._is_unchanged_since(table.zxid) else "unknown"
 
     def _watches_root(self, actual: frozenset[Text] | None) -> bool:
         """Return whether the lock's own znode is watched: that may be a child watch."""
@@ -148,11 +148,11 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         presence, idle = self.ensemble.presence(member.owner), self.idle.get(member.owner)
         return presence is None or idle is None or presence.at - idle < POLL_MS
 
-    def _is_older_than(self, zxid: int) -> bool:
+    def _is_unchanged_since(self, zxid: int) -> bool:
         """Return whether the lock's folders gained or lost no child after this transaction."""
         nested = (
-            known.stat if known is not None else None
-            for path, is_node, known in self.lock.dependencies
+            answer.stat if answer is not None else None
+            for path, is_node, answer in self.lock.dependencies
             if not is_node and path in self._folders
         )
         changes = [stat.pzxid if stat else None for stat in (self.lock.stat, *nested)]
@@ -200,18 +200,17 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
                 if split(path)[0] == folder:
                     yield path
 
-    def _needed_by(self, session: Session) -> frozenset[Text]:
+    def _paths_needed_by(self, session: Session) -> frozenset[Text]:
         """Return the paths that all waiting members of a session together should watch."""
-        wanted = self._wants.get(session)
-        if wanted is None:
-            targets = (
-                self.expected(queue, member)
+        needed = self._needed.get(session)
+        if needed is None:
+            needed = self._needed[session] = frozenset(
+                target.path
                 for member in self._members_of.get(session, ())
                 if (queue := self._waits_in(member))
+                for target in self.expected(queue, member)
             )
-            wanted = frozenset(target.path for each in targets for target in each)
-            self._wants[session] = wanted
-        return wanted
+        return needed
 
     def _edges_of(self, session: Session) -> Iterator[tuple[Member, Member]]:
         actual = self.watched_here(session) or NONE
@@ -222,18 +221,18 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             for member in self._members_of[session]
             if (queue := self._waits_in(member))
         ]
-        idle = []
+        without_watch = []
         for member, queue in waiting:
             paths = [
                 target.path for target in self.expected(queue, member) if target.path in actual
             ]
             yield from ((member, watched) for watched in map(self.member_at, paths) if watched)
             if not paths:
-                idle.append(member)
-        owners = idle or [member for member, _ in waiting]
-        if len(owners) == 1:
-            astray = map(self.member_at, sorted(actual - self._needed_by(session)))
-            yield from ((owners[0], watched) for watched in astray if watched)
+                without_watch.append(member)
+        watchers = without_watch or [member for member, _ in waiting]
+        if len(watchers) == 1:
+            astray = map(self.member_at, sorted(actual - self._paths_needed_by(session)))
+            yield from ((watchers[0], watched) for watched in astray if watched)
 
     def _waits_in(self, member: Member) -> LockQueue | None:
         """Return the queue in which it waits; None if it does not wait."""
@@ -267,14 +266,15 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _equals(self) -> dict[Text, tuple[Text, ...]]:
         """The paths of members with equal numbers, whose order the server decides."""
-        found: dict[tuple[Text, str, int], list[Text]] = {}
+        by_number: dict[tuple[Text, str, int], list[Text]] = {}
         for member in self.lock.members:
             layout = layout_named(member.layout, self.layouts)
             if member.sequence is not None and layout and layout.ties in DECIDED_BY_SERVER:
                 path = absolute_path(self.lock.path, member.node)
                 folder = split(path)[0]
-                found.setdefault((folder, member.layout, member.sequence), []).append(path)
-        return {path: tuple(equal) for equal in found.values() if equal[1:] for path in equal}
+                by_number.setdefault((folder, member.layout, member.sequence), []).append(path)
+        groups = [tuple(paths) for paths in by_number.values() if len(paths) > 1]
+        return {path: group for group in groups for path in group}
 
     @cached_property
     def _tables(self) -> dict[Session, Watches | None]:
@@ -285,5 +285,5 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return {}
 
     @cached_property
-    def _wants(self) -> dict[Session, frozenset[Text]]:
+    def _needed(self) -> dict[Session, frozenset[Text]]:
         return {}

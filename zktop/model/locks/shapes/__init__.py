@@ -76,13 +76,14 @@ def _may_have_shape(site: LockSite) -> bool:
     )
 
 
-def with_part(name: str) -> tuple[LockShape, ...]:
+def shapes_with_part(name: str) -> tuple[LockShape, ...]:
+    """Return the shapes that may have a part of this name."""
     return _WITH_NUMBERED_PARTS if name.isdecimal() else _WITH_PART.get(name, ())
 
 
 def decides_above(name: str) -> bool:
     """Return whether the children of a node of this name may decide what its parent is."""
-    return bool(with_part(name)) or name in _LEAVES
+    return bool(shapes_with_part(name)) or name in _LEAVES
 
 
 def is_part_by_name(name: str, siblings: Container[str]) -> bool:
@@ -94,12 +95,13 @@ def is_part_by_name(name: str, siblings: Container[str]) -> bool:
     (True, False, False)
     """
     parts = {part for shape in _WITH_PART.get(name, ()) for part in shape.parts}
-    return name in parts and (name != "locks" or any(p in siblings for p in parts - {name}))
+    has_other_part = any(part in siblings for part in parts - {name})
+    return name in parts and (name != "locks" or has_other_part)
 
 
 def may_be_part(name: str) -> bool:
     """Return whether a root may be part of another lock, by its name."""
-    return bool(with_part(name)) or name.endswith(QUEUE_OF_SEMAPHORE)
+    return bool(shapes_with_part(name)) or name.endswith(QUEUE_OF_SEMAPHORE)
 
 
 def part_of(site: LockSite) -> Text | None:
@@ -108,6 +110,6 @@ def part_of(site: LockSite) -> Text | None:
     if name.endswith(QUEUE_OF_SEMAPHORE):
         whole = Text(site.path.removesuffix(QUEUE_OF_SEMAPHORE))
         return whole if site.knows(whole) else None
-    shapes = with_part(name)
+    shapes = shapes_with_part(name)
     above = site.above() if shapes else None
     return parent if above is not None and shape_of(above) in shapes else None

@@ -17,8 +17,8 @@ from zktop.model.world.children_of_znode import NO_FAMILY
 
 
 def _ruby_election(context: ShapeContext) -> Queues:
-    found, rest = context.sorted_children(context.layout, context.site.family)
-    members = in_order(context.layout, found)
+    listed, rest = context.sorted_children(context.layout, context.site.family)
+    members = in_order(context.layout, listed)
     folder = context.opening.of(context.site.family, (context.layout,))(members)
     queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
     foreign = tuple(znode.name for znode in rest if znode.name != "leader_ack")
@@ -35,9 +35,10 @@ RUBY: Final = LockShape(
 
 def _queue_of_node(context: ShapeContext, node: str, standbys: str = "") -> Queues:
     """Make the queue of one holder; standbys may have nodes below a child named `standbys`."""
-    found = context.site.family.members.get(Text(node))
-    is_held = found is not None and (found.stat is None or found.stat.owner)
-    holders = [context.single(node, found)] if found is not None and is_held else []
+    znode = context.site.family.members.get(Text(node))
+    holders = []
+    if znode is not None and (znode.stat is None or znode.stat.owner):
+        holders.append(context.single(node, znode))
     below = context.site.below(standbys) if standbys else NO_FAMILY
     waiting = [context.single(f"{standbys}/{znode.name}", znode) for znode in below]
     return Queues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
@@ -47,10 +48,10 @@ _HADOOP_NAMES: Final = frozenset(("ActiveStandbyElectorLock", "ActiveBreadCrumb"
 
 
 def _hadoop(context: ShapeContext) -> Queues:
-    shape = _queue_of_node(context, "ActiveStandbyElectorLock")
+    queues = _queue_of_node(context, "ActiveStandbyElectorLock")
     names = context.site.family.members
-    stale = "ActiveBreadCrumb" in names and "ActiveStandbyElectorLock" not in names
-    return msgspec.structs.replace(shape, warnings=("stale-breadcrumb",) if stale else ())
+    is_stale = "ActiveBreadCrumb" in names and "ActiveStandbyElectorLock" not in names
+    return msgspec.structs.replace(queues, warnings=("stale-breadcrumb",) if is_stale else ())
 
 
 HADOOP: Final = LockShape(

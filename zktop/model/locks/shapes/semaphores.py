@@ -86,11 +86,11 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     gate, rest = _gate(CURATOR_MUTEX, queued, context, "locks/")
     left_at = _left_at(gate, context)
     newest = _taken_by_head(leases, gate, left_at)
-    out = len(leases) + len(taken)
-    is_pending = newest is not None and out > (context.leases or 1)
+    number_out = len(leases) + len(taken)
+    is_pending = newest is not None and number_out > (context.leases or 1)
     if newest is not None and is_pending:
         leases.remove(newest)
-    number = context.leases or (out - 1 if is_pending else None)
+    number = context.leases or (number_out - 1 if is_pending else None)
     origin: Literal["known", "inferred"] = "known" if context.leases else "inferred"
     pool = LeasePool(
         (*leases, *taken),
@@ -190,12 +190,12 @@ def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
 
 def _last_departure(family: Family) -> int:
     """Return the newest zxid at which a child is known to have left; 0 if none has."""
-    known = [zxid for name, zxid in family.absent.items() if name not in family.members]
+    departures = [zxid for name, zxid in family.absent.items() if name not in family.members]
     created = [znode.stat.czxid if znode.stat else 0 for znode in family]
     last = family.stat.pzxid if family.stat else None
     if last is not None and all(created) and last > max(created, default=0):
-        known.append(last)
-    return max(known, default=0)
+        departures.append(last)
+    return max(departures, default=0)
 
 
 KAZOO_SEMAPHORE: Final = LockShape(
@@ -234,20 +234,21 @@ def _lease_slots(site: LockSite) -> Iterator[str]:
 def _kazoo_lease(context: ShapeContext) -> Queues:
     family = context.site.family
     if "lease_holder" in family.members:
-        sites = {"": family}
+        slots = {"": family}
     else:
-        sites = {f"{slot}/": context.site.below(slot) for slot in _lease_slots(context.site)}
+        slots = {f"{slot}/": context.site.below(slot) for slot in _lease_slots(context.site)}
     pools, ends = [], []
-    for below, slot in sites.items():
+    for below, slot in slots.items():
         queue, _ = _gate(KAZOO_LOCK, slot, context, below)
-        queue = _exclusive(queue)
         holders = []
         node = slot.members.get(Text("lease_holder"))
         if node is not None:
-            ends.append(kazoo_lease_end(node.data))
-            if context.now < ends[-1]:
+            end = kazoo_lease_end(node.data)
+            ends.append(end)
+            if context.now < end:
                 holders.append(context.single(f"{below}lease_holder", node))
-        pools.append(LeasePool(holders, Gate(queue, "hidden"), leases=1, watched=None))
+        gate = Gate(_exclusive(queue), "hidden")
+        pools.append(LeasePool(holders, gate, leases=1, watched=None))
     until = next_end(ends, context.now)
     number = 1 if "lease_holder" in family.members else None  # slots are created on demand
     return Queues(tuple(pools), Leases(number, "known" if number else None), until=until)

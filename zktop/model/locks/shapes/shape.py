@@ -58,8 +58,9 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A lock layout recognised by sub-nodes, siblings, nodes with fixed names, or data.
 
     `fits` is called if the name of a child is a hint of any shape or has 32 characters, if there
-    are no children, or if the first one is a ledger, is unread, or has no session. Nearly all
-    other roots are skipped, which keeps the first look at thousands of locks fast.
+    are no children, if the first one is a ledger, is unread, or has no session, or if the queue of
+    a kazoo semaphore is beside the root. Nearly all roots are skipped, which keeps the first look
+    at thousands of locks fast.
     """
 
     layout: Layout

@@ -55,19 +55,22 @@ class SingleNodeQueue(QueueDefaults):
 
 def _is_shedlock(site: LockSite) -> bool:
     family = site.family
-    if not family.members or any(z.stat is None or z.stat.owner for z in family):
+    if not family.members or any(znode.stat is None or znode.stat.owner for znode in family):
         return False
     if site.path.rpartition("/")[2].lower() == "shedlock":
         return True
-    texts = [(z.data or b"")[: MAX_DATE_CHARS + 1].decode("utf-8", "replace") for z in family]
+    texts = [
+        (znode.data or b"")[: MAX_DATE_CHARS + 1].decode("utf-8", "replace") for znode in family
+    ]
     return all("T" in text and parse_date(text) is not None for text in texts)  # with a time
 
 
 def _shedlock(context: ShapeContext) -> Queues:
     holders, ends = [], []
     for znode in context.site.family:
-        ends.append(shedlock_end(znode.data))
-        if context.now < ends[-1]:
+        end = shedlock_end(znode.data)
+        ends.append(end)
+        if context.now < end:
             holders.append(context.single(znode.name, znode))
     return Queues((SingleNodeQueue(holders),), until=next_end(ends, context.now))
 
@@ -106,8 +109,8 @@ def _single_node(context: ShapeContext) -> Queues:
         return Queues((SingleNodeQueue(held),), until=next_end([end], context.now))
     children = single_children(family, site.path)
     if children or family.members:
-        found = children or tuple(z for z in family if z.stat and z.stat.owner)
-        return Queues((SingleNodeQueue([context.single(znode.name, znode) for znode in found]),))
+        znodes = children or tuple(znode for znode in family if znode.stat and znode.stat.owner)
+        return Queues((SingleNodeQueue([context.single(znode.name, znode) for znode in znodes]),))
     stat = site.stat
     if stat is None or not stat.owner:
         return Queues((SingleNodeQueue(()),))
@@ -204,4 +207,4 @@ def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
     """Return whether the parent is the lock that a child belongs to, by its name."""
     if not sounds_like_one_lock(parent.path):
         return False
-    return any(z.name == name for z in single_children(parent.family, parent.path))
+    return any(child.name == name for child in single_children(parent.family, parent.path))
