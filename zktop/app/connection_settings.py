@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import Layout, parse_name
 from zktop.tls import Tls
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess
-from zktop.zk.watch.discovery import might_be_a_lock
+from zktop.zk.watch.lock_signs import might_be_a_lock
 
 SHORT_SESSION_S = 5.0  # just above the usual minimum, so that demos of expiry are short
 

@@ -23,7 +23,8 @@ from zktop.zk.servers import flavours
 from zktop.zk.servers.introspect import Introspection
 from zktop.zk.servers.known_servers import names_of
 from zktop.zk.servers.table_formats import EnsembleMember, members
-from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock, places_of
+from zktop.zk.watch.discovery import Discovery
+from zktop.zk.watch.lock_signs import LooksLikeALock, might_be_a_lock, places_of
 from zktop.zk.watch.parents_of_missing_roots import ParentsOfMissingRoots
 from zktop.zk.watch.polling import Polling
 from zktop.zk.watch.root_pattern import RootPattern, root_patterns

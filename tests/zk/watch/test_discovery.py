@@ -16,7 +16,8 @@ from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.read.batch import SiblingNames
 from zktop.zk.read.requests_in_flight import ThenAll
 from zktop.zk.watch import discovery
-from zktop.zk.watch.discovery import Discovery, might_be_a_lock
+from zktop.zk.watch.discovery import Discovery
+from zktop.zk.watch.lock_signs import might_be_a_lock
 from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_member
 from zktop.zk.watch.root_watcher import RootWatcher
 

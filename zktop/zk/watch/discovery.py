@@ -8,24 +8,25 @@ the search from time to time, slowly; new ephemeral znodes, which servers list, 
 once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 
 from zktop.model.facts import Stat, join, split
 from zktop.model.format import count, several
-from zktop.model.layouts.lock_names import is_folder_of_locks, sounds_like_lock
+from zktop.model.layouts.lock_names import sounds_like_lock
 from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
 from zktop.zk.watch.lock_signs import (
     ChunkContents,
+    LooksLikeALock,
     content_of,
     is_empty_lock_folder,
     is_numbered,
     needs_no_owner,
 )
-from zktop.zk.watch.root_pattern import SEMAPHORE_QUEUE, RootPattern, looks_like_a_member
+from zktop.zk.watch.root_pattern import SEMAPHORE_QUEUE, RootPattern
 from zktop.zk.watch.root_watcher import RootWatcher
 from zktop.zk.watch.search_order import CHUNK_ZNODES, Chunk, SearchOrder, Siblings
 
@@ -38,34 +39,6 @@ MOSTLY_EMPTY_S = 1.0  # from the end of a walk until they are read
 MAX_UNOWNED = 20_000  # znodes to read in places where no session owns one
 MAX_UNOWNED_IN_ONE = 1_000  # of them in one place
 FLOOD_PER_S = 5_000
-_UUID_LENGTH = 32
-
-LooksLikeALock = Callable[[str, Sequence[str]], bool]
-
-
-def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
-    """True if a znode is worth a closer look: its children or its own name suggest a lock.
-
-    >>> might_be_a_lock("/app/leader", ()), might_be_a_lock("/app/config", ("a", "b"))
-    (True, False)
-    """
-    return any(map(looks_like_a_member, names)) or sounds_like_lock(path[path.rfind("/") + 1 :])
-
-
-def places_of(ephemerals: Iterable[str]) -> set[str]:
-    """The parents of ephemeral znodes, and those znodes that are named like locks themselves.
-
-    >>> sorted(places_of(["/locks/a/x-lock-0000000001", "/app/leader"]))
-    ['/app', '/app/leader', '/locks/a']
-    """
-    places: set[str] = set()
-    for path in ephemerals:
-        parent, _, name = path.rpartition("/")
-        places.add(parent or "/")
-        is_lock_name = sounds_like_lock(name) or is_folder_of_locks(parent)
-        if is_lock_name and not is_numbered(name) and len(name) < _UUID_LENGTH:
-            places.add(path)
-    return places
 
 
 class _Group:
@@ -173,8 +146,9 @@ class Discovery:
         if self._connection_number != self._reader.connection_number:
             return  # `start` prefers them
         self._order.prefer(new)
-        for siblings in () if self._is_walking else by_parent(new):
-            self._order.add(siblings.parent, siblings.names, is_all=False)
+        if not self._is_walking:
+            for siblings in by_parent(new):
+                self._order.add(siblings.parent, siblings.names, is_all=False)
         self._list_more(self._connection_number)
 
     def _unwatched(self, places: AbstractSet[str]) -> list[str]:
@@ -271,14 +245,16 @@ class Discovery:
         above, children = child_prefix(contents.chunk.parent), contents.children
         rest: Iterable[str] = children
         is_mostly_empty = contents.chunk.parent in self._mostly_empty
-        names_count = not is_mostly_empty and sounds_like_lock("\n".join(children))
-        if not names_count and all(root.is_any_depth for root in self._roots):
+        any_sounds_like_lock = sounds_like_lock("\n".join(children))
+        names_matter = any_sounds_like_lock and not is_mostly_empty
+        if not names_matter and all(root.is_any_depth for root in self._roots):
             rest = [name for name, names in children.items() if names]
             contents.leaves = [name for name, names in children.items() if not names]
         for name in rest:
             path, names = above + name, children[name]
             if isinstance(names, int):
-                self._denied += [path] if names == NO_AUTH else []
+                if names == NO_AUTH:
+                    self._denied.append(path)
             elif (names or sounds_like_lock(name)) and self._is_watched_root(path):
                 contents.watched += path in self._watched
             elif self._may_be_a_lock(path, names):
@@ -298,9 +274,10 @@ class Discovery:
         return False
 
     def _may_be_a_lock(self, path: str, names: Sequence[str]) -> bool:
-        looks_like_one = (names or not is_numbered(path)) and self._looks_like_a_lock(path, names)
+        is_childless_member = not names and is_numbered(path)
+        looks_like_a_lock = not is_childless_member and self._looks_like_a_lock(path, names)
         return any(
-            (looks_like_one or not root.is_any_depth) and root.matches(path)
+            (looks_like_a_lock or not root.is_any_depth) and root.matches(path)
             for root in self._roots
         )
 
@@ -315,7 +292,7 @@ class Discovery:
             self._end_group(group)
 
     def _end_group(self, group: _Group) -> None:
-        """Continue at full speed in the first walk, later at `items_per_s` znodes a second."""
+        """Judge the group; continue at full speed in the first walk, later at `items_per_s`."""
         for contents in group.contents.values():
             if contents.possible or contents.watched or contents.some_leaves:
                 self._judge(contents, group.stats)
@@ -343,9 +320,10 @@ class Discovery:
         siblings.has_locks = siblings.has_locks or bool(locks or contents.watched)
         sample = set(contents.chunk.sample)
         used = contents.watched + len(sample.intersection(locks))
-        number = used + len(empty) + contents.unused(stats)
-        number += 0 if siblings.is_large else len(unowned)
-        if 2 * number > len(sample) and not contents.folders and siblings.may_be_watched:
+        lock_count = used + len(empty) + contents.unused(stats)
+        if not siblings.is_large:
+            lock_count += len(unowned)
+        if 2 * lock_count > len(sample) and not contents.folders and siblings.may_be_watched:
             self._left_out.pop(siblings.parent, None)
             if siblings.is_large and USED_SHARE * used < len(sample):
                 self._mostly_empty[siblings.parent] = siblings
@@ -353,14 +331,18 @@ class Discovery:
                 self._watch_all(siblings)
                 return
         for name in locks:
-            self._watch(contents.path(name))
-            pool = name.removesuffix(SEMAPHORE_QUEUE)
-            if pool != name and pool in contents.children:  # all its children may be foreign
-                self._watch(contents.path(pool))
+            self._watch_lock(contents, name)
         if siblings.parent not in self._mostly_empty:
             empty = [name for name in empty if self._reads_unowned(contents.path(name), ())]
             for name in (*empty, *unowned):
                 self._watch(contents.path(name))
+
+    def _watch_lock(self, contents: ChunkContents, name: str) -> None:
+        """Watch a lock; with the queue of a semaphore, also the pool beside it."""
+        self._watch(contents.path(name))
+        pool = name.removesuffix(SEMAPHORE_QUEUE)
+        if pool != name and pool in contents.children:  # all its children may be foreign
+            self._watch(contents.path(pool))
 
     def _classify_possible(
         self, contents: ChunkContents, stats: Mapping[str, Stat]
@@ -408,12 +390,12 @@ class Discovery:
     def _watch_all(self, siblings: Siblings) -> None:
         """Watch a whole folder of locks, in place of the watches on single locks in it."""
         self.looked_at += siblings.close()
-        above = child_prefix(siblings.parent)
-        single = [root for root in self._watched if root.startswith(above)]
-        for root in single:
-            if root[len(above) :] != "*" and "/" not in root[len(above) :]:
+        folder = f"{child_prefix(siblings.parent)}*"
+        singly = [root for root in self._watched if split(root)[0] == siblings.parent]
+        for root in singly:
+            if root != folder:
                 self._watcher.drop(self._watched.pop(root))
-        self._watch(f"{above}*")
+        self._watch(folder)
 
     def _watch_mostly_empty(self, connection_number: int) -> None:
         """Watch whole folders in which few locks are used, once all used ones have been read.

@@ -18,7 +18,7 @@ MAX_DELETIONS = 256  # or twice the number of children
 def pause_left_s(folder: ListedZnode) -> float:
     """Seconds until a folder may be listed again, which sets its one-shot watch again."""
     pause = PAUSE_S + PAUSE_PER_NAME_S * len(folder.names)
-    return folder.listed + pause - time.monotonic()
+    return folder.listed_at + pause - time.monotonic()
 
 
 class ChangedFolders:
@@ -40,9 +40,9 @@ class ChangedFolders:
         return path in self._folders
 
     def add(self, folder: ListedZnode) -> None:
-        folder.touched = time.monotonic()
+        folder.last_event_at = time.monotonic()
         if folder.path not in self._folders:
-            folder.changed = folder.touched
+            folder.first_event_at = folder.last_event_at
             self._folders[folder.path] = folder
 
     def forget(self, path: str) -> None:
@@ -70,6 +70,6 @@ def has_many_deletions(folder: ListedZnode) -> bool:
 
 def _is_due(folder: ListedZnode, now: float) -> bool:
     names = len(folder.names)
-    if now - folder.touched >= QUIET_S + names * QUIET_PER_NAME_S:
+    if now - folder.last_event_at >= QUIET_S + names * QUIET_PER_NAME_S:
         return True
-    return now - folder.changed >= LONGEST_S + names * LONGEST_PER_NAME_S
+    return now - folder.first_event_at >= LONGEST_S + names * LONGEST_PER_NAME_S

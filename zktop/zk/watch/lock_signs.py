@@ -1,31 +1,59 @@
-"""Decides from the Stats of a few znodes whether a place holds locks or data.
+"""Decides whether a place holds locks or data: by its names, then by the Stats of a few znodes.
 
 Names alone are not enough: queues and tables have numbered znodes, too. Contenders of nearly all
 libraries are ephemeral, and the folder of an unused lock is empty.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from zktop.model.facts import Stat
 from zktop.model.layouts.lock_names import is_folder_of_locks, sounds_like_lock
 from zktop.zk.read.batch import child_prefix
+from zktop.zk.watch.root_pattern import looks_like_a_member
 from zktop.zk.watch.search_order import Chunk
 
 MEMBERS_READ = 10  # of a possible lock
 LEAVES_READ = 20  # of a chunk of siblings
-_DIGITS = 9  # of a sequence number
-_FIRST_OF_AN_ID = frozenset("123456789")  # the digit before these
+_LAST_DIGITS = 9  # of a sequence number, after a 0 or a minus sign
+_NONZERO_DIGITS = frozenset("123456789")
 _ENTRY = r"entry-\d{3}-"  # of kazoo's LockingQueue
+_UUID_LENGTH = 32
 
 T = TypeVar("T")
+LooksLikeALock = Callable[[str, Sequence[str]], bool]
 
 Content = Literal[
     "lock",  # a session owns a child, or the znode itself
     "folder",  # children with children of their own
     "unowned",  # nothing but znodes without children that no session owns
 ]
+
+
+def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
+    """True if a znode is worth a closer look: its children or its own name suggest a lock.
+
+    >>> might_be_a_lock("/app/leader", ()), might_be_a_lock("/app/config", ("a", "b"))
+    (True, False)
+    """
+    return any(map(looks_like_a_member, names)) or sounds_like_lock(path[path.rfind("/") + 1 :])
+
+
+def places_of(ephemerals: Iterable[str]) -> set[str]:
+    """The parents of ephemeral znodes, and those znodes that are named like locks themselves.
+
+    >>> sorted(places_of(["/locks/a/x-lock-0000000001", "/app/leader"]))
+    ['/app', '/app/leader', '/locks/a']
+    """
+    places: set[str] = set()
+    for path in ephemerals:
+        parent, _, name = path.rpartition("/")
+        places.add(parent or "/")
+        is_lock_name = sounds_like_lock(name) or is_folder_of_locks(parent)
+        if is_lock_name and not is_numbered(name) and len(name) < _UUID_LENGTH:
+            places.add(path)
+    return places
 
 
 def content_of(stats: Iterable[Stat]) -> Content:
@@ -55,7 +83,8 @@ def is_numbered(name: str) -> bool:
     >>> is_numbered("lock-0000000007"), is_numbered("lockKey_1234567890")
     (True, False)
     """
-    return name[-_DIGITS:].isdigit() and name[-_DIGITS - 1 : -_DIGITS] not in _FIRST_OF_AN_ID
+    before = name[-_LAST_DIGITS - 1 : -_LAST_DIGITS]
+    return name[-_LAST_DIGITS:].isdigit() and before not in _NONZERO_DIGITS
 
 
 def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:
@@ -102,11 +131,12 @@ class ChunkContents:
 
     @property
     def some_leaves(self) -> Sequence[str]:
-        """Leaves whose Stats show whether the siblings are folders of locks."""
+        """A sample of the leaves, to be judged by their Stats; none if nothing suggests locks."""
         siblings = self.chunk.siblings
-        is_doubtful = self.possible or self.watched or siblings.has_locks or siblings.is_large
-        is_doubtful = is_doubtful or is_folder_of_locks(siblings.parent)
-        return even_sample(self.leaves, LEAVES_READ) if is_doubtful else ()
+        are_locks_near = self.possible or self.watched or siblings.has_locks
+        if are_locks_near or siblings.is_large or is_folder_of_locks(siblings.parent):
+            return even_sample(self.leaves, LEAVES_READ)
+        return ()
 
     def held_leaves(self, stats: Mapping[str, Stat]) -> list[str]:
         """The leaves that are locks themselves: ephemeral, in a folder of locks."""

@@ -34,8 +34,8 @@ class ParentsOfMissingRoots:
             self._list(split(base)[0])
 
     def _list(self, path: Text) -> None:
-        question = ListChildren(self._reader.hosts.full(path))
-        self._reader.ask(question, lambda answer: self._on_listed(path, answer))
+        request = ListChildren(self._reader.hosts.full(path))
+        self._reader.ask(request, lambda answer: self._on_listed(path, answer))
 
     def _on_listed(self, path: Text, answer: Answer) -> None:
         if answer.code == NO_NODE and path != "/":

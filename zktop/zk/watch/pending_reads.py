@@ -7,6 +7,7 @@ from zktop.zk.watch.watched_roots import WatchedRoot
 READ_AFTER_S = 0.05  # while busy; arrivals are counted in windows of the same length
 BATCH_EVERY_S = 0.05
 BUSY_PER_S = 200
+MIN_WAIT_S = 0.005
 
 
 class UnreadZnodes:
@@ -53,10 +54,10 @@ class UnreadZnodes:
         is_busy = now < self._busy_until
         if is_busy and now < self._next_batch:
             return {}
-        oldest_to_wait = now - READ_AFTER_S if is_busy else now
+        due_until = now - READ_AFTER_S if is_busy else now  # later ones wait
         ready: dict[WatchedRoot, list[str]] = {}
         for path, (since, root) in self._since.items():
-            if since > oldest_to_wait:
+            if since > due_until:
                 break
             ready.setdefault(root, []).append(path)
         for paths in ready.values():
@@ -68,6 +69,8 @@ class UnreadZnodes:
 
     def wait_s(self) -> float | None:
         """Seconds until the next path is due; None if there is none."""
-        for since, _ in self._since.values():
-            return max(0.005, max(since + READ_AFTER_S, self._next_batch) - time.monotonic())
-        return None
+        if not self._since:
+            return None
+        oldest, _ = next(iter(self._since.values()))
+        due = max(oldest + READ_AFTER_S, self._next_batch)
+        return max(MIN_WAIT_S, due - time.monotonic())

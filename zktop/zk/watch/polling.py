@@ -20,7 +20,7 @@ AUDITED_AT_ONCE = 1_000
 
 
 class Polling:
-    """Rounds over the folders of a TreeReader."""
+    """Reads the folders of a TreeReader in rounds, a part of them in each."""
 
     def __init__(
         self, reader: Reader, watcher: RootWatcher, items_per_s: int, audit_every: float
@@ -43,34 +43,35 @@ class Polling:
         if self._reader.is_full:
             return  # still reading, or out of budget: a poll would only wait
         self._rounds += 1
-        tree = self._watcher.tree
+        self._poll()
+        self._try_denied_again()
+        if self._rounds % self._rounds_per_audit == 0:
+            self._audit()
+
+    def _poll(self) -> None:
+        """Read the Stats of folders without a watch, and list roots that may exist by now."""
         absent = self._absent_roots()
         polled = [*self._polled_paths(), *absent]
         self._next_polled, due = _next_slice(polled, self._next_polled, self._items_per_s)
-        self._look_at([path for path in due if path not in absent])
+        self._read_stats([path for path in due if path not in absent])
         for path in due:
             if path in absent:
-                tree.open(absent[path], [path])
-        self._next_denied, due = _next_slice(
-            list(tree.denied), self._next_denied, self._denied_at_once()
-        )
+                self._watcher.tree.open(absent[path], [path])
+
+    def _try_denied_again(self) -> None:
+        """List folders again that an ACL has denied."""
+        denied = self._watcher.tree.denied
+        at_once = min(DENIED_AT_ONCE, max(1, self._items_per_s // 5))
+        self._next_denied, due = _next_slice(list(denied), self._next_denied, at_once)
         for path in due:
-            tree.open(tree.denied[path], [path])
-        if self._rounds % self._rounds_per_audit == 0:
-            listed = list(tree.folders)
-            self._next_audited, due = _next_slice(
-                listed, self._next_audited, self._audited_at_once()
-            )
-            self._look_at(due)
+            self._watcher.tree.open(denied[path], [path])
 
-    def _denied_at_once(self) -> int:
-        """The number of denied folders that one round tries again."""
-        return min(DENIED_AT_ONCE, max(1, self._items_per_s // 5))
-
-    def _audited_at_once(self) -> int:
-        """The number of watched folders that one round checks."""
+    def _audit(self) -> None:
+        """Check watched folders for changes that no event reported."""
         budget = AUDITED_AT_ONCE if self._reader.batches else self._items_per_s
-        return min(AUDITED_AT_ONCE, budget)
+        listed, at_once = list(self._watcher.tree.folders), min(AUDITED_AT_ONCE, budget)
+        self._next_audited, due = _next_slice(listed, self._next_audited, at_once)
+        self._read_stats(due)
 
     def sentence(self) -> str | None:
         """How many folders are polled, how often, and why; None if all are watched."""
@@ -100,7 +101,7 @@ class Polling:
         roots = self._watcher.roots
         return {root.base: root for root in roots if root.polled and root.base not in folders}
 
-    def _look_at(self, paths: Sequence[str]) -> None:
+    def _read_stats(self, paths: Sequence[str]) -> None:
         if paths:
             self._reader.read([(GET_DATA, path) for path in paths], self._on_stats)
 
@@ -117,15 +118,15 @@ class Polling:
             tree.open(root, paths)
 
 
-def _differs(known: Stat | None, found: Stat) -> bool:
+def _differs(known: Stat | None, new: Stat) -> bool:
     if known is None:
         return True
     return (known.pzxid, known.cversion, known.num_children, known.aversion, known.mzxid) != (
-        found.pzxid,
-        found.cversion,
-        found.num_children,
-        found.aversion,
-        found.mzxid,
+        new.pzxid,
+        new.cversion,
+        new.num_children,
+        new.aversion,
+        new.mzxid,
     )
 
 

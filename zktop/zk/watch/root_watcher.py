@@ -53,7 +53,7 @@ class RootWatcher:
 
     def watches(self) -> int:
         """The number of watches that the server keeps for zktop."""
-        return sum(not one.polled for one in self.roots) + len(self.tree.single_watches)
+        return sum(not root.polled for root in self.roots) + len(self.tree.single_watches)
 
     @property
     def settled(self) -> bool:
@@ -74,8 +74,8 @@ class RootWatcher:
             if start:
                 self._start(root)
             return True
-        most = min(flood_per_s or self._flood_per_s, self._flood_per_s)
-        root = WatchedRoot(pattern, recursive=self.persistent, flood_per_s=most)
+        limit = min(flood_per_s or self._flood_per_s, self._flood_per_s)
+        root = WatchedRoot(pattern, recursive=self.persistent, flood_per_s=limit)
         self.roots.add(root)
         if start:
             self._begin(root, len(self.roots))
@@ -270,7 +270,7 @@ class RootWatcher:
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
 
     def _on_listed(self, folder: ListedZnode) -> None:
-        folder.listed = time.monotonic()
+        folder.listed_at = time.monotonic()
         self.unconfirmed.forget(folder.path)
 
     def _confirm(self) -> None:

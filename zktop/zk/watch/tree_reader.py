@@ -46,14 +46,14 @@ class ListedZnode:
 
     __slots__ = (
         "_names",
-        "changed",
         "creations",
         "deletions",
-        "listed",
+        "first_event_at",
+        "last_event_at",
+        "listed_at",
         "path",
         "root",
         "stat",
-        "touched",
     )
 
     def __init__(self, path: str, root: WatchedRoot) -> None:
@@ -61,8 +61,8 @@ class ListedZnode:
         self._names: tuple[str, ...] | set[str] = ()
         self.stat: Stat | None = None  # from the newest listing
         self.creations = self.deletions = 0  # from events since then
-        self.changed = self.touched = 0.0  # times of the first and last event since then
-        self.listed = 0.0
+        self.first_event_at = self.last_event_at = 0.0  # since then
+        self.listed_at = 0.0
 
     @property
     def names(self) -> set[str]:
@@ -86,12 +86,12 @@ class ListedZnode:
         return known
 
 
-def differs(folder: ListedZnode | None, found: Stat) -> bool:
+def may_have_new_data(folder: ListedZnode | None, stat: Stat) -> bool:
     """True if the znode's own data may have changed since its last listing."""
-    return folder is None or folder.stat is None or folder.stat.mzxid != found.mzxid
+    return folder is None or folder.stat is None or folder.stat.mzxid != stat.mzxid
 
 
-def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]:
+def created_again(folder: ListedZnode, known: set[str], stat: Stat) -> set[str]:
     """Names that may now belong to a different znode.
 
     A member never gets the same name twice, but a lock that is a single znode does. The
@@ -99,7 +99,7 @@ def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]
     """
     if folder.stat is None:
         return set()
-    created = (found.next_sequence or 0) - (folder.stat.next_sequence or 0)
+    created = (stat.next_sequence or 0) - (folder.stat.next_sequence or 0)
     if created <= len(folder.names - known) + folder.creations:
         return set()
     return {name for name in known & folder.names if not looks_like_a_member(name)}
@@ -214,30 +214,31 @@ class TreeReader:
             )
 
     def _list_singly(self, root: WatchedRoot, path: str) -> None:
-        within = path in self.single_watches or len(self.single_watches) < self._watch_budget
-        armed = root.watched_singly and within
-        if armed:
+        fits = path in self.single_watches or len(self.single_watches) < self._watch_budget
+        sets_watch = root.watched_singly and fits
+        if sets_watch:
             self.single_watches.add(path)
-        question = ListChildren(self._reader.hosts.full(path), armed)
+        request = ListChildren(self._reader.hosts.full(path), watch=sets_watch)
         self._reader.ask(
-            question, lambda answer: self._on_listed_singly(root, path, answer, armed=armed)
+            request,
+            lambda answer: self._on_listed_singly(root, path, answer, is_watched=sets_watch),
         )
 
     def _on_listed_singly(
-        self, root: WatchedRoot, path: str, answer: Answer, *, armed: bool
+        self, root: WatchedRoot, path: str, answer: Answer, *, is_watched: bool
     ) -> None:
         self._opening.discard(path)
         if answer.error is not None:
             self.single_watches.discard(path)
             self._on_list_error(root, path, answer.code, answer)
             return
-        names, found = decode_children(answer.value)
-        if found.data_length == 0:  # no data to read
-            self._emit_reads({path: (b"", found)}, answer)
-        elif differs(self.folders.get(path), found):
+        names, stat = decode_children(answer.value)
+        if stat.data_length == 0:  # no data to read
+            self._emit_reads({path: (b"", stat)}, answer)
+        elif may_have_new_data(self.folders.get(path), stat):
             self.read(root, [path])
-        self._take_listing(root, path, cast(tuple[Text, ...], names), found, answer)
-        if armed:
+        self._take_listing(root, path, cast(tuple[Text, ...], names), stat, answer)
+        if is_watched:
             self.polled.discard(path)
         else:
             self.polled.add(path)
@@ -247,46 +248,47 @@ class TreeReader:
     ) -> None:
         paths = [path for _, path in batch[::2]]
         self._opening.difference_update(paths)
-        found = list(zip(paths, results[::2], results[1::2], strict=True))
+        both = list(zip(paths, results[::2], results[1::2], strict=True))
         self._emit_reads(
-            {path: node for path, node, _ in found if not isinstance(node, int)}, answer
+            {path: read for path, read, _ in both if not isinstance(read, int)}, answer
         )
-        for path, node, names in found:
-            if isinstance(node, int):
-                self._on_list_error(root, path, node, answer)
+        for path, read, names in both:
+            if isinstance(read, int):
+                self._on_list_error(root, path, read, answer)
             elif isinstance(names, int):
                 self._on_list_error(root, path, names, answer)
-            elif names or self._is_folder(path, node[1]):
-                self._take_listing(root, path, names, node[1], answer)
+            elif names or self._may_be_folder(path, read[1]):
+                self._take_listing(root, path, names, read[1], answer)
 
     def _take_listing(
-        self, root: WatchedRoot, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
+        self, root: WatchedRoot, path: str, names: tuple[Text, ...], stat: Stat, answer: Answer
     ) -> None:
         zxid = answer.zxid
         if not self._clock.is_plain:
             zxid = self._clock.present((join(path, name) for name in names), zxid)
-        self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
+        self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=stat))
         self.denied.pop(path, None)
         self.unreadable.discard(path)
         folder = self.folders.setdefault(path, ListedZnode(path, root))
         if folder.root not in self._roots:  # dropped while its listing was under way
             folder.root = root
         known = folder.relisted(names)
-        fresh = self._new_names(folder, names, known, found) if known else names
-        folder.stat, folder.creations, folder.deletions = found, 0, 0
+        new_names = self._new_names(folder, names, known, stat) if known else names
+        folder.stat, folder.creations, folder.deletions = stat, 0, 0
         self.on_listed(folder)
         covering = self._roots.covering(path)
-        fresh = covered_names(path, fresh, covering)
+        new_names = covered_names(path, new_names, covering)
         if all(pattern.leads_to_locks(path) for pattern in covering):
-            self.open(root, sorted(map(child_prefix(path).__add__, fresh)))
-        elif fresh:
-            self.read_children(root, SiblingNames(path, fresh))
+            prefix = child_prefix(path)
+            self.open(root, [prefix + name for name in sorted(new_names)])
+        elif new_names:
+            self.read_children(root, SiblingNames(path, new_names))
 
     def _new_names(
-        self, folder: ListedZnode, names: Sequence[str], known: set[str], found: Stat
+        self, folder: ListedZnode, names: Sequence[str], known: set[str], stat: Stat
     ) -> Sequence[str]:
         """The names that are new since the last listing; those that vanished are dropped."""
-        again = created_again(folder, known, found)
+        again = created_again(folder, known, stat)
         for name in known - folder.names:
             self.forget(join(folder.path, name))
         return [name for name in names if name not in known or name in again]
@@ -328,23 +330,23 @@ class TreeReader:
         self, root: WatchedRoot, siblings: SiblingNames, reads: dict[str, Read], answer: Answer
     ) -> Iterator[str]:
         """Yield folders to list; under a recursive watch, empty ones are complete already."""
-        for name, (_, found) in reads.items():
-            if found.owner:
+        for name, (_, stat) in reads.items():
+            if stat.owner:
                 continue
             path = siblings.path(name)
-            if path in self.folders or not self._is_folder(path, found):
+            if path in self.folders or not self._may_be_folder(path, stat):
                 continue
-            if root.recursive and found.num_children == 0:
+            if root.recursive and stat.num_children == 0:
                 # An event will report the first child.
-                self._take_listing(root, path, (), found, answer)
+                self._take_listing(root, path, (), stat, answer)
             else:
                 yield path
 
     def _emit_reads(self, reads: Mapping[str, Read], answer: Answer) -> None:
         """Emit the results of reading these paths."""
         for siblings in by_parent(reads):
-            found = {name: reads[siblings.path(name)] for name in siblings.names}
-            self._emit_siblings(siblings.parent, found, {}, answer)
+            by_name = {name: reads[siblings.path(name)] for name in siblings.names}
+            self._emit_siblings(siblings.parent, by_name, {}, answer)
 
     def _emit_siblings(
         self, parent: str, reads: dict[str, Read], labels: dict[bytes, bytes], answer: Answer
@@ -372,10 +374,10 @@ class TreeReader:
             path = child_prefix(parent) + name
             self._emit(replace(node, zxid=self._clock.present((path,), node.zxid)))
 
-    def _is_folder(self, path: str, found: Stat) -> bool:
-        if found.owner:
+    def _may_be_folder(self, path: str, stat: Stat) -> bool:
+        if stat.owner:
             return False  # ephemeral znodes have no children
-        return found.num_children > 0 or not looks_like_a_member(split(path)[1])
+        return stat.num_children > 0 or not looks_like_a_member(split(path)[1])
 
     def _on_list_error(self, root: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_AUTH:
@@ -403,14 +405,14 @@ class TreeReader:
 
     def _read_hidden_stat(self, root: WatchedRoot, path: str) -> None:
         """Try the Stat alone, which some servers return to any client: it names the owner."""
-        question = Exists(self._reader.hosts.full(path))
-        self._reader.ask(question, lambda answer: self._on_hidden_stat(root, path, answer))
+        request = Exists(self._reader.hosts.full(path))
+        self._reader.ask(request, lambda answer: self._on_hidden_stat(root, path, answer))
 
     def _on_hidden_stat(self, root: WatchedRoot, path: str, answer: Answer) -> None:
         if answer.error is None:
-            found = decode_stat(answer.value)
-            self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
-            if found.num_children > 0 and path not in self.denied:
+            stat = decode_stat(answer.value)
+            self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=stat))
+            if stat.num_children > 0 and path not in self.denied:
                 self.open(root, [path])  # to be refused, and tried again until the ACL opens
         elif answer.code == NO_AUTH:
             self.unreadable.add(path)

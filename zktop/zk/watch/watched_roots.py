@@ -84,7 +84,7 @@ class WatchedRoots:
     def containing(self, pattern: RootPattern) -> WatchedRoot | None:
         """Return a watched root that covers everything in this one."""
         for root in self.above(pattern.base):
-            if any(one.contains(pattern) for one in root.patterns):
+            if any(watched.contains(pattern) for watched in root.patterns):
                 return root
         return None
 
