@@ -13,7 +13,7 @@ def after(*outcomes: Outcome, is_given: bool = True) -> AnswerState:
     """A server after rounds with these outcomes, one second apart."""
     answer_state = AnswerState(is_given=is_given)
     for number, outcome in enumerate(outcomes):
-        answer_state.after(Probe(WHERE, outcome, ""), 1_000 * number)
+        answer_state.update(Probe(WHERE, outcome, ""), 1_000 * number)
     return answer_state
 
 

@@ -77,12 +77,12 @@ def parse_hosts(text: str, aliases: Mapping[str, str] | None = None) -> Hosts:
     >>> str(hosts), hosts.connection_string
     ('zk-0.zk:2181/app', 'localhost:12181/app')
     """
-    listed, slash, chroot = text.partition("/")
-    known = {_address(name): _address(target) for name, target in (aliases or {}).items()}
-    names = {target: name for name, target in reversed(known.items())}
-    given = (_address(one) for one in listed.split(","))
-    addresses = dict.fromkeys(aliased(names.get(one, one), known) for one in given)
-    return Hosts(tuple(addresses), slash + chroot, known)
+    servers, slash, chroot = text.partition("/")
+    targets = {_address(name): _address(target) for name, target in (aliases or {}).items()}
+    names = {target: name for name, target in reversed(targets.items())}
+    typed = map(_address, servers.split(","))
+    addresses = dict.fromkeys(aliased(names.get(address, address), targets) for address in typed)
+    return Hosts(tuple(addresses), slash + chroot, targets)
 
 
 def aliased(address: Address, aliases: Mapping[Address, Address]) -> Address:

@@ -85,13 +85,16 @@ class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo h
         timeout: float | None = None,
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Return the sockets that are ready; kazoo never waits for exceptional conditions."""
-        pending = [one for one in readers if isinstance(one, BufferedSocket) and one.pending()]
+        pending = [
+            reader for reader in readers if isinstance(reader, BufferedSocket) and reader.pending()
+        ]
         if pending:
             return pending, [], []
         poll = select.poll()
         for sockets, event in ((readers, select.POLLIN), (writers, select.POLLOUT)):
-            for one in sockets:
-                poll.register(one.fileno(), event)
+            for connection in sockets:
+                poll.register(connection.fileno(), event)
         ready = {fd for fd, _ in poll.poll(None if timeout is None else 1000 * timeout)}
-        readable = [one for one in readers if one.fileno() in ready]
-        return readable, [one for one in writers if one.fileno() in ready], []
+        readable = [reader for reader in readers if reader.fileno() in ready]
+        writable = [writer for writer in writers if writer.fileno() in ready]
+        return readable, writable, []

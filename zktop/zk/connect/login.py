@@ -44,7 +44,6 @@ def kerberos_message(cause: BaseException | None) -> str | None:
 
 
 def _how_to_install(package: str) -> str:
-    """Return how to install a package."""
     return f"`pipx inject zktop {package}`, or pip install it where zktop is"
 
 

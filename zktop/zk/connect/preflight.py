@@ -72,25 +72,25 @@ def probes(
     known: Mapping[Address, ServerKind | None] | None = None,
 ) -> list[Probe]:
     """Probe like `preflight`, with an existing TLS context and the results of the last round."""
-    answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
         # A DNS query has no deadline: threads that still wait are abandoned.
         threading.Thread(
-            target=lambda where=address: answers.put(
+            target=lambda where=address: done.put(
                 probe(where, context, seconds, (known or {}).get(where))
             ),
             name=f"zktop-preflight-{address}",
             daemon=True,
         ).start()
-    found = {address: _unresolved(address, seconds) for address in addresses}
+    results = {address: _unresolved(address, seconds) for address in addresses}
     deadline = Deadline(seconds + 0.2)
     try:
         for _ in addresses:
-            answer = answers.get(timeout=deadline.seconds_left())
-            found[answer.address] = answer
+            result = done.get(timeout=deadline.seconds_left())
+            results[result.address] = result
     except (queue.Empty, TimeoutError):
         pass
-    return list(found.values())
+    return list(results.values())
 
 
 def probe(
@@ -105,14 +105,15 @@ def probe(
         with connect(address, context, deadline) as connection:
             peer = Address(*connection.getpeername()[:2])
             if known is not None and not known.traits.answers_words:
-                found = _probe_known_zetcd(address, known, connection, deadline)
-                return replace(found, peer=str(peer))
+                result = _probe_known_zetcd(address, known, connection, deadline)
+                return replace(result, peer=str(peer))
             send(connection, FIRST_WORD)
             if known is None and context is None:
-                found = _recognise(address, connection, deadline)
+                result = _recognise(address, connection, deadline)
             else:
-                found = _read_answer(address, read_to_end(connection, deadline), context, deadline)
-            return replace(found, peer=str(peer))
+                answer = read_to_end(connection, deadline)
+                result = _read_answer(address, answer, context, deadline)
+            return replace(result, peer=str(peer))
     except socket.gaierror as problem:
         sentence = f"{address.reachable.host}: no such host name ({problem.strerror or problem})."
         return Probe(address, "unknown-host", sentence, why="no such host name")
@@ -167,7 +168,7 @@ def _recognise(address: Address, connection: socket.socket, deadline: Deadline) 
 def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
     """Recognise zetcd: silent to `srvr`, `imok` to `ruok`.
 
-    A server that was paused answers both once it goes on, so half of the time is left for `srvr`.
+    A server that was paused answers both once it resumes, so half of the time is left for `srvr`.
     """
     if exchange(address, b"ruok\n", seconds=deadline.seconds_left() / 2) != b"imok":
         raise TimeoutError("no answer in time")
@@ -191,7 +192,9 @@ def _ask_other_words(
     address: Address, context: ssl.SSLContext | None, deadline: Deadline
 ) -> Probe:
     """Use other words to identify a server that closed the connection after `srvr`."""
-    for word in OTHER_WORDS if context is None else ():
+    if context is not None:
+        return _closed_connection(address, context)
+    for word in OTHER_WORDS:
         try:
             answer = exchange(address, f"{word}\n".encode(), seconds=deadline.seconds_left())
         except OSError:
@@ -200,10 +203,10 @@ def _ask_other_words(
         kind = ServerKind() if text == "imok" else kind_of(text)
         if kind is not None:
             return _ok(address, kind)
-    return _hung_up(address, context)
+    return _closed_connection(address, context)
 
 
-def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
+def _closed_connection(address: Address, context: ssl.SSLContext | None) -> Probe:
     if context is None:
         sentence = f"{address.route} closes the connection: if it is a TLS port, give --tls-ca."
     else:

@@ -71,19 +71,19 @@ def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline
         raise
 
 
-def _dial(where: Address, deadline: Deadline) -> socket.socket:
+def _dial(host: Address, deadline: Deadline) -> socket.socket:
     """Try all addresses of a host, each for an even share of the time left: some may be dead."""
-    places = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
-    for left, (family, kind, protocol, _, place) in zip(
-        range(len(places), 0, -1), places, strict=True
-    ):
+    untried = socket.getaddrinfo(host.host, host.port, type=socket.SOCK_STREAM)
+    while untried:
+        seconds = deadline.seconds_left() / len(untried)
+        family, kind, protocol, _, numeric_address = untried.pop(0)
         connection = socket.socket(family, kind, protocol)
         try:
-            connection.settimeout(deadline.seconds_left() / left)
-            connection.connect(place)
+            connection.settimeout(seconds)
+            connection.connect(numeric_address)
         except OSError:
             connection.close()
-            if left == 1:
+            if not untried:
                 raise
         else:
             return connection

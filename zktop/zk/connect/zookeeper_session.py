@@ -8,6 +8,7 @@ earlier session has shown.
 import random
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 from zktop.errors import NoConnectionError
@@ -57,7 +58,7 @@ class ZooKeeperSession:
         self.note: str | None = None
         self.ready = False
         self._order = access.hosts.addresses
-        self._more: tuple[Address, ...] = ()  # members that are not in --hosts
+        self._others: tuple[Address, ...] = ()  # members that are not in --hosts
         self._ever_ready = False
         self._refusal: str | None = None
         self._bytes_before = 0
@@ -78,11 +79,11 @@ class ZooKeeperSession:
 
     def extend(self, addresses: Sequence[Address]) -> None:
         """Try these addresses after the user's; replaces an earlier extension."""
-        self._more = tuple(addresses)
+        self._others = tuple(addresses)
         self._set_hosts()
 
     def _set_hosts(self) -> None:
-        known = dict.fromkeys([*self._order, *self._more])
+        known = dict.fromkeys([*self._order, *self._others])
         self._client.set_hosts(connection_string(known), randomize_hosts=False)
 
     def open(self, seconds: float) -> None:
@@ -171,23 +172,23 @@ class ZooKeeperSession:
         self._client.start_async()
 
     def _begin(self, state: State) -> None:
-        known = self._clock.seen
+        known_zxid = self._clock.seen
         root = self._access.hosts.full("/")
 
-        def synced(answer: Answer) -> None:  # a read-only server refuses the sync; ignore that
+        def on_synced(answer: Answer) -> None:  # a read-only server refuses the sync; ignore that
             if answer.code == SASL_REQUIRED:
                 self._refuse(f"{self._access.hosts}: the server requires SASL (see --sasl).")
                 return
-            self.reader.ask(Exists(root), lambda answer: self._on_first_read(state, known, answer))
+            self.reader.ask(Exists(root), partial(self._on_first_read, state, known_zxid))
 
-        self.reader.ask(Sync(root), synced)
+        self.reader.ask(Sync(root), on_synced)
 
-    def _on_first_read(self, state: State, known: int, answer: Answer) -> None:
+    def _on_first_read(self, state: State, known_zxid: int, answer: Answer) -> None:
         if answer.code not in (0, NO_NODE, NO_AUTH):
             self._refuse(f"{self._access.hosts} cannot be read: {answer.error!r}.")
             return
         self.note = None
-        if self._clock.last_answer < known - MAX_AHEAD_ZXIDS:
+        if self._clock.last_answer < known_zxid - MAX_AHEAD_ZXIDS:
             self.note = "the ensemble lost its history: restart zktop"
         elif answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
             self.note = f"the chroot {self._access.hosts.chroot} does not exist"
@@ -197,7 +198,7 @@ class ZooKeeperSession:
         self.on_ready()
 
     def _look_for_chroot(self, state: State, connection_number: int) -> None:
-        def looked(answer: Answer) -> None:
+        def on_answer(answer: Answer) -> None:
             if answer.code == NO_NODE:
                 self._loop.after(CHROOT_S, self._look_for_chroot, state, connection_number)
             else:
@@ -205,7 +206,7 @@ class ZooKeeperSession:
                 self._report(state)
 
         if connection_number == self.reader.connection_number:
-            self.reader.ask(Exists(self._access.hosts.full("/")), looked)
+            self.reader.ask(Exists(self._access.hosts.full("/")), on_answer)
 
     def _refuse(self, sentence: str) -> None:
         if not self._ever_ready:

@@ -81,7 +81,7 @@ def _decode(name: str, answer: bytes) -> JsonAnswer:
         raise RefusedError(f"AdminServer {name}: {status[-1][:60].strip()}")
     try:
         raw = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-        answered = {
+        values = {
             key: bytes(value) if key in LARGE_TABLES else msgspec.json.decode(value)
             for key, value in raw.items()
         }
@@ -89,9 +89,9 @@ def _decode(name: str, answer: bytes) -> JsonAnswer:
         if body.startswith(b"{") and not body.rstrip().endswith(b"}"):  # truncated
             raise unreadable(f"AdminServer {name}") from None
         raise RefusedError(f"AdminServer {name}: this is not an AdminServer") from None
-    if answered.get("error") is not None:
-        raise RefusedError(f"AdminServer {name}: {answered['error']!s}")
-    return answered
+    if values.get("error") is not None:
+        raise RefusedError(f"AdminServer {name}: {values['error']!s}")
+    return values
 
 
 WATCHES, EPHEMERALS = "session_id_to_watched_paths", "session_id_to_ephemeral_paths"
@@ -188,19 +188,21 @@ def expiry(answer: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
         raise unreadable("AdminServer dump", str(buckets)) from None
 
 
-def _paths(command: str, answered: bytes) -> PathsBySession:
+def _paths(command: str, table: bytes) -> PathsBySession:
+    """Parse a table of paths by session; sessions without any are left out."""
     try:
-        table = msgspec.json.decode(answered, type=dict[str, Any])
+        rows = msgspec.json.decode(table, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        text = answered.decode("utf-8", "replace")
+        text = table.decode("utf-8", "replace")
         raise unreadable(f"AdminServer {command}", text) from None
-    found: PathsBySession = {}
-    for text, paths in table.items():
+    by_session: PathsBySession = {}
+    for text, paths in rows.items():
         session = number(text)
         if session is None or not isinstance(paths, list) or not all(map(_is_path, paths)):
             raise unreadable(f"AdminServer {command}", f"{text}: {paths}")
-        found[session_id(session)] = tuple(map(clean, paths))
-    return {session: paths for session, paths in found.items() if paths}
+        if paths:
+            by_session[session_id(session)] = tuple(map(clean, paths))
+    return by_session
 
 
 def _is_path(path: object) -> bool:

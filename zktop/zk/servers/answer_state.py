@@ -33,8 +33,8 @@ class AnswerState:
         """True until another round shows whether the server is down or was slow only once."""
         return 0 < self._misses < MAX_MISSED_ROUNDS
 
-    def after(self, probe: Probe, begun: Millis) -> None:
-        """Update from one round; `begun` is when the server was asked."""
+    def update(self, probe: Probe, begun: Millis) -> None:
+        """Take the result of one round; `begun` is when the server was asked."""
         state = _STATES.get(probe.outcome)  # None: not a plain ZooKeeper
         self._is_reachable = self._is_reachable or state in ("up", "no-quorum")
         if state is None or state == "up":

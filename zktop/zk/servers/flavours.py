@@ -141,19 +141,22 @@ def version_of(text: str) -> Version | None:
     >>> version_of("ClickHouse Keeper version: v26.3.9.8-0a1b2c")
     (26, 3, 9)
     """
-    found = re.search(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})", text.partition("\n")[0])
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+    match = re.search(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})", text.partition("\n")[0])
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def common_traits(kinds: Iterable[ServerKind]) -> Traits:
-    """The traits that all of these servers share: an ensemble is watched in one way."""
-    traits = [kind.traits for kind in kinds] or [ZOOKEEPER]
+    """What all of these servers support and what all their Stats prove, to read them in one way.
+
+    The other traits are those of the first server.
+    """
+    each = [kind.traits for kind in kinds] or [ZOOKEEPER]
     return msgspec.structs.replace(
-        traits[0],
-        multi_read=all(one.multi_read for one in traits),
-        recursive=all(one.recursive for one in traits),
-        counts_creations=all(one.counts_creations for one in traits),
-        dates_changes=all(one.dates_changes for one in traits),
+        each[0],
+        multi_read=all(traits.multi_read for traits in each),
+        recursive=all(traits.recursive for traits in each),
+        counts_creations=all(traits.counts_creations for traits in each),
+        dates_changes=all(traits.dates_changes for traits in each),
     )
 
 

@@ -156,7 +156,7 @@ class Introspection:
         self.probed = {}
         for name, probe in by_name.items():
             schedule = self._schedules[name]
-            schedule.answer_state.after(probe, begun)
+            schedule.answer_state.update(probe, begun)
             schedule.kind = probe.kind or schedule.kind
         return by_name
 

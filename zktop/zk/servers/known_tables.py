@@ -35,9 +35,11 @@ class KnownTables:
         """Parse a table, unless its text and everything else it depends on are unchanged."""
         digest = sha256(text).digest()
         known = self._known.get(name)
-        if known is None or known[:2] != (digest, basis):
-            known = self._known[name] = (digest, basis, parse())
-        return known[2]
+        if known is not None and known[:2] == (digest, basis):
+            return known[2]
+        rows = parse()
+        self._known[name] = (digest, basis, rows)
+        return rows
 
 
 def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
@@ -67,10 +69,11 @@ def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | No
     if now == before:
         return before
     keys = dict(zip(before, before, strict=True))
-    return {
-        keys.get(key, key): earlier if (earlier := before.get(key)) == row and earlier else row
-        for key, row in now.items()
-    }
+    table: dict[K, V] = {}
+    for key, row in now.items():
+        earlier = before.get(key, row)
+        table[keys.get(key, key)] = earlier if earlier == row else row
+    return table
 
 
 _TABLES: dict[type[ServerFact], tuple[str, ...]] = {

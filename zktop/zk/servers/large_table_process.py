@@ -32,22 +32,22 @@ def connect(host: str, port: int, deadline: float) -> socket.socket:
 
     Each address of the host has an even share of the time left: some may be dead.
     """
-    problem: OSError | None = None
-    places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    for left, (family, kind, protocol, _, address) in zip(
-        range(len(places), 0, -1), places, strict=True
-    ):
+    untried = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    while untried:
+        seconds = seconds_left(deadline) / len(untried)
+        family, kind, protocol, _, address = untried.pop(0)
         connection = socket.socket(family, kind, protocol)
         try:
             enlarge_buffer(connection)
-            connection.settimeout(seconds_left(deadline) / left)
+            connection.settimeout(seconds)
             connection.connect(address)
-        except OSError as refusal:
+        except OSError:
             connection.close()
-            problem = refusal
+            if not untried:
+                raise
         else:
             return connection
-    raise problem or OSError(f"{host} has no address")
+    raise OSError(f"{host} has no address")
 
 
 def seconds_left(deadline: float) -> float:

@@ -243,7 +243,7 @@ def _request_watches(sample: Sample, ask: Callable[[str], str], settings: Sample
     if not settings.large_tables:
         expected = settings.sizes.expected(count)
         table_size_limits.check_four_letter(
-            count, expected, in_process=settings.table_reader is None
+            count, expected, in_this_process=settings.table_reader is None
         )
     sample.watches = _read_watches(sample.kind, count, settings)
 
@@ -340,13 +340,13 @@ def _with_silence_until_now(
     at = monotonic_ms()
     clock.saw_answer(newest, at)
     now = clock.now(at)
-    later = now - newest if now is not None and newest is not None else 0
-    if later <= 0:
+    since_newest = now - newest if now is not None and newest is not None else 0
+    if since_newest <= 0:
         return rows
     return tuple(
         row
         if row.quiet_ms is None
-        else msgspec.structs.replace(row, quiet_ms=row.quiet_ms + later)
+        else msgspec.structs.replace(row, quiet_ms=row.quiet_ms + since_newest)
         for row in rows
     )
 

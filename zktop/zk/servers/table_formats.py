@@ -210,9 +210,9 @@ def _by_session(
         elif not path.startswith("/"):
             raise unreadable(word, path)
         else:
-            known = clean(path) if wanted is None else wanted.get(clean(path))
-            if known is not None:
-                of_session.append(known)
+            kept = clean(path) if wanted is None else wanted.get(clean(path))
+            if kept is not None:
+                of_session.append(kept)
     # A session may have watches of two kinds on one path.
     return {
         session: tuple(dict.fromkeys(own)) for session, own in paths.items() if session and own
@@ -227,18 +227,18 @@ def indented(
     The end is a line break or, in most tables of ZooKeeper, a blank line.
     """
     head: str | None = None
-    blank = 0
+    empty_lines = 0
     for line in lines:
         if not line:
-            blank += 1
+            empty_lines += 1
             continue
         is_member = line.startswith("\t")
-        if blank or (is_member and head is None):
+        if empty_lines or (is_member and head is None):
             raise unreadable(word, line)
         if not is_member:
             head = line
         yield head or "", line[1:] if is_member else None
-    if blank <= blank_end:
+    if empty_lines < (2 if blank_end else 1):  # the first one is what follows a line break
         raise unreadable(word)
 
 

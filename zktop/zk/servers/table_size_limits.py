@@ -29,13 +29,13 @@ def check_admin_server(count: int) -> None:
         )
 
 
-def check_four_letter(count: int, expected: int, *, in_process: bool) -> None:
-    """Raise RefusedError if a table of the expected bytes is too large for this reader."""
-    fitting = SAFE_UNREAD_BYTES if in_process else kernel_buffer_bytes() + READ_AT_ONCE_BYTES
-    if expected > fitting:
+def check_four_letter(count: int, expected: int, *, in_this_process: bool) -> None:
+    """Raise RefusedError if a table of the expected bytes is too large for its reader."""
+    safe = SAFE_UNREAD_BYTES if in_this_process else kernel_buffer_bytes() + READ_AT_ONCE_BYTES
+    if expected > safe:
         raise RefusedError(
             f"{count} watches take about {expected >> 10} kB, and without an AdminServer only "
-            f"{fitting >> 10} kB are safe: the server blocks while a client is slow to read a "
+            f"{safe >> 10} kB are safe: the server blocks while a client is slow to read a "
             f"larger answer; {ALLOW_IT} anyway"
         )
 
@@ -62,9 +62,9 @@ class TableSizeEstimate:
         if self._is_measured:
             return
         if paths := dump.count(b"\n\t/"):
-            others = dump.count(b"\n") - paths
-            named = max(paths, len(dump) - others * SESSION_LINE_BYTES)
-            self._bytes_per_watch = named / paths + SESSION_LINE_BYTES
+            other_lines = dump.count(b"\n") - paths
+            path_bytes = max(paths, len(dump) - other_lines * SESSION_LINE_BYTES)
+            self._bytes_per_watch = path_bytes / paths + SESSION_LINE_BYTES
 
     def read_table(self, size: int, watches: int) -> None:
         """Measure a table of this many bytes; its watches were counted a moment before.
