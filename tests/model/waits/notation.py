@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from zktop.model.layouts.layout import LockMode
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.wait_graph import WaitGraph
-from zktop.model.waits.wait_queue import Mode, QueueKind, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 
 KINDS: dict[str, QueueKind] = {
     "x": "exclusive",
@@ -21,7 +22,7 @@ KINDS: dict[str, QueueKind] = {
     "elect": "election",
     "single": "single",
 }
-MODES: dict[str, Mode] = {
+MODES: dict[str, LockMode] = {
     "x": "exclusive",
     "rw": "write",
     "sem": "lease",

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
+from zktop.model.layouts.layout import LockMode
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 ACTORS = "ABCDEFGH"
 KINDS = ("exclusive", "read-write", "pool", "single", "election", "conflict")
-MODES: dict[str, tuple[Mode, ...]] = {
+MODES: dict[str, tuple[LockMode, ...]] = {
     "read-write": ("read", "write"),
     "pool": ("lease",),
     "election": ("candidate",),

@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from zktop.model.waits.wait_queue import Mode, QueueKind, WaitQueue, WaitRequest
+from zktop.model.layouts.layout import LockMode
+from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 
 
 class _Crowd:
@@ -17,7 +18,7 @@ class _Crowd:
         self,
         lock: str,
         actor: str,
-        mode: Mode = "exclusive",
+        mode: LockMode = "exclusive",
         rules: tuple[QueueKind, int | None] = ("exclusive", None),
     ) -> None:
         self._zxid += 1
@@ -40,7 +41,7 @@ def scale_case() -> list[WaitQueue]:
     for i in range(1_000):
         crowd.join("/ring0/0", f"victim{i}")
     for i in range(3_800):
-        mode: Mode = "write" if i == 2_000 else "read"
+        mode: LockMode = "write" if i == 2_000 else "read"
         crowd.join("/rw", f"shared{i}", mode, ("read-write", None))
     for i in range(1_000):
         crowd.join("/pool", f"leaser{i}", "lease", ("pool", 100))
@@ -62,7 +63,7 @@ def _join_rings(crowd: _Crowd) -> None:
 
 
 def longer(
-    queue: WaitQueue, actor: str, mode: Mode = "exclusive"
+    queue: WaitQueue, actor: str, mode: LockMode = "exclusive"
 ) -> tuple[WaitQueue, WaitRequest]:
     """The queue with one more request at its tail."""
     zxid = queue.seen_zxid + 1

@@ -49,29 +49,28 @@ _PROCESS = (
 
 def tangled_nodes(deadlock: Deadlock) -> Iterator[LockNode]:
     """The nodes that the actors of a deadlock own."""
-    places = (place for step in deadlock.steps for place in (*step.holds, step.waits))
-    return ((Text(place.lock), Text(place.node)) for place in places)
+    return ((Text(place.lock), Text(place.node)) for place in deadlock.places)
 
 
 @lru_cache(maxsize=2_048)  # most deadlocks are the same at every look
 def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> RuleMatch:
-    places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
-    ways = several(
-        f"{kill_or_wait(way.why)} {way.process}, which {way.why}" for way in deadlock.ways_out[:1]
-    )
+    if deadlock.ways_out:
+        cheapest = deadlock.ways_out[0]
+        deed = f"{kill_or_wait(cheapest.why)} {cheapest.process}, which {cheapest.why}"
+        advice = f"{advice} Cheapest: {deed}."
     closing = deadlock.steps[-1].waits.lock if deadlock.steps else None
     return RuleMatch(
         about=FindingSubject(
             Text(closing) if closing else None,
-            tuple(dict.fromkeys(Text(place.node) for place in places)),
+            tuple(dict.fromkeys(Text(place.node) for place in deadlock.places)),
             tuple(session for session in sessions if session),
             locks=tuple(map(Text, deadlock.locks)),
         ),
         sentence=deadlock.sentence + _behind(deadlock.behind),
         confidence=deadlock.confidence,
         evidence=tuple((clue.supports, clue.text) for clue in deadlock.evidence),
-        advice=f"{advice} Cheapest: {ways}." if ways else advice,
+        advice=advice,
         since=deadlock.since_ms,
         severity=severity,
         id=deadlock.id,

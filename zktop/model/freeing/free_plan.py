@@ -208,7 +208,7 @@ class _Planner:
     def _ways_out(self, deadlock: Deadlock) -> Iterator[_Obstacle]:
         """Yield the actors whose end breaks a deadlock, the cheapest first."""
         for way in deadlock.ways_out[:MAX_WAYS_OUT]:
-            places = {step.actor: (*step.holds, step.waits) for step in deadlock.steps}
+            places = {step.actor: step.places for step in deadlock.steps}
             place = next(iter(places.get(way.actor, ())), None)
             view = self._report.view(place.lock) if place else None
             member = view.lock.member(place.node) if view and place else None

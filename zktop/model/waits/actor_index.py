@@ -26,7 +26,8 @@ class ActorIndex:
     """
 
     def __init__(self) -> None:
-        # Most actors have one place: storing its lock as a string saves a dict per actor.
+        # The number of places in each lock. Most actors have one place: storing its lock as a
+        # string saves a dict per actor.
         self._locks: dict[str, str | dict[str, int]] = {}
         self._sticky: dict[str, int] = {}  # number of sticky places
         self.tangled: set[str] = set()
@@ -36,12 +37,12 @@ class ActorIndex:
 
     def locks(self, actor: str) -> Collection[str]:
         """The queues in which the actor has a place, without duplicates."""
-        found = self._locks.get(actor, {})
-        return (found,) if isinstance(found, str) else found.keys()
+        places = self._locks.get(actor, {})
+        return (places,) if isinstance(places, str) else places.keys()
 
-    def number(self, actor: str) -> int:
-        found = self._locks.get(actor, {})
-        return 1 if isinstance(found, str) else sum(found.values())
+    def count_places(self, actor: str) -> int:
+        places = self._locks.get(actor, {})
+        return 1 if isinstance(places, str) else sum(places.values())
 
     def enter(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
         locks, lock, is_passing = self._locks, queue.lock, queue.kind not in _STICKY_KINDS
@@ -83,7 +84,7 @@ class ActorIndex:
             if not places[lock]:
                 del places[lock]
             if len(places) == 1 and 1 in places.values():
-                (self._locks[actor],) = places
+                (self._locks[actor],) = places  # one lock with one place
         self._update_tangled(actor, lock)
 
     def _update_tangled(self, actor: str, lock: str) -> None:
@@ -92,5 +93,8 @@ class ActorIndex:
         if was_tangled or is_tangled:
             self.touched.add(lock)
         if is_tangled != was_tangled:
-            (self.tangled.add if is_tangled else self.tangled.discard)(actor)
+            if is_tangled:
+                self.tangled.add(actor)
+            else:
+                self.tangled.discard(actor)
             self.touched.update(self.locks(actor))

@@ -42,8 +42,11 @@ from zktop.model.waits.ways_out import ways_out
 
 def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
     """The graph with elections counted as waits; None if no candidate also wants locks."""
-    elections = [q for q in graph.queues.values() if q.kind == "election" and not q.blocking]
-    elections = [queue for queue in elections if _may_entangle(graph, queue)]
+    elections = [
+        queue
+        for queue in graph.queues.values()
+        if queue.kind == "election" and not queue.blocking and _may_entangle(graph, queue)
+    ]
     work = [request.actor for queue in elections for request in queue.requests]
     if not work:
         return None
@@ -61,17 +64,23 @@ def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
 def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
     """Whether a later candidate has a place in a lock, and an earlier one waits for a lock."""
     actors = [request.actor for request in queue.requests]
-    waits = (not graph.holds(q, r) for actor in actors[:-1] for q, r in graph.places(actor))
-    return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
+    is_waiting = (
+        not graph.holds(place_queue, request)
+        for actor in actors[:-1]
+        for place_queue, request in graph.places(actor)
+    )
+    return any(graph.locks(actor) for actor in actors[1:]) and any(is_waiting)
 
 
 @once_for_each
 def count_behind(stuck_set: StuckSet) -> Counter[frozenset[int]]:
     """Count the actors outside all cores of a stuck set, by the cores they are behind."""
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
-    counts = Counter(g for actor, g in stuck_set.reach.items() if actor not in in_cores)
+    counts = Counter(
+        numbers for actor, numbers in stuck_set.reach.items() if actor not in in_cores
+    )
     for lock in stuck_set.queues:
-        counts.update(groups for _, groups in stuck_tail(stuck_set, lock))
+        counts.update(numbers for _, numbers in stuck_tail(stuck_set, lock))
     return counts
 
 
@@ -91,6 +100,8 @@ class Judgement(Struct, frozen=True, gc=False):
 
 
 class _View(Struct, frozen=True):
+    """A core, with everything that is known about its actors."""
+
     stuck_core: StuckCore
     known: ActorEvidence
     names: DisplayNames
@@ -102,12 +113,15 @@ class _View(Struct, frozen=True):
 
 def assessment(judgements: Iterable[Judgement]) -> Assessment:
     """Join the verdicts on all cores."""
-    found = sorted(judgements, key=lambda one: (one.deadlock.since_ms or 0, one.deadlock.id))
-    certain = [one.deadlock for one in found if not one.relist]
+    judgements = list(judgements)
+    certain = sorted(
+        (judgement.deadlock for judgement in judgements if not judgement.relist),
+        key=lambda deadlock: (deadlock.since_ms or 0, deadlock.id),
+    )
     return Assessment(
         tuple(deadlock for deadlock in certain if not _is_hint(deadlock)),
         tuple(deadlock for deadlock in certain if _is_hint(deadlock)),
-        tuple(sorted({lock for one in found for lock in one.relist})),
+        tuple(sorted({lock for judgement in judgements for lock in judgement.relist})),
     )
 
 
@@ -121,8 +135,8 @@ def judge(stuck_core: StuckCore, known: ActorEvidence, names: DisplayNames) -> J
     view = _View(stuck_core, known, names)
     case = _case(view, ring_of(stuck_core.core))
     if case is not None and case.is_threaded(known):
-        lasting = _case(view, _old_ring(view))
-        case = lasting or _unless_working(case, known)
+        old_case = _case(view, _old_ring(view))
+        case = old_case or _unless_working(case, known)
     if case is None:
         return None
     deadlock = _deadlock(view, case)
@@ -137,7 +151,8 @@ def _unless_working(case: RingCase, known: ActorEvidence) -> RingCase | None:
     A ring through clients that still work may open at any moment.
     """
     closed = case.closing.request.czxid
-    return None if any(known.released.get(a, 0) > closed for a in case.actors) else case
+    is_working = any(known.released.get(actor, 0) > closed for actor in case.actors)
+    return None if is_working else case
 
 
 def _is_old(edge: WaitEdge, now_ms: int) -> bool:
@@ -153,44 +168,54 @@ def _old_ring(view: _View) -> Ring:
     graph, now_ms = view.graph, view.known.now_ms
     return first_closed(
         {
-            actor: [e for e in out if _is_old(e, now_ms) and graph.holds(e.queue, e.blocker)]
+            actor: [
+                edge
+                for edge in out
+                if _is_old(edge, now_ms) and graph.holds(edge.queue, edge.blocker)
+            ]
             for actor, out in edges(view.stuck_core.core).items()
         }
     )
 
 
-def _is_closed(graph: WaitGraph, found: Ring) -> bool:
+def _is_closed(graph: WaitGraph, ring: Ring) -> bool:
     """Whether each blocker of the ring holds, or just queues in between.
 
     False if a blocker is another waiting request of a session with several threads.
     """
-    between = queuing_actors(found)
+    between = queuing_actors(ring)
     return all(
-        edge.blocker.actor in between or graph.holds(edge.queue, edge.blocker) for edge in found
+        edge.blocker.actor in between or graph.holds(edge.queue, edge.blocker) for edge in ring
     )
 
 
-def _members(core: Core, found: Ring) -> list[tuple[str, WaitRequest]]:
+def _members(core: Core, ring: Ring) -> list[tuple[str, WaitRequest]]:
     """The requests that must have existed at the same time: of the ring, or of the whole knot."""
-    if all(edge.is_plain for edge in found):
-        return [(e.queue.lock, r) for e in found for r in (e.request, e.blocker)]
-    return [(queue.queue.lock, member) for queue in core.queues for member in queue.members]
+    if all(edge.is_plain for edge in ring):
+        return [
+            (edge.queue.lock, request) for edge in ring for request in (edge.request, edge.blocker)
+        ]
+    return [
+        (stuck_queue.queue.lock, member)
+        for stuck_queue in core.queues
+        for member in stuck_queue.members
+    ]
 
 
-def _case(view: _View, found: Ring) -> RingCase | None:
+def _case(view: _View, ring: Ring) -> RingCase | None:
     """A ring with everything needed to judge it; None if it is not closed."""
     graph = view.graph
-    if not found or not _is_closed(graph, found):
+    if not ring or not _is_closed(graph, ring):
         return None
     core = view.stuck_core.core
-    rule, _ = rule_and_kind(core, found)
-    actors = core.actors if rule == "D3" else core.actors & _owners(found)
+    rule, _ = rule_and_kind(core, ring)
+    actors = core.actors if rule == "D3" else core.actors & _owners(ring)
     return RingCase(
         rule=rule,
-        ring=found,
-        closing=newest_edge(_shown(core, found)),
+        ring=ring,
+        closing=newest_edge(_shown(core, ring)),
         actors=actors,
-        coexistence=coexistence(_members(core, found), graph.queues, view.known.complete_to),
+        coexistence=coexistence(_members(core, ring), graph.queues, view.known.complete_to),
         owner=view.names.owner,
         several=multi_threaded(graph, actors, view.known.threads),
         is_supposed=view.stuck_core.is_supposed,
@@ -199,38 +224,38 @@ def _case(view: _View, found: Ring) -> RingCase | None:
 
 def _deadlock(view: _View, case: RingCase) -> Deadlock:
     stuck_core, names, known = view.stuck_core, view.names, view.known
-    core, found, number = stuck_core.core, case.ring, stuck_core.number
+    core, ring, number = stuck_core.core, case.ring, stuck_core.number
     counts = count_behind(stuck_core.stuck_set)
-    rule, sort = rule_and_kind(core, found)
+    rule, kind = rule_and_kind(core, ring)
     level, clues = confidence(case, known)
     return Deadlock(
-        id=deadlock_id(rule, found),
+        id=deadlock_id(rule, ring),
         rule=rule,
-        kind=sort,
+        kind=kind,
         confidence=level,
         since_ms=case.closing.request.since_ms,
         coexistence_proven=case.coexistence.is_proven,
-        actors=ordered_actors(core, found),
-        locks=tuple(sorted({edge.queue.lock for edge in found})),
-        steps=steps(stuck_core.graph, _shown(core, found), names),
-        behind=sum(many for groups, many in counts.items() if number in groups),
-        sentence=sentence(rule, found, core, names, known.now_ms),
+        actors=ordered_actors(core, ring),
+        locks=tuple(sorted({edge.queue.lock for edge in ring})),
+        steps=steps(stuck_core.graph, _shown(core, ring), names),
+        behind=sum(count for numbers, count in counts.items() if number in numbers),
+        sentence=sentence(rule, ring, core, names, known.now_ms),
         ways_out=ways_out(stuck_core, counts, names, known.cut_off),
-        signature=signature(rule, found, names),
+        signature=signature(rule, ring, names),
         evidence=clues,
         threaded=case.is_threaded(known),
     )
 
 
-def _owners(found: Ring) -> frozenset[str]:
+def _owners(ring: Ring) -> frozenset[str]:
     """The actors of a ring that hold something; the others just queue in between."""
-    return frozenset(edge.request.actor for edge in found) - queuing_actors(found)
+    return frozenset(edge.request.actor for edge in ring) - queuing_actors(ring)
 
 
-def _shown(core: Core, found: Ring) -> Ring:
+def _shown(core: Core, ring: Ring) -> Ring:
     """The ring, and for a knot one edge of every other actor in it."""
-    if all(edge.is_plain for edge in found):
-        return found
-    shown = {edge.request.actor for edge in found}
-    others = tuple(outs[0] for actor, outs in edges(core).items() if actor not in shown)
-    return (*others, *found)
+    if all(edge.is_plain for edge in ring):
+        return ring
+    shown = {edge.request.actor for edge in ring}
+    others = tuple(out[0] for actor, out in edges(core).items() if actor not in shown)
+    return (*others, *ring)

@@ -86,16 +86,16 @@ def _pairs(stuck_queue: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
     return {*sparse_edges(stuck_queue), *nearest_holder}
 
 
-def ring(graph: EdgesByWaiter) -> Ring:
+def best_ring(graph: EdgesByWaiter) -> Ring:
     """The cycle to show, ending with the newest request: the one that closed it.
 
     Empty if there is none; a core always has one.
     """
     for accepts in _PREFERENCES:
-        found = _shortest(graph, accepts)
-        if found:
-            newest = max(range(len(found)), key=lambda i: (found[i].request.czxid, i))
-            return found[newest + 1 :] + found[: newest + 1]
+        ring = _shortest(graph, accepts)
+        if ring:
+            newest = max(range(len(ring)), key=lambda place: (ring[place].request.czxid, place))
+            return ring[newest + 1 :] + ring[: newest + 1]
     return ()
 
 
@@ -103,10 +103,11 @@ def first_closed(graph: EdgesByWaiter) -> Ring:
     """The cycle that closed first."""
     stamps = sorted({edge.request.czxid for out in graph.values() for edge in out})
     first = bisect_left(stamps, 1, key=lambda stamp: _has_cycle(_until(graph, stamp)))
-    return ring(_until(graph, stamps[first])) if first < len(stamps) else ()
+    return best_ring(_until(graph, stamps[first])) if first < len(stamps) else ()
 
 
 def _until(graph: EdgesByWaiter, czxid: int) -> EdgesByWaiter:
+    """The edges of the requests that existed at this transaction."""
     return {
         actor: [edge for edge in out if edge.request.czxid <= czxid]
         for actor, out in graph.items()
@@ -124,7 +125,7 @@ def _has_cycle(graph: EdgesByWaiter) -> bool:
 @once_for_each  # most cores stay unchanged
 def ring_of(core: Core) -> Ring:
     """The cycle to show for one core."""
-    return ring(edges(core))
+    return best_ring(edges(core))
 
 
 _PREFERENCES: tuple[Callable[[WaitEdge], bool], ...] = (
@@ -132,7 +133,7 @@ _PREFERENCES: tuple[Callable[[WaitEdge], bool], ...] = (
     lambda edge: edge.is_plain and edge.is_hard and edge.is_self,
     lambda edge: edge.is_plain and not edge.is_self,
     lambda edge: not edge.is_self,
-    lambda edge: edge is not None,
+    lambda _: True,
 )
 
 
@@ -258,7 +259,7 @@ class Coexistence(Struct, frozen=True, gc=False):
     """Newest czxid, zxid of the oldest listing, and the locks to list again to prove the ring."""
 
     newest: int
-    oldest_look: int
+    oldest_listing: int
     relist: tuple[str, ...]
     is_proven: bool
 

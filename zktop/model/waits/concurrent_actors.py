@@ -31,9 +31,14 @@ def multi_threaded(
 
     An actor that is named as one thread may ask for a lock that it holds.
     """
-    found = {actor: _waits_twice(graph, actor) for actor in actors}
-    found |= {a: _asks_again(graph, a) for a in actors if not found[a] and a not in threads}
-    return {actor: shown for actor, shown in found.items() if shown}
+    reasons: dict[str, str] = {}
+    for actor in actors:
+        reason = _waits_twice(graph, actor)
+        if not reason and actor not in threads:
+            reason = _asks_again(graph, actor)
+        if reason:
+            reasons[actor] = reason
+    return reasons
 
 
 def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
@@ -44,10 +49,15 @@ def waiting_requests(
     graph: WaitGraph, places: Iterable[tuple[WaitQueue, WaitRequest]]
 ) -> list[tuple[WaitQueue, WaitRequest]]:
     """The waiting requests among these places."""
-    return [(q, r) for q, r in places if r.releases and not graph.holds(q, r)]
+    return [
+        (queue, request)
+        for queue, request in places
+        if request.releases and not graph.holds(queue, request)
+    ]
 
 
 def _waits_twice(graph: WaitGraph, actor: str) -> str:
+    """The reason if the actor waits in two places, else an empty text."""
     waiting = waiting_places(graph, actor)
     locks = {queue.lock for queue, _ in waiting}
     if len(waiting) < 2:  # noqa: PLR2004  one thread waits in one place
@@ -57,9 +67,14 @@ def _waits_twice(graph: WaitGraph, actor: str) -> str:
 
 
 def _asks_again(graph: WaitGraph, actor: str) -> str:
-    owned = {q.lock for q, r in graph.places(actor) if not r.reads and graph.holds(q, r)}
-    again = any(q.kind in _ONE_OWNER and q.lock in owned for q, _ in waiting_places(graph, actor))
-    return "asks for a lock that it holds" if again else ""
+    """The reason if the actor waits for a lock that it owns, else an empty text."""
+    owned = {
+        queue.lock
+        for queue, request in graph.places(actor)
+        if not request.reads and graph.holds(queue, request)
+    }
+    wanted = {queue.lock for queue, _ in waiting_places(graph, actor) if queue.kind in _ONE_OWNER}
+    return "asks for a lock that it holds" if owned & wanted else ""
 
 
 class _Deletion(Struct, frozen=True, gc=False):
@@ -80,7 +95,7 @@ class ConcurrencyDetector:
         self._concurrent: set[str] = set()
         self._deletions: list[_Deletion] = []
         self._released: dict[str, int] = {}  # last release of each stuck actor
-        self._seen: AbstractSet[StuckSet] = frozenset()
+        self._stuck_sets: AbstractSet[StuckSet] = frozenset()  # of the look before
         self._complete_to = 0
 
     def is_concurrent(self, actor: str) -> bool:
@@ -108,41 +123,55 @@ class ConcurrencyDetector:
         undecided: dict[str, _Deletion] = {}
         self._note_releases(graph)
         # Once per actor: a service may give up thousands of its places between two looks.
-        deletions = [one for one in self._deletions if not self.is_concurrent(one.actor)]
-        waits = {actor: waiting_places(graph, actor) for actor in {d.actor for d in deletions}}
-        for one in deletions:
-            queues = [q for q, r in waits[one.actor] if 0 < r.czxid <= one.there]
-            if any(self._seen_at(queue) >= one.gone for queue in queues):
-                self._concurrent.add(one.actor)
+        deletions = [
+            deletion for deletion in self._deletions if not self.is_concurrent(deletion.actor)
+        ]
+        actors = {deletion.actor for deletion in deletions}
+        waits = {actor: waiting_places(graph, actor) for actor in actors}
+        for deletion in deletions:
+            actor = deletion.actor
+            queues = [
+                queue for queue, request in waits[actor] if 0 < request.czxid <= deletion.there
+            ]
+            if any(self._seen_at(queue) >= deletion.gone for queue in queues):
+                self._concurrent.add(actor)
             elif queues:
-                undecided[one.actor] = max(one, undecided.get(one.actor, one), key=_there)
+                newest = undecided.get(actor, deletion)
+                undecided[actor] = max(deletion, newest, key=_there)
                 relist.update(queue.lock for queue in queues)
         self._deletions = list(undecided.values())
         self._note_takers(graph)
         return tuple(sorted(relist))
 
     def _note_releases(self, graph: WaitGraph) -> None:
-        kept = {a: zxid for a, zxid in self._released.items() if graph.is_stuck(a)}
-        for one in self._deletions:
-            if graph.is_stuck(one.actor):
-                kept[one.actor] = max(one.gone, kept.get(one.actor, 0))
-        self._released = kept
+        released = {actor: zxid for actor, zxid in self._released.items() if graph.is_stuck(actor)}
+        for deletion in self._deletions:
+            if graph.is_stuck(deletion.actor):
+                released[deletion.actor] = max(deletion.gone, released.get(deletion.actor, 0))
+        self._released = released
 
     def _note_takers(self, graph: WaitGraph) -> None:
         """Find actors that hold a node newer than their own wait, or that wait twice.
 
         A stuck set stays the same object until one of its queues changes.
         """
-        before, self._seen = self._seen, frozenset(graph.stuck_sets)
-        for actor in (actor for one in self._seen - before for actor in one.actors):
+        before, self._stuck_sets = self._stuck_sets, frozenset(graph.stuck_sets)
+        new_sets = self._stuck_sets - before
+        for actor in (actor for stuck_set in new_sets for actor in stuck_set.actors):
             if self.is_concurrent(actor):
                 continue
             places = graph.places(actor)
             waits = waiting_requests(graph, places)
-            holds = (r for q, r in places if graph.holds(q, r) and not r.exempt)
-            taken = sorted(request.czxid for request in holds)
-            takes = any(_is_any_between(taken, r.czxid, self._seen_at(q)) for q, r in waits)
-            if takes or self._are_together(waits):
+            taken = sorted(
+                request.czxid
+                for queue, request in places
+                if graph.holds(queue, request) and not request.exempt
+            )
+            took_while_waiting = any(
+                _is_any_between(taken, request.czxid, self._seen_at(queue))
+                for queue, request in waits
+            )
+            if took_while_waiting or self._are_together(waits):
                 self._concurrent.add(actor)
 
     def _seen_at(self, queue: WaitQueue) -> int:
@@ -152,7 +181,8 @@ class ConcurrencyDetector:
         """Whether two waits existed at the same time, by the two newest listings."""
         if len(waits) < 2:  # noqa: PLR2004  one thread waits in one place
             return False
-        (_, newest), (queue, _) = sorted(waits, key=lambda w: w[0].seen_zxid, reverse=True)[:2]
+        by_listing = sorted(waits, key=lambda wait: wait[0].seen_zxid, reverse=True)
+        (_, newest), (queue, _) = by_listing[:2]
         return 0 < newest.czxid <= self._seen_at(queue)
 
 

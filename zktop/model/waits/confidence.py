@@ -149,7 +149,8 @@ class _Grading(Struct, frozen=True):
     def _about_time(self) -> Iterator[Evidence]:
         proof = self.case.coexistence
         if proof.is_proven:
-            until = f" to {proof.oldest_look:#x}" if proof.oldest_look > proof.newest else ""
+            is_period = proof.oldest_listing > proof.newest
+            until = f" to {proof.oldest_listing:#x}" if is_period else ""
             text = "all lock nodes existed at the same time"
             yield Evidence(supports=True, text=f"{text} (zxid {proof.newest:#x}{until})")
         else:

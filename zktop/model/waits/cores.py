@@ -55,18 +55,24 @@ def explain_stuck(
     }
     graph = edges(queues.values())
     known = {core.actors: core for core in before}
-    fresh = sorted(cores(queues.values(), graph), key=lambda core: min(core.actors))
-    reused = tuple(_known_core(core, known.get(core.actors)) for core in fresh)
+    found = sorted(cores(queues.values(), graph), key=lambda core: min(core.actors))
+    all_cores = tuple(_reused(core, known.get(core.actors)) for core in found)
     dead_ends = [actor for actor, others in graph.items() if not others]
-    reached = reach(graph, [*(core.actors for core in reused), dead_ends])
-    stuck_actors = frozenset(actor for actor in frozen if actor not in unowned)
-    tails = {thin.queue.lock: thin.queue.requests[thin.end :] for thin in thinned}
-    size = sum(len(thin.queue.requests) for thin in thinned)
-    return StuckSet(stuck_actors, frozen, queues, reused, reached, tails, size)
+    reached = reach(graph, [*(core.actors for core in all_cores), dead_ends])
+    return StuckSet(
+        actors=frozenset(actor for actor in frozen if actor not in unowned),
+        frozen=frozen,
+        queues=queues,
+        cores=all_cores,
+        reach=reached,
+        tails={thin.queue.lock: thin.queue.requests[thin.end :] for thin in thinned},
+        size=sum(len(thin.queue.requests) for thin in thinned),
+    )
 
 
-def _known_core(core: "Core", known: "Core | None") -> "Core":
-    return core if known is None or known.queues != core.queues else known
+def _reused(core: "Core", known: "Core | None") -> "Core":
+    """The known core if nothing changed in it: results are cached for that object."""
+    return known if known is not None and known.queues == core.queues else core
 
 
 class StuckQueue(Struct, frozen=True, gc=False):
@@ -238,12 +244,12 @@ def once_for_each(find: Callable[[Subject], Found]) -> Callable[[Subject], Found
     known: WeakKeyDictionary[Subject, Found] = WeakKeyDictionary()
 
     @wraps(find)
-    def found(subject: Subject) -> Found:
+    def find_once(subject: Subject) -> Found:
         if subject not in known:
             known[subject] = find(subject)
         return known[subject]
 
-    return found
+    return find_once
 
 
 def edges(queues: Iterable[StuckQueue]) -> dict[str, list[str]]:
@@ -260,30 +266,28 @@ def edges(queues: Iterable[StuckQueue]) -> dict[str, list[str]]:
 
 def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator[Core]:
     """The independent deadlocks."""
-    found = [
+    candidates = [
         frozenset(group)
         for group in components(graph)
         if len(group) > 1 or group[0] in graph[group[0]]
     ]
-    for group, stuck_queues in zip(found, _shares(queues, found), strict=True):
-        left = group
+    for group, stuck_queues in zip(candidates, _shares(queues, candidates), strict=True):
         has_pool = any(stuck_queue.queue.room > 1 for stuck_queue in stuck_queues)
-        if has_pool:  # without one, every ring is a core
-            left = frozenset(
-                stuck_actors(
-                    [
-                        unthinned(stuck_queue.queue, stuck_queue.members)
-                        for stuck_queue in stuck_queues
-                    ]
-                )
-            )
-        if left == group:
+        # Without a pool, every ring is a core.
+        stuck = _stuck_without_others(stuck_queues) if has_pool else group
+        if stuck == group:
             yield Core(
                 group, tuple(stuck_queue for stuck_queue in stuck_queues if any(stuck_queue.waits))
             )
-        elif left:
-            smaller = [stuck_queue.only(left) for stuck_queue in stuck_queues]
+        elif stuck:
+            smaller = [stuck_queue.only(stuck) for stuck_queue in stuck_queues]
             yield from cores(smaller, edges(smaller))
+
+
+def _stuck_without_others(stuck_queues: Iterable[StuckQueue]) -> frozenset[str]:
+    """The actors that stay stuck if there are no others in these queues."""
+    only = [unthinned(stuck_queue.queue, stuck_queue.members) for stuck_queue in stuck_queues]
+    return frozenset(stuck_actors(only))
 
 
 def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[list[StuckQueue]]:
@@ -314,18 +318,18 @@ def reach(
     for waiter, others in graph.items():
         for other in others:
             sources.setdefault(other, []).append(waiter)
-    found: dict[str, set[int]] = {}
+    reached: dict[str, set[int]] = {}
     for number, group in enumerate(groups):
         work = sorted(group)
         for actor in work:
-            found.setdefault(actor, set()).add(number)
+            reached.setdefault(actor, set()).add(number)
         while work:
             for waiter in sources.get(work.pop(), ()):
-                numbers = found.setdefault(waiter, set())
+                numbers = reached.setdefault(waiter, set())
                 if number not in numbers:
                     numbers.add(number)
                     work.append(waiter)
-    return {actor: frozenset(numbers) for actor, numbers in found.items()}
+    return {actor: frozenset(numbers) for actor, numbers in reached.items()}
 
 
 def stuck_tail(stuck_set: StuckSet, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
@@ -339,7 +343,8 @@ def stuck_tail(stuck_set: StuckSet, lock: str) -> Iterator[tuple[str, frozenset[
     to_all, to_writers = _union(ahead, reached), _union(writers, reached)
     for request in stuck_set.tails[lock]:
         is_reader = shares and request.reads
-        if request.exempt or (len(writers) if is_reader else len(ahead)) < stuck_queue.queue.room:
+        number_ahead = len(writers) if is_reader else len(ahead)
+        if request.exempt or number_ahead < stuck_queue.queue.room:
             continue
         yield request.actor, to_writers if is_reader else to_all
         if not is_reader:

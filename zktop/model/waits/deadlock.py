@@ -1,17 +1,19 @@
 """A deadlock as a report shows it: one frozen value with everything known about it."""
 
+from collections.abc import Iterator
 from hashlib import blake2s
+from operator import attrgetter
 
 from msgspec import Struct
 
 from zktop.model.format import fold_name, fold_path
-from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.layouts.layout import MODE_LETTERS, LockMode
 from zktop.model.waits.choose_ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import WaitGraph
-from zktop.model.waits.wait_queue import Mode, WaitRequest, lock_path
+from zktop.model.waits.wait_queue import WaitRequest, lock_path
 from zktop.model.waits.ways_out import WayOut
 
 
@@ -20,7 +22,7 @@ class DeadlockPlace(Struct, frozen=True, gc=False):
 
     lock: str
     node: str
-    mode: Mode
+    mode: LockMode
 
 
 class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
@@ -36,6 +38,11 @@ class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
     czxid: int
     since_ms: int | None
     name: str  # unique, unlike `owner`
+
+    @property
+    def places(self) -> tuple[DeadlockPlace, ...]:
+        """What it holds, then what it waits for."""
+        return (*self.holds, self.waits)
 
 
 class Deadlock(Struct, frozen=True, gc=False, cache_hash=True):
@@ -59,6 +66,11 @@ class Deadlock(Struct, frozen=True, gc=False, cache_hash=True):
     threaded: bool = False  # some of its sessions have several threads
 
     @property
+    def places(self) -> Iterator[DeadlockPlace]:
+        """What its actors hold and wait for, step by step."""
+        return (place for step in self.steps for place in step.places)
+
+    @property
     def is_sure(self) -> bool:
         """True if it is confirmed."""
         return self.confidence in CONFIRMED
@@ -67,11 +79,11 @@ class Deadlock(Struct, frozen=True, gc=False, cache_hash=True):
 def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockStep, ...]:
     """One step for each edge, oldest request first; the newest one closed the ring."""
     closing = newest_edge(ring)
-    made = [
+    unsorted = [
         step(edge, holdings(graph, edge.request.actor), names, closes=edge is closing)
         for edge in ring
     ]
-    return tuple(sorted(made, key=lambda step: (step.closing, step.czxid)))
+    return tuple(sorted(unsorted, key=attrgetter("closing", "czxid")))
 
 
 def newest_edge(ring: Ring) -> WaitEdge:
@@ -100,7 +112,11 @@ def step(
 
 def holdings(graph: WaitGraph, actor: str) -> tuple[DeadlockPlace, ...]:
     """The places where the actor holds a lock now, sorted by lock."""
-    return tuple(deadlock_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
+    return tuple(
+        deadlock_place(queue.lock, request)
+        for queue, request in graph.places(actor)
+        if graph.holds(queue, request)
+    )
 
 
 def deadlock_place(lock: str, request: WaitRequest) -> DeadlockPlace:
@@ -121,7 +137,10 @@ def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
 
 def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
     """A text that recurring deadlocks share: rule, classes of locks, modes and owners."""
-    locks = {f"{MODE_LETTERS[e.request.mode]}:{fold_path(lock_path(e.queue.lock))}" for e in ring}
+    locks = {
+        f"{MODE_LETTERS[edge.request.mode]}:{fold_path(lock_path(edge.queue.lock))}"
+        for edge in ring
+    }
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])
 

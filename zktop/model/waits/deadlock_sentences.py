@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from zktop.model.format import clock, span
-from zktop.model.layouts.layout import lock_in_mode
+from zktop.model.layouts.layout import LockMode, lock_in_mode
 from zktop.model.waits.choose_ring import (
     DeadlockRule,
     Ring,
@@ -22,7 +22,7 @@ from zktop.model.waits.choose_ring import (
 )
 from zktop.model.waits.cores import Core, StuckQueue, blockers
 from zktop.model.waits.find_stuck import holding_nodes
-from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.tables_of_one_server import Presence
 
 _PAIR = 2
@@ -50,7 +50,7 @@ class DisplayNames(Struct, frozen=True):
         """Return the path of a lock, as shown."""
         return self.paths.get(lock, lock)
 
-    def wanted(self, mode: Mode, lock: str) -> str:
+    def wanted(self, mode: LockMode, lock: str) -> str:
         """Name a lock with the mode in which it is held or wanted."""
         return lock_in_mode(mode, self.path(lock))
 
@@ -91,7 +91,8 @@ def knot_sentence(core: Core, names: DisplayNames) -> str:
         parts.append(f"{names.all_of(both)} {_verb(both)} for another lease of {path}")
     if last:
         parts.append(f"{names.all_of(last)} {_verb(last)} for a lease of {path}")
-    parts[-1:] = [f"and {parts[-1]}"] if len(parts) > 1 else parts[-1:]
+    if len(parts) > 1:
+        parts[-1] = f"and {parts[-1]}"
     return f"{text} {', '.join(parts)}: no lease can be returned."
 
 
@@ -135,8 +136,10 @@ def sentence(rule: DeadlockRule, ring: Ring, core: Core, names: DisplayNames, no
         return knot_sentence(core, names)
     if rule == "D5":
         return _upgraders(ring, core, names)
-    if rule in ("D4", "D6"):
-        return (_upgrade if rule == "D4" else _double)(ring[0], names)
+    if rule == "D4":
+        return _upgrade(ring[0], names)
+    if rule == "D6":
+        return _double(ring[0], names)
     if len(ring) - len(queuing_actors(ring)) > _SPELLED_OUT:
         return _long_ring(ring, names, now_ms)
     return _rotation(ring, names)
@@ -194,14 +197,14 @@ def _turns(ring: Ring) -> list[_Turn]:
     """The members of the ring in order; the last one closed it."""
     while passes_by(ring[0], ring[-1]):
         ring = (*ring[1:], ring[0])
-    made: list[_Turn] = []
+    turns: list[_Turn] = []
     for before, edge in zip((ring[-1], *ring), ring, strict=False):
         if passes_by(edge, before):
-            last = made[-1]
-            made[-1] = _Turn(last.edge, edge.blocker, (*last.between, edge.request))
+            last = turns[-1]
+            turns[-1] = _Turn(last.edge, edge.blocker, (*last.between, edge.request))
         else:
-            made.append(_Turn(edge, edge.blocker, ()))
-    return made
+            turns.append(_Turn(edge, edge.blocker, ()))
+    return turns
 
 
 def _rotation(ring: Ring, names: DisplayNames) -> str:
@@ -237,18 +240,18 @@ def _queue(turn: _Turn, names: DisplayNames) -> str:
     return f"{names.owner(request.actor)} is queued{what}"
 
 
-def watch_sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
+def watch_sentence(queue: WaitQueue, ring: Ring, names: DisplayNames) -> str:
     """Describe waiters that watch each other, or one that watches a successor."""
     lock = names.path(queue.lock)
-    if len(found) == 1:
-        actor, other = names.owner(found[0].request.actor), names.owner(found[0].blocker.actor)
+    if len(ring) == 1:
+        actor, other = names.owner(ring[0].request.actor), names.owner(ring[0].blocker.actor)
         wrong = f"{actor} waits in {lock} but watches {other}, which is behind it"
         return f"{wrong}; no release will wake it."
-    actors = [edge.request.actor for edge in found]
+    actors = [edge.request.actor for edge in ring]
     holding = holding_nodes(queue)
-    holders = [names.owner(edge.request.actor) for edge in found if edge.request.node in holding]
+    holders = [names.owner(edge.request.actor) for edge in ring if edge.request.node in holding]
     by_order = f"by queue order {' and '.join(holders)} may continue, but " if holders else ""
-    each = "each other's nodes" if len(found) == _PAIR else "each other's nodes in a ring"
+    each = "each other's nodes" if len(ring) == _PAIR else "each other's nodes in a ring"
     return (
         f"{names.all_of(actors)} watch {each} in {lock}: {by_order}nothing will wake any of them."
     )

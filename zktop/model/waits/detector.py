@@ -87,43 +87,44 @@ class JudgedCores:
     def update(self, cores: Iterable[StuckCore]) -> None:
         """Drop cores that are gone, and make the cores of new stuck sets due."""
         present: dict[StuckSet, list[StuckCore]] = {}
-        for one in cores:
-            present.setdefault(one.stuck_set, []).append(one)
-        gone = [self._cores.pop(old) for old in [*self._cores] if old not in present]
-        for one in chain.from_iterable(gone):
-            del self._due[one]
-            self._size -= one.size
-        for stuck_set, found in present.items():
+        for stuck_core in cores:
+            present.setdefault(stuck_core.stuck_set, []).append(stuck_core)
+        gone_sets = [stuck_set for stuck_set in self._cores if stuck_set not in present]
+        gone = [core for stuck_set in gone_sets for core in self._cores.pop(stuck_set)]
+        for stuck_core in gone:
+            del self._due[stuck_core]
+            self._size -= stuck_core.size
+        for stuck_set, its_cores in present.items():
             if stuck_set not in self._cores:
-                self._cores[stuck_set] = tuple(found)
-                self._due.update(dict.fromkeys(found, 0))
-                self._size += sum(one.size for one in found)
-        lasting = {one.core for found in present.values() for one in found}
-        for one in chain.from_iterable(gone):
-            if one.core not in lasting:
-                self.judged.pop(one.core, None)
+                self._cores[stuck_set] = tuple(its_cores)
+                self._due.update(dict.fromkeys(its_cores, 0))
+                self._size += sum(stuck_core.size for stuck_core in its_cores)
+        lasting = {stuck_core.core for stuck_core in chain.from_iterable(present.values())}
+        for stuck_core in gone:  # a core may last although its stuck set is new
+            if stuck_core.core not in lasting:
+                self.judged.pop(stuck_core.core, None)
 
     def judge(self, evidence: EvidenceCollector, *, is_thorough: bool) -> bool:
         """Judge the cores that are due; return whether a judgement changed."""
         now_ms, is_changed, work = evidence.now_ms, False, 0
         is_small = is_thorough or self._size <= LARGE_KNOT
-        due = [one for one, at in self._due.items() if is_small or at <= now_ms]
+        due = [stuck_core for stuck_core, at in self._due.items() if is_small or at <= now_ms]
         due.sort(key=self._due.__getitem__)
         self.is_behind = False
-        for one in due:
+        for stuck_core in due:
             if work >= JUDGED_PER_LOOK and not is_small:
                 self.is_behind = True
                 break
-            work += one.size
-            made = evidence.judge(one)
-            if made != self.judged.get(one.core):
-                self.judged[one.core], is_changed = made, True
-            self._due[one] = now_ms + self._pause_ms(made, now_ms)
+            work += stuck_core.size
+            judgement = evidence.judge(stuck_core)
+            if judgement != self.judged.get(stuck_core.core):
+                self.judged[stuck_core.core], is_changed = judgement, True
+            self._due[stuck_core] = now_ms + self._pause_ms(judgement, now_ms)
         return is_changed
 
-    def _pause_ms(self, made: Judgement | None, now_ms: Millis) -> Millis:
+    def _pause_ms(self, judgement: Judgement | None, now_ms: Millis) -> Millis:
         longest = JUDGED_FACTOR_AT_REST * (self._size // LARGE_KNOT) * PAUSE_MS
-        since = made.deadlock.since_ms if made else None
+        since = judgement.deadlock.since_ms if judgement else None
         return longest if since is None else min(longest, max(now_ms - since, PAUSE_MS))
 
 
@@ -202,8 +203,8 @@ class DeadlockDetector:
             return False
         if abs(at_ms - request.since_ms) >= TRY_MS:
             return False
-        is_unchanged = was.requests[:1] == queue.requests[:1]
-        return is_unchanged and not self.graph.holds(was, request)
+        has_same_holder = was.requests[:1] == queue.requests[:1]
+        return has_same_holder and not self.graph.holds(was, request)
 
     def _note_deletion(
         self,
@@ -275,23 +276,22 @@ class DeadlockDetector:
     def _reported_places(self) -> Iterator[DeadlockPlace]:
         """The places that the reported deadlocks need."""
         for deadlock in (*self._verdict.deadlocks, *self._verdict.hints):
-            for step in deadlock.steps:
-                yield from (*step.holds, step.waits)
+            yield from deadlock.places
 
     def _judge_now(
         self, evidence: EvidenceCollector, *, has_news: bool, is_thorough: bool
     ) -> None:
         complete_to, is_changed = evidence.ensemble.complete_to, has_news
         if has_news or complete_to:
-            more = self._concurrency.look(self.graph, complete_to)
-            is_changed |= more != self._relist
-            self._relist = more
+            relist = self._concurrency.look(self.graph, complete_to)
+            is_changed |= relist != self._relist
+            self._relist = relist
         if has_news:
             self._test(evidence.now_ms)
             self._learn_orders(evidence.locks, evidence.ensemble)
         is_changed |= self._cores.judge(evidence, is_thorough=is_thorough)
         if is_changed:
-            self._verdict = self._joined()
+            self._verdict = self._joined_verdict()
 
     def _test(self, now_ms: Millis) -> None:
         """Find the cores, and set the pause until the next test by the work for this one."""
@@ -302,18 +302,18 @@ class DeadlockDetector:
         self._cores.update(cores)
         self._left.clear()
         is_first, self._tested_at = not self._tested_at, now_ms
-        largest = max((one.size for one in self.graph.stuck_sets), default=0)
+        largest = max((stuck_set.size for stuck_set in self.graph.stuck_sets), default=0)
         tested = 0 if is_first else self.graph.tested  # the first test is always large
         self._pause_ms = max(largest // LARGE_KNOT * PAUSE_MS, tested // TESTED_PER_MS)
 
-    def _joined(self) -> DeadlockVerdict:
+    def _joined_verdict(self) -> DeadlockVerdict:
         """The overall verdict, joined from those on all cores."""
-        found = assessment(filter(None, self._cores.judged.values()))
-        suspected = (*found.deadlocks, *found.hints)
+        joined = assessment(filter(None, self._cores.judged.values()))
+        suspected = (*joined.deadlocks, *joined.hints)
         return DeadlockVerdict(
-            deadlocks=found.deadlocks,
-            hints=found.hints,
-            relist=_paths((*self._relist, *found.relist)),
+            deadlocks=joined.deadlocks,
+            hints=joined.hints,
+            relist=_paths((*self._relist, *joined.relist)),
             inversions=tuple(
                 inversion
                 for inversion in self._potential()
@@ -327,10 +327,15 @@ class DeadlockDetector:
         An unchanged one stays the same object.
         """
         before = self._inversions
-        found = [one.with_closest_call(before.get(one.id)) for one in inversions(self._orders)]
+        unsorted = (
+            inversion.with_closest_call(before.get(inversion.id))
+            for inversion in inversions(self._orders)
+        )
         self._inversions = {
-            one.id: before[one.id] if one == before.get(one.id) else one
-            for one in sorted(found, key=attrgetter("closeness"))
+            inversion.id: before[inversion.id]
+            if inversion == before.get(inversion.id)
+            else inversion
+            for inversion in sorted(unsorted, key=attrgetter("closeness"))
         }
         return tuple(self._inversions.values())
 
@@ -381,7 +386,7 @@ class DeadlockDetector:
         """Learn the order in which actors with new requests take their locks."""
         self._orders.learn(
             self.graph,
-            self.graph.take_came(),
+            self.graph.take_newcomers(),
             partial(self._order_actor, locks, ensemble),
             partial(_created_at, locks),
         )

@@ -72,11 +72,11 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             for wait in waits
         }
         usual = {name: history.usual_hold for name, history in past.items()}
-        tries = {
+        attempts = {
             wait.request.actor: past[wait.name].attempts.get(identity_of(wait.member))
             for wait in waits
         }
-        patience = {actor: place.learned_timeout_ms for actor, place in tries.items() if place}
+        patience = {actor: tried.learned_timeout_ms for actor, tried in attempts.items() if tried}
         return ActorEvidence(
             now_ms=self.now_ms,
             settle_ms=self.settings.thresholds.settle,
@@ -120,8 +120,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     def _names(self, places: PlacesOfActors) -> DisplayNames:
         """The names of the actors of a core, unique for sessions, and the paths of its locks."""
         actors = {actor: session_of(actor) for actor in places}
-        found = {actor: self._label(places[actor]) for actor in actors}
-        labels = {actor: label for actor, label in found.items() if label}
+        labels = {actor: label for actor in actors if (label := self._label(places[actor]))}
         owners = {
             actor: self.client_names(session, labels.get(actor)) if session else labels.get(actor)
             for actor, session in actors.items()
@@ -141,7 +140,8 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         """The label of the last place that has one; an actor may have hundreds of places."""
         locks = ((self._lock(queue.lock), request.node) for queue, request in reversed(places))
         members = (lock.member(node) for lock, node in locks if lock is not None)
-        return next((label for one in members if one and (label := one.label)), None)
+        labels = (member.label for member in members if member is not None)
+        return next(filter(None, labels), None)
 
 
 def _facts_of_sessions(

@@ -56,7 +56,7 @@ class FinishOrder:
             queue = self._queues.get(lock)
             lost += self._refuted(queue) if queue and self._turns else ()
             untested.update(self._without_turn(queue))
-        untested.update(self._take_turns(lost))
+        untested.update(self._withdraw_turns(lost))
         reduction = Reduction(self._locks, self._queues, self._turns.keys())
         finished = reduction.run(untested)
         self.tested = reduction.tested
@@ -95,33 +95,34 @@ class FinishOrder:
 
     def _granted(self, queue: ThinnedQueue) -> Iterator[int]:
         """The turn after which each member is granted its place."""
-        left = self._leave(queue)
+        leaving = self._leaving_turns(queue)
         if queue.queue.kind == "conflict":
-            conflicts, by_node = queue.queue.conflicts or {}, dict(left)
+            conflicts, by_node = queue.queue.conflicts or {}, dict(leaving)
             for member in queue.members:
                 names = conflicts.get(member.node, ())
                 yield max((by_node.get(name, AT_ONCE) for name in names), default=AT_ONCE)
             return
         earlier: list[int] = []
         granted = AT_ONCE
-        for (_, turn), needed in zip(left, queue.needs, strict=True):
+        for (_, turn), needed in zip(leaving, queue.needs, strict=True):
             if needed > 0:
                 is_enough = needed <= len(earlier)
                 granted = max(granted, earlier[needed - 1] if is_enough else NEVER)
             yield granted
             insort(earlier, turn)
 
-    def _leave(self, queue: ThinnedQueue) -> list[tuple[str, int]]:
+    def _leaving_turns(self, queue: ThinnedQueue) -> list[tuple[str, int]]:
         """The turn at which each node leaves the queue; a leader never does."""
         if queue.queue.kind == "election":
             return [(member.node, NEVER) for member in queue.members]
         turns = self._turns
         return [
-            (m.node, turns.get(m.actor, NEVER) if m.releases else NEVER) for m in queue.members
+            (member.node, turns.get(member.actor, NEVER) if member.releases else NEVER)
+            for member in queue.members
         ]
 
-    def _take_turns(self, actors: Iterable[str]) -> set[str]:
-        """Take the turns of these actors, and of all behind them; return all that lost theirs."""
+    def _withdraw_turns(self, actors: Iterable[str]) -> set[str]:
+        """Withdraw the turns of these actors and of all behind them; return all that lost one."""
         work = [actor for actor in actors if self._turns.pop(actor, None) is not None]
         lost = set(work)
         first_places = cache(self._first_places)

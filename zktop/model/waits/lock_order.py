@@ -23,9 +23,10 @@ from msgspec import Struct
 
 from zktop.model.facts import Millis
 from zktop.model.format import fold_path
+from zktop.model.layouts.layout import LockMode
 from zktop.model.waits.concurrent_actors import waiting_requests
 from zktop.model.waits.wait_graph import WaitGraph
-from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 MAX_SAMPLES = 4
 MAX_LABELS: Final = 4_096  # and as many actors
@@ -77,7 +78,7 @@ class OwnedLock(Struct, frozen=True, gc=False):
 
     lock: str
     node: str
-    mode: Mode
+    mode: LockMode
     vertex: str
 
     @property
@@ -183,8 +184,9 @@ def closed_by(first: OrderSample, out: Out) -> Cycle:
         return _against(first, out)
     steps = iter(range(_MAX_STEPS))
     for length in range(2, _MAX_LENGTH + 1):
-        for found in _extend((first,), length, out, steps):
-            return found
+        cycle = next(_extend((first,), length, out, steps), ())
+        if cycle:
+            return cycle
     return ()
 
 
@@ -198,6 +200,7 @@ def _against(first: OrderSample, out: Out) -> Cycle:
 
 
 def _extend(path: Cycle, length: int, out: Out, steps: Iterator[int]) -> Iterator[Cycle]:
+    """Yield the cycles of this length that begin with a path, while there are steps left."""
     for sample in _samples(path[-1].wanted.vertex, out):
         if next(steps, None) is None:
             return
@@ -215,18 +218,19 @@ def _samples(vertex: str, out: Out) -> Iterator[OrderSample]:
 
 
 def _fits(path: Cycle, sample: OrderSample) -> bool:
+    """Whether a sample may be in a deadlock with all samples of a path."""
     return all(
         other.asker.identity != sample.asker.identity and not _is_gated(other, sample)
         for other in path
     )
 
 
-def _is_gated(one: OrderSample, other: OrderSample) -> bool:
+def _is_gated(first: OrderSample, second: OrderSample) -> bool:
     """Whether a lock that both own, at least one of them exclusively, keeps them apart."""
     return any(
-        lock == same and not (reads and also_reads)
-        for lock, reads in one.gates
-        for same, also_reads in other.gates
+        lock == other_lock and not (reads and other_reads)
+        for lock, reads in first.gates
+        for other_lock, other_reads in second.gates
     )
 
 
@@ -252,7 +256,7 @@ class LockOrderGraph:
         self._edges: dict[tuple[str, str], OrderEdge] = {}
         self._out: dict[str, dict[str, OrderEdge]] = {}
         self.cycles: dict[str, Cycle] = {}  # all potential ones, by a stable id
-        self._running: dict[Place, dict[OrderSample, None]] = {}
+        self._running: dict[Place, dict[OrderSample, None]] = {}  # samples of places not left yet
         self._learned: dict[Place, dict[Place, _Learned]] = {}  # by wanted place
 
     def edge(self, held: str, wanted: str) -> OrderEdge | None:
@@ -299,8 +303,11 @@ class LockOrderGraph:
                 vertex = vertex_of(queue.lock, created_at(queue.lock))
                 wanted = OwnedLock(queue.lock, request.node, request.mode, vertex)
                 if not request.exempt:
-                    others = [held for czxid, held in owned if czxid < request.czxid]
-                    others = [held for held in others if held.lock != queue.lock]
+                    others = [
+                        held
+                        for czxid, held in owned
+                        if czxid < request.czxid and held.lock != queue.lock
+                    ]
                     self._learn_request(others, wanted, request, asker)
                 if graph.holds(queue, request):  # what another thread waits for is not owned
                     owned.append((request.czxid, wanted))
@@ -312,10 +319,10 @@ class LockOrderGraph:
         learned = self._learned.get(wanted.place, {})
         if all(held.place in learned for held in others):
             return
-        if learned:
+        if learned:  # before all places of its actor were known
             self._take_back(learned[held.place] for held in others if held.place in learned)
-        gates = frozenset((o.lock, o.mode == "read") for o in others)
-        added: dict[tuple[str, Mode, bool], _Learned] = {}
+        gates = frozenset((held.lock, held.mode == "read") for held in others)
+        added: dict[tuple[str, LockMode, bool], _Learned] = {}
         for held in reversed(others):
             alike = held.vertex, held.mode, held.lock < wanted.lock
             if alike not in added:
@@ -326,11 +333,11 @@ class LockOrderGraph:
         self._forget()
 
     def _take_back(self, learned: Iterable[_Learned]) -> None:
-        """Undo what was learned from a request before all places of its actor were known."""
-        for one in dict.fromkeys(learned):
-            edge, sample = one.edge, one.sample
+        """Undo what was learned from a request."""
+        for acquisition in dict.fromkeys(learned):
+            edge, sample = acquisition.edge, acquisition.sample
             if self._edges.get((edge.held, edge.wanted)) is edge:  # not forgotten meanwhile
-                edge.take_back(one.owner, sample)
+                edge.take_back(acquisition.owner, sample)
                 if sample is not None and not sample.count:
                     self._drop(sample)
 
@@ -353,15 +360,15 @@ class LockOrderGraph:
         added = edge.add(sample, request.since_ms)
         current = added or edge.samples.get(sample.key)
         if current is not None:
-            for place in (sample.held, sample.wanted):
-                self._running.setdefault(place.place, {})[current] = None
+            for lock in (sample.held, sample.wanted):
+                self._running.setdefault(lock.place, {})[current] = None
         if added is not None:
-            found = closed_by(added, self._out)
-            if found:
-                name = _name(found)
+            cycle = closed_by(added, self._out)
+            if cycle:
+                name = _name(cycle)
                 known = self.cycles.get(name, ())
-                if _vertices(known) != _vertices(found):  # new, or its roots were created again
-                    self.cycles[name] = found
+                if _vertices(known) != _vertices(cycle):  # new, or its roots were created again
+                    self.cycles[name] = cycle
         return _Learned(edge, sample.asker.owner, current)
 
     def _forget(self) -> None:
@@ -379,12 +386,12 @@ class LockOrderGraph:
                     del bounded[place]
 
     def _drop(self, sample: OrderSample) -> None:
-        self.cycles = {name: c for name, c in self.cycles.items() if sample not in c}
+        self.cycles = {name: cycle for name, cycle in self.cycles.items() if sample not in cycle}
 
 
 def _is_nesting(graph: WaitGraph, actor: str) -> bool:
     """Whether the actor has places in several locks, yet few enough to be one thread."""
-    return 1 < len(graph.locks(actor)) <= graph.number(actor) <= MAX_PLACES
+    return 1 < len(graph.locks(actor)) <= graph.count_places(actor) <= MAX_PLACES
 
 
 def _vertices(cycle: Cycle) -> set[str]:
@@ -393,7 +400,10 @@ def _vertices(cycle: Cycle) -> set[str]:
 
 def _name(cycle: Cycle) -> str:
     """Name a potential deadlock by its lock classes, whatever the generation of their roots."""
-    edges = sorted(f"{fold_path(one.held.lock)}>{fold_path(one.wanted.lock)}" for one in cycle)
-    rule = "D10" if all(s.held.vertex == s.wanted.vertex for s in cycle) else "D9"
+    edges = sorted(
+        f"{fold_path(sample.held.lock)}>{fold_path(sample.wanted.lock)}" for sample in cycle
+    )
+    is_one_class = all(sample.held.vertex == sample.wanted.vertex for sample in cycle)
+    rule = "D10" if is_one_class else "D9"
     text = "\0".join(edges).encode("utf-8", "surrogatepass")
     return f"{rule}-{blake2s(text, digest_size=4).hexdigest()}"

@@ -48,9 +48,9 @@ def queue_updates(
     if lock is not None:
         for name, (source, members) in after.items():
             if name in before:
-                parts = _parts(change, before[name][1], members)
+                runs = _changed_runs(change, before[name][1], members)
                 known = queues[name]
-                requests, created, deleted = _next_requests(known, lock, members, parts, actors)
+                requests, created, deleted = _next_requests(known, lock, members, runs, actors)
             else:
                 created = requests = _requests(lock, members, actors)
                 deleted = ()
@@ -68,11 +68,11 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
     if lock.kind in _SHARED and any(only_mixed(lock.queues)):
         by_age = sorted(lock.members, key=attrgetter("czxid"))
         return {lock.path: (None, (*lock.obstacles, *by_age))}
-    found: dict[str, tuple[LockQueue | None, tuple[Member, ...]]] = {}
+    by_queue: dict[str, tuple[LockQueue | None, tuple[Member, ...]]] = {}
     for number, queue in enumerate(lock.queues):
         source = _waited_in(lock, queue)
-        found[queue_name(lock.path, number)] = source, _members(lock, source)
-    return found
+        by_queue[queue_name(lock.path, number)] = source, _members(lock, source)
+    return by_queue
 
 
 def _members(lock: Lock, source: LockQueue) -> tuple[Member, ...]:
@@ -107,7 +107,9 @@ def _passes_readers(queue: RankedQueue) -> bool:
     """Whether readers pass some members that are not readers, as in zktools."""
     if queue.rule != "read-write" or "write" not in queue.layout.modes.values():
         return False
-    return any(m.mode == "exclusive" and not queue.bars_readers(m) for m in queue.members)
+    return any(
+        member.mode == "exclusive" and not queue.bars_readers(member) for member in queue.members
+    )
 
 
 def _wait_queue(
@@ -138,12 +140,13 @@ def _wait_queue(
 
 
 def _conflicts(lock: Lock, waiters: Iterable[Member]) -> dict[str, tuple[str, ...]]:
+    """The nodes that each waiter waits for."""
     return {
         waiter.node: tuple(other.node for other in lock.blocked_by(waiter)) for waiter in waiters
     }
 
 
-def _parts(
+def _changed_runs(
     change: LockChange, before: Sequence[Member], after: Sequence[Member]
 ) -> Sequence[ChangedRun]:
     """The runs in which requests may differ; outside of them the members are the same."""
@@ -168,49 +171,53 @@ def _next_requests(
     known: WaitQueue,
     lock: Lock,
     members: tuple[Member, ...],
-    parts: Sequence[ChangedRun],
+    runs: Sequence[ChangedRun],
     actors: Actors,
 ) -> tuple[tuple[WaitRequest, ...], Sequence[WaitRequest], Sequence[WaitRequest]]:
     """Rebuild the requests of the changed runs; also return those created and deleted."""
     requests = known.requests
     old = {
-        request.node: request
-        for part in parts
-        for request in requests[part.old_start : part.old_end]
+        request.node: request for run in runs for request in requests[run.old_start : run.old_end]
     }
     new: dict[str, WaitRequest] = {}
     spliced: list[WaitRequest] = []
     at = 0
-    for part in parts:
-        some = _requests(lock, members[part.new_start : part.new_end], actors)
-        new |= {one.node: one for one in some}
-        spliced += requests[at : part.old_start]
-        spliced += some
-        at = part.old_end
+    for run in runs:
+        rebuilt = _requests(lock, members[run.new_start : run.new_end], actors)
+        new |= {request.node: request for request in rebuilt}
+        spliced += requests[at : run.old_start]
+        spliced += rebuilt
+        at = run.old_end
     return (
         (*spliced, *requests[at:]),
-        [one for node, one in new.items() if old.get(node) != one],
-        [one for node, one in old.items() if new.get(node) != one],
+        [request for node, request in new.items() if request != old.get(node)],
+        [request for node, request in old.items() if request != new.get(node)],
     )
 
 
 def _requests(lock: Lock, members: Iterable[Member], actors: Actors) -> tuple[WaitRequest, ...]:
     exempt = _exempt(lock)
     if exempt or lock.stranded or not actors.are_sessions:
-        return tuple([make_request(lock, m, actors, is_exempt=m.node in exempt) for m in members])
+        return tuple(
+            [
+                make_request(lock, member, actors, is_exempt=member.node in exempt)
+                for member in members
+            ]
+        )
     return tuple(
-        [
-            WaitRequest(m.node, session_text(stat.owner), m.mode, stat.czxid, stat.ctime)
-            if (stat := m.znode.stat) and stat.owner
-            else make_request(lock, m, actors, is_exempt=False)
-            for m in members
+        [  # nearly every request is of a session, and is made without a call here
+            WaitRequest(member.node, session_text(stat.owner), member.mode, stat.czxid, stat.ctime)
+            if (stat := member.znode.stat) and stat.owner
+            else make_request(lock, member, actors, is_exempt=False)
+            for member in members
         ]
     )
 
 
 def _exempt(lock: Lock) -> frozenset[str]:
+    """The nodes that hold although by the rule of their wait queue they would wait."""
     late = _late_holders(lock)
-    is_plain = all(isinstance(one, RankedQueue) and not one.exempt for one in lock.queues)
+    is_plain = all(isinstance(queue, RankedQueue) and not queue.exempt for queue in lock.queues)
     if is_plain and not late:
         return _NONE_EXEMPT
     exempt = (member for member in lock.holders if lock.is_exempt(member))

@@ -50,7 +50,7 @@ class WaitGraph:
         """The actors that can be part of a deadlock."""
         return self._index.tangled
 
-    def take_came(self) -> AbstractSet[str]:
+    def take_newcomers(self) -> AbstractSet[str]:
         """Return the tangled actors with new requests since this was last called."""
         came = self._index.tangled & self._index.came
         self._index.came.clear()
@@ -60,19 +60,18 @@ class WaitGraph:
         """The queues in which the actor has a place that can block others, without duplicates."""
         return self._index.locks(actor)
 
-    def number(self, actor: str) -> int:
-        """The number of places that the actor has."""
-        return self._index.number(actor)
+    def count_places(self, actor: str) -> int:
+        return self._index.count_places(actor)
 
     def places(self, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
         """The requests of an actor with their queues, by lock and in queue order."""
-        found = []
+        places = []
         for lock in sorted(self._index.locks(actor)):
             queue = self._queues[lock]
             is_short = len(queue.requests) <= SHORT_QUEUE or actor not in self._index.tangled
             requests = queue.requests if is_short else self._members_of(lock)[actor]
-            found += [(queue, request) for request in requests if request.actor == actor]
-        return found
+            places += [(queue, request) for request in requests if request.actor == actor]
+        return places
 
     def _members_of(self, lock: str) -> Mapping[str, list[WaitRequest]]:
         """The tangled members of a long queue by actor."""
@@ -100,8 +99,11 @@ class WaitGraph:
     def is_holder(self, actor: str) -> bool:
         """Whether the actor holds any lock."""
         queues = (self._queues[lock] for lock in self._index.locks(actor))
-        places = ((queue, one) for queue in queues for one in queue.requests)
-        return any(one.actor == actor and self.holds(queue, one) for queue, one in places)
+        return any(
+            request.actor == actor and self.holds(queue, request)
+            for queue in queues
+            for request in queue.requests
+        )
 
     def remove(self, lock: str) -> None:
         old = self._queues.pop(lock, None)
@@ -199,12 +201,12 @@ class WaitGraph:
         for actor in sorted(set(filter(self._is_frozen, begin))):
             if actor not in self._stuck_set_of:
                 together, locks = self._together(actor)
-                for one in together:
-                    self._forget(one, known)
+                for other in together:
+                    self._forget(other, known)
                 queues = [self._thinned[lock] for lock in sorted(locks)]
-                made = explain_stuck(together, self._index.unowned, queues, known)
-                self._stuck_sets[made] = None
-                self._stuck_set_of.update(dict.fromkeys(together, made))
+                stuck_set = explain_stuck(together, self._index.unowned, queues, known)
+                self._stuck_sets[stuck_set] = None
+                self._stuck_set_of.update(dict.fromkeys(together, stuck_set))
 
     def _forget(self, actor: str, known: list[Core]) -> Collection[str]:
         """Forget the stuck set of an actor; return its actors, and add its cores to `known`."""
@@ -213,8 +215,8 @@ class WaitGraph:
             return ()
         del self._stuck_sets[stuck_set]
         known += stuck_set.cores
-        for one in stuck_set.frozen:
-            del self._stuck_set_of[one]
+        for other in stuck_set.frozen:
+            del self._stuck_set_of[other]
         return stuck_set.frozen
 
     def _is_frozen(self, actor: str) -> bool:
@@ -222,17 +224,17 @@ class WaitGraph:
 
     def _together(self, actor: str) -> tuple[frozenset[str], set[str]]:
         """The frozen actors that have queues in common with this one, and all their queues."""
-        found, locks, work = {actor}, set[str](), [actor]
+        together, locks, work = {actor}, set[str](), [actor]
         while work:
             for lock in self.locks(work.pop()):
                 if lock in locks:
                     continue
                 locks.add(lock)
                 for member in self._thinned[lock].members:
-                    if member.actor not in found and self._is_frozen(member.actor):
-                        found.add(member.actor)
+                    if member.actor not in together and self._is_frozen(member.actor):
+                        together.add(member.actor)
                         work.append(member.actor)
-        return frozenset(found), locks
+        return frozenset(together), locks
 
 
 class StuckCore(Struct, frozen=True, eq=False):
@@ -250,7 +252,7 @@ class StuckCore(Struct, frozen=True, eq=False):
     @property
     def size(self) -> int:
         """The number of requests that keep its actors stuck."""
-        return sum(len(one.members) for one in self.core.queues)
+        return sum(len(stuck_queue.members) for stuck_queue in self.core.queues)
 
 
 def stuck_cores(graph: WaitGraph, *, is_supposed: bool = False) -> Iterator[StuckCore]:

@@ -9,7 +9,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
+from zktop.model.layouts.layout import LockMode
+
 QueueKind = Literal["exclusive", "read-write", "pool", "single", "election", "conflict"]
 _NUMBER: Final = "\0"  # between a path and the number of a queue: no path contains it
 
@@ -41,7 +42,7 @@ class WaitRequest(Struct, frozen=True, gc=False):
 
     node: str
     actor: str
-    mode: Mode
+    mode: LockMode
     czxid: int
     since_ms: int | None = None
     exempt: bool = False
@@ -92,4 +93,4 @@ class WaitQueue(Struct, frozen=True, gc=False):
     @property
     def room(self) -> int:
         """The number of requests that can hold at once."""
-        return self.capacity or 1 if self.kind == "pool" else 1
+        return (self.capacity or 1) if self.kind == "pool" else 1

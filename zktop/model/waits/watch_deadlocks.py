@@ -7,8 +7,9 @@ state.
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import dropwhile
 
-from zktop.model.waits.choose_ring import Ring, WaitEdge, coexistence, ring
+from zktop.model.waits.choose_ring import Ring, WaitEdge, best_ring, coexistence
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.cores import components
 from zktop.model.waits.deadlock import Deadlock, deadlock_id, deadlock_place, signature, step
@@ -30,7 +31,7 @@ def watch_deadlocks(
     # One that also watches a node in another queue of the lock may be woken by it.
     only_here = {actor: nodes for actor, nodes in watched.items() if nodes <= here}
     rings = [*_rings(queue, only_here), *_successors(queue, only_here)]
-    return tuple(_deadlock(queue, found, names) for found in rings)
+    return tuple(_deadlock(queue, ring, names) for ring in rings)
 
 
 def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
@@ -45,14 +46,14 @@ def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     links = {actor: [edge.blocker.actor for edge in out] for actor, out in graph.items()}
     for group in components(links):
         if len(group) > 1:
-            yield ring({actor: graph[actor] for actor in sorted(group)})
+            yield best_ring({actor: graph[actor] for actor in sorted(group)})
 
 
 def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     """Find waiters that watch only nodes behind their own in this queue."""
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
-    in_rings = {edge.request.actor for found in _rings(queue, watched) for edge in found}
+    in_rings = {edge.request.actor for ring in _rings(queue, watched) for edge in ring}
     holding = holding_nodes(queue)
     for actor, nodes in sorted(watched.items()):
         places = sorted(place_of[node] for node in nodes if node in place_of)
@@ -64,34 +65,38 @@ def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
             yield (WaitEdge(queue, request, target, is_hard=True),)
 
 
-def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
-    members = [(queue.lock, r) for edge in found for r in (edge.request, edge.blocker)]
-    stamps = [r.since_ms for _, r in members if r.since_ms is not None]
+def _deadlock(queue: WaitQueue, ring: Ring, names: DisplayNames) -> Deadlock:
+    requests = [request for edge in ring for request in (edge.request, edge.blocker)]
+    members = [(queue.lock, request) for request in requests]
+    stamps = [request.since_ms for request in requests if request.since_ms is not None]
     holding = holding_nodes(queue)
-    held = {r.node: (deadlock_place(lock, r),) if r.node in holding else () for lock, r in members}
+    held = {
+        request.node: (deadlock_place(queue.lock, request),) if request.node in holding else ()
+        for request in requests
+    }
     return Deadlock(
-        id=deadlock_id("D7", found),
+        id=deadlock_id("D7", ring),
         rule="D7",
         kind="watches",
         confidence="C4",
         since_ms=max(stamps, default=None),
         coexistence_proven=coexistence(members, {queue.lock: queue}).is_proven,
-        actors=tuple(edge.request.actor for edge in found),
+        actors=tuple(edge.request.actor for edge in ring),
         locks=(queue.lock,),
         steps=tuple(
-            step(edge, held[edge.request.node], names, closes=edge is found[-1]) for edge in found
+            step(edge, held[edge.request.node], names, closes=edge is ring[-1]) for edge in ring
         ),
-        behind=_count_behind(queue, found),
-        sentence=watch_sentence(queue, found, names),
+        behind=_count_behind(queue, ring),
+        sentence=watch_sentence(queue, ring, names),
         ways_out=(),
-        signature=signature("D7", found, names),
+        signature=signature("D7", ring, names),
         evidence=(
             Evidence(supports=True, text="the watch tables show it; no correct recipe does this"),
         ),
     )
 
 
-def _count_behind(queue: WaitQueue, found: Ring) -> int:
-    sleeping = {edge.request.actor for edge in found}
-    first = next(i for i, r in enumerate(queue.requests) if r.actor in sleeping)
-    return len({r.actor for r in queue.requests[first:]} - sleeping)
+def _count_behind(queue: WaitQueue, ring: Ring) -> int:
+    sleeping = {edge.request.actor for edge in ring}
+    from_first = dropwhile(lambda request: request.actor not in sleeping, queue.requests)
+    return len({request.actor for request in from_first} - sleeping)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from operator import itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +19,11 @@ from zktop.model.waits.wait_queue import WaitQueue
 _MAX_TRIED = 6
 _NOT_PLAIN = ("pool", "election")
 _EXPIRES = "is disconnected and expires by itself"
+
+
+# Whether it fails to break the core, whether it has a connection, the number of locks lost, of
+# actors freed (negative), the transaction of its wait (negative), and the actor.
+_WayRank = tuple[bool, bool, int, int, int, str]
 
 
 class WayOut(Struct, frozen=True, gc=False):
@@ -48,8 +54,8 @@ def process(name: str, actor: str, client: str | None) -> str:
     ('bob (10.0.4.31:38110, session 0x1000)', '0x1000')
     """
     session = f"session {actor}" if session_of(actor) else None
-    known = [one for one in (client, session) if one and not one.endswith(name)]
-    return f"{name} ({', '.join(known)})" if known else name
+    details = [text for text in (client, session) if text and not text.endswith(name)]
+    return f"{name} ({', '.join(details)})" if details else name
 
 
 def ways_out(
@@ -59,17 +65,18 @@ def ways_out(
     cut_off: AbstractSet[str] = frozenset(),
 ) -> tuple[WayOut, ...]:
     """Return all, cheapest first: no connection, fewest locks lost, most freed, youngest wait."""
-    breaks = {**breakers(stuck_core.core), **_cut_off_breakers(stuck_core.core, cut_off)}
-    costs = {actor: (_held(stuck_core.graph, actor), -czxid) for (actor, czxid) in breaks}
-    frees = {a: _freed(stuck_core, a, counts, breaks=does) for (a, _), does in breaks.items()}
-    fails = {actor: not does for (actor, _), does in breaks.items()}
-    ranked = sorted(
-        costs, key=lambda a: (fails[a], a not in cut_off, costs[a][0], -frees[a], costs[a][1], a)
-    )
-    has_others = len(stuck_core.core.actors) > 1
-    youngest = _newest_waiter(stuck_core.core) if has_others else None
-    whys = {a: _why(costs[a][0], is_youngest=a == youngest) for a in ranked}
-    return tuple(_way(a, names, _EXPIRES if a in cut_off else whys[a], frees[a]) for a in ranked)
+    core = stuck_core.core
+    tried = {**breakers(core), **_cut_off_breakers(core, cut_off)}
+    youngest = _newest_waiter(core) if len(core.actors) > 1 else None
+    ways: dict[str, tuple[_WayRank, WayOut]] = {}
+    for (actor, czxid), breaks in tried.items():
+        held = _held(stuck_core.graph, actor)
+        frees = _freed(stuck_core, actor, counts, breaks=breaks)
+        is_cut_off = actor in cut_off
+        why = _EXPIRES if is_cut_off else _why(held, is_youngest=actor == youngest)
+        rank = not breaks, not is_cut_off, held, -frees, -czxid, actor
+        ways[actor] = rank, _way(actor, names, why, frees)
+    return tuple(way for _, way in sorted(ways.values(), key=itemgetter(0)))
 
 
 def _newest_waiter(core: Core) -> str:
@@ -95,22 +102,27 @@ def breakers(core: Core) -> dict[tuple[str, int], bool]:
 
     These are actors that block without holding, then those with the newest requests.
     """
-    found = ring_of(core)
-    soft = {edge.blocker.actor for edge in found if not edge.is_hard}
-    asked = sorted(_asked(found), key=lambda pair: (pair[0] not in soft, -pair[1]))
-    return {tried: _breaks(core, tried[0]) for tried in asked[:_MAX_TRIED]}
+    ring = ring_of(core)
+    soft = {edge.blocker.actor for edge in ring if not edge.is_hard}
+    asked = sorted(_asked(ring), key=lambda pair: (pair[0] not in soft, -pair[1]))
+    return _try(core, asked)
 
 
 def _cut_off_breakers(core: Core, cut_off: AbstractSet[str]) -> dict[tuple[str, int], bool]:
     """Try actors without a connection, too: in a large ring, others have newer requests."""
     if cut_off.isdisjoint(core.actors):
         return {}
-    asked = [pair for pair in _asked(ring_of(core)) if pair[0] in cut_off]
-    return {tried: _breaks(core, tried[0]) for tried in asked[:_MAX_TRIED]}
+    return _try(core, [pair for pair in _asked(ring_of(core)) if pair[0] in cut_off])
 
 
-def _asked(found: Ring) -> list[tuple[str, int]]:
-    return [(edge.request.actor, edge.request.czxid) for edge in found]
+def _asked(ring: Ring) -> list[tuple[str, int]]:
+    """The actors of a ring, each with the transaction of its wait."""
+    return [(edge.request.actor, edge.request.czxid) for edge in ring]
+
+
+def _try(core: Core, asked: list[tuple[str, int]]) -> dict[tuple[str, int], bool]:
+    """Whether stopping an actor breaks the core, for the first of these actors."""
+    return {(actor, czxid): _breaks(core, actor) for actor, czxid in asked[:_MAX_TRIED]}
 
 
 def _held(graph: WaitGraph, actor: str) -> int:
@@ -133,7 +145,8 @@ def _breaks(core: Core, actor: str) -> bool:
     if actor not in known:
         others = core.actors - {actor}
         smaller = [stuck_queue.only(others) for stuck_queue in core.queues]
-        known[actor] = not stuck_actors([unthinned(one.queue, one.members) for one in smaller])
+        queues = [unthinned(stuck_queue.queue, stuck_queue.members) for stuck_queue in smaller]
+        known[actor] = not stuck_actors(queues)
     return known[actor]
 
 
@@ -142,7 +155,7 @@ def _freed(
 ) -> int:
     """The number of actors that can continue once this one is gone, itself included."""
     stuck_set, only = stuck_core.stuck_set, frozenset({stuck_core.number})
-    stands_alone = all(stuck_set.reach[a] == only for a in stuck_core.core.actors)
+    stands_alone = all(stuck_set.reach[other] == only for other in stuck_core.core.actors)
     if not _is_plain(stuck_set) or not stands_alone or not breaks:
         return _freed_by_reduction(stuck_core.graph, stuck_set, actor)
     # With plain waits, this frees the actors that wait for this core and nothing else.
@@ -152,8 +165,11 @@ def _freed(
 @once_for_each
 def _is_plain(stuck_set: StuckSet) -> bool:
     """Whether no request is stuck in a pool or an election."""
-    others = (one for one in stuck_set.queues.values() if one.queue.kind in _NOT_PLAIN)
-    return not any(any(one.waits) or stuck_set.tails[one.queue.lock] for one in others)
+    return not any(
+        stuck_queue.queue.kind in _NOT_PLAIN
+        and (any(stuck_queue.waits) or stuck_set.tails[stuck_queue.queue.lock])
+        for stuck_queue in stuck_set.queues.values()
+    )
 
 
 def _freed_by_reduction(graph: WaitGraph, stuck_set: StuckSet, actor: str) -> int:
@@ -161,11 +177,12 @@ def _freed_by_reduction(graph: WaitGraph, stuck_set: StuckSet, actor: str) -> in
     without = {lock: _without(graph.queues[lock], actor) for lock in graph.locks(actor)}
     left = stuck_set.actors.difference(graph.finished_with(without.values()), {actor})
     finished = stuck_set.actors.union({actor}) - left  # also one that waits in a single lock
-    locks = {lock for one in finished for lock in graph.locks(one)} & stuck_set.locks
-    was = [stuck_set.queues[lock].queue for lock in locks]
+    locks = {lock for other in finished for lock in graph.locks(other)} & stuck_set.locks
+    before = [stuck_set.queues[lock].queue for lock in locks]
+    after = [without.get(queue.lock, queue) for queue in before]
     frozen = left | (stuck_set.frozen - stuck_set.actors - {actor})
-    waited = finished.union(_stuck_in(was, stuck_set.frozen))
-    return len(waited.difference(_stuck_in([without.get(q.lock, q) for q in was], frozen), left))
+    waited = finished.union(_stuck_in(before, stuck_set.frozen))
+    return len(waited.difference(_stuck_in(after, frozen), left))
 
 
 def _without(queue: WaitQueue, actor: str) -> WaitQueue:
@@ -175,6 +192,8 @@ def _without(queue: WaitQueue, actor: str) -> WaitQueue:
 
 
 def _stuck_in(queues: Iterable[WaitQueue], frozen: AbstractSet[str]) -> Iterator[str]:
+    """Yield the actors that wait in these queues for what will never be released."""
     for queue in queues:
-        left = keep_stuck(queue, queue.requests, frozen)
-        yield from (m.actor for m, waits in zip(left.members, left.waits, strict=True) if waits)
+        stuck = keep_stuck(queue, queue.requests, frozen)
+        members = zip(stuck.members, stuck.waits, strict=True)
+        yield from (member.actor for member, is_waiting in members if is_waiting)
