@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
+from model.findings.cases import At, ctx, k
 from model.make_facts import (
     NOW,
     ZK1,
@@ -143,6 +144,32 @@ def test_a_grant_between_two_looks_is_not_denied() -> None:
     assert "may have held" in (abandoned.why or "")
     assert abandoned.waited is None
     assert watcher.histories.of(root.path).attempts == {}
+
+
+def test_a_waiter_behind_a_foreign_child_that_stays_gave_up() -> None:
+    """The foreign child is in the way, so the waiter has not held the lock."""
+    before = ctx(At("x__lock__0000000000", "", czxid=50), k("alice", 1)).lock
+    after = lock_of(before.path, [], before.stat, foreign=before.foreign)
+    histories = LockHistories()
+    note(histories, before.path, None, before, NO_ENSEMBLE, NOW)
+
+    (event,) = note(histories, before.path, before, after, NO_ENSEMBLE, NOW + 1_000)
+
+    assert (event.event, event.why) == ("abandoned", None)
+    assert event.waited is not None
+
+
+def test_a_waiter_that_left_with_the_foreign_child_before_it_may_have_held() -> None:
+    """Nothing was in its way any more."""
+    before = ctx(At("x__lock__0000000000", "", czxid=50), k("alice", 1)).lock
+    histories = LockHistories()
+    note(histories, before.path, None, before, NO_ENSEMBLE, NOW)
+
+    (event,) = note(
+        histories, before.path, before, lock_of(before.path, []), NO_ENSEMBLE, NOW + 1_000
+    )
+
+    assert "may have held" in (event.why or "")
 
 
 def test_it_is_not_denied_because_its_session_was_active() -> None:

@@ -205,13 +205,14 @@ def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
     lock, queue = change.before, _queue_with(change.before, member)
     if lock is None or queue is None or not queue.count_before(member):
         return False
-    if len(deleted) == lock.size:
+    if len(deleted) == lock.size and not lock.obstacles:
         return True
     others = queue.before(member)
     if member.mode == "read":
         others = [one for one in others if one.mode != "read"]
     room = (lock.leases or 1) if lock.kind == "semaphore" else 1
-    stayed = (one for one in others if one.node not in deleted)
+    gone = deleted | changed_foreign(change)[1] if lock.obstacles else deleted
+    stayed = (one for one in others if one.node not in gone)
     return next(islice(stayed, room - 1, None), None) is None
 
 
