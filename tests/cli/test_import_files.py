@@ -109,7 +109,7 @@ def test_a_time_after_the_last_transaction_is_an_assumption(zktop: Zktop, versio
     )
 
     assert assumed == (
-        "note: The files end at 2026-01-31T12:00:00.070Z: this is the state 20s later if nothing "
+        "note: The files end at 2026-01-31T12:00:00.070Z: this is the state 29s later if nothing "
         "happened since.\n"
     )
     assert known == ""
@@ -150,6 +150,24 @@ def test_a_quiet_moment_is_judged_at_its_own_time(zktop: Zktop, tmp_path: Path) 
     shot = json.loads(zktop("snapshot", "--from", "a.zktop", "--at", "20:45")[1])
 
     assert shot["taken_at"] == "2026-01-31T20:45:00.000Z"
+
+
+def test_a_moment_between_two_looks_is_judged_at_its_own_time(
+    zktop: Zktop, tmp_path: Path
+) -> None:
+    """An import looks 5 s and 10 s after a change; 9 s after it, Ann has held for 9 s."""
+    log = LogWriter().opened(ANN).add(ANN, 1, create("/locks", 1, ephemeral=False))
+    log.add(ANN, 1, create("/locks/a", 1, ephemeral=False))
+    log.add(ANN, 1, create("/locks/a/lock-0000000000", 1, b"ann"))
+    log.later(60_000).opened(BOB)
+    (tmp_path / "log.1").write_bytes(log.bytes())
+    zktop("import", "log.1", "-o", "a.zktop")
+
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop", "--at", "12:00:09")[1])
+    (holder,) = shot["locks"][0]["holders"]
+
+    assert shot["taken_at"] == "2026-01-31T12:00:09.000Z"
+    assert holder["since"] == "2026-01-31T12:00:00.030Z"
 
 
 def test_a_quiet_moment_before_the_end_of_an_import_is_known(zktop: Zktop, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ class Replay:
         """Yield every report of the live run up to a moment, and one at each gap.
 
         A live run looks every few seconds at least, so a moment more than a minute after a look
-        lies in a gap.
+        lies in a gap. An import shows that nothing happened since then.
         """
         examiner = Examiner(self.settings, ranks_blockers=self._ranks_blockers)
         world = World()
@@ -107,7 +107,8 @@ class Replay:
             elif not isinstance(line, LookMark):
                 facts.append(line)
             elif until is not None and line.at > until:
-                yield from self._after(looked_at, examiner, world, until)
+                if all(fact.at > until for fact in facts):
+                    yield from self._after(looked_at, examiner, world, until)
                 return
             else:
                 world, facts = world.after(*facts) if facts else world, []
@@ -126,11 +127,12 @@ class Replay:
         *,
         is_at_end: bool = False,
     ) -> Iterator[Report]:
-        """Yield a report if the moment is long after the last look: in a quiet time or a gap."""
-        if looked_at is None or until <= looked_at + MINUTE_MS:
+        """Yield a report of the moment: in a quiet time of an import, or in a gap."""
+        if looked_at is None or until <= looked_at:
             return
         if is_at_end and until > (self.known_until or 0):
-            yield examiner.look(_lost(world, looked_at), looked_at)
+            if until > looked_at + MINUTE_MS:
+                yield examiner.look(_lost(world, looked_at), looked_at)
         elif world.complete_to:  # an import rarely looks in quiet times
             yield examiner.look(world, until)
 
