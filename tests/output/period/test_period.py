@@ -49,6 +49,21 @@ def test_a_finding_that_is_gone_when_the_period_begins_is_over() -> None:
     assert [one.is_over for one in summed_up(period).findings] == [True]
 
 
+def test_a_finding_lasts_until_the_first_look_without_it() -> None:
+    """Looks of an import are rare while nothing changes; without a connection none is known."""
+    ring = Examiner(settings(RING)).look(World().after(*facts(RING)), NOW)
+    note = replace(ring.findings[0], id="note")
+    found = []
+    for link in ("connected", "suspended"):
+        period = Period()
+        cut = replace(ring, ensemble=replace(ring.ensemble, link=link))
+        for second, report, findings in ((0, ring, (note,)), (10, cut, (note,)), (25, ring, ())):
+            period.look(replace(report, findings=findings, now=NOW + 1_000 * second))
+        found += [one.last_seen for one in summed_up(period).findings]
+
+    assert found == [iso(NOW + 25_000), iso(NOW + 10_000)]
+
+
 def test_a_finding_that_comes_back_came_twice() -> None:
     """While it lasts it is counted once."""
     period = Period()

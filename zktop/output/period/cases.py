@@ -7,6 +7,7 @@ import msgspec
 from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.history.all_locks import CONNECTED_STATES
 from zktop.model.history.expired_sessions import ExpiredSession
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
@@ -22,7 +23,10 @@ class DeadlockCase(msgspec.Struct, frozen=True):
 
 
 class FindingCase(msgspec.Struct, frozen=True):
-    """A finding that may have come and gone several times."""
+    """A finding that may have come and gone several times.
+
+    `last_at` is the first look without it; without a connection, the last look with it.
+    """
 
     finding: Finding
     first_at: Millis
@@ -39,6 +43,7 @@ class CaseLog:
         self._alive: set[int] = set()  # the numbers of those that are not over
         self._findings: dict[str, FindingCase] = {}
         self._present: frozenset[str] = frozenset()  # the findings of the newest report
+        self._was_connected = True  # at the newest report
         self._over: tuple[EndedDeadlock, ...] = ()
         self._expiries: dict[Session, ExpiredSession] = {}
         self._expired: tuple[ExpiredSession, ...] = ()  # of the newest report
@@ -60,7 +65,12 @@ class CaseLog:
             self._expiries.update((expired.session, expired) for expired in report.expiries)
         for finding in report.findings:
             self._findings[finding.id] = self._case(finding, now)
-        self._present = frozenset(finding.id for finding in report.findings)
+        present = frozenset(finding.id for finding in report.findings)
+        if self._was_connected:
+            for id_ in self._present - present:
+                self._findings[id_] = msgspec.structs.replace(self._findings[id_], last_at=now)
+        self._present = present
+        self._was_connected = report.ensemble.link in CONNECTED_STATES
 
     def _case(self, finding: Finding, now: Millis) -> FindingCase:
         known = self._findings.get(finding.id)

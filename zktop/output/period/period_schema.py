@@ -63,7 +63,7 @@ class ChargeJson(JsonObject, frozen=True, kw_only=True):
     at_least_s: Annotated[Seconds, Meta(description="It was the only holder")]
     at_most_s: Annotated[Seconds, Meta(description="It was the holder, or one of several")]
     waiting_itself_s: Annotated[
-        Seconds, Meta(description="The part of it during which it waited for another lock itself")
+        Seconds, Meta(description="The part of it during which it waited for a lock itself")
     ]
 
 
@@ -131,7 +131,7 @@ class PeriodFindingJson(JsonObject, frozen=True, kw_only=True):
 
     finding: FindingJson
     first_seen: Time
-    last_seen: Time
+    last_seen: Annotated[Time, Meta(description="If it is over: when it was seen to be gone")]
     is_over: bool
     times: Annotated[int, Meta(description="How often it came; it went in between")]
     follows_from: Annotated[str | None, Meta(description="The id of its cause")]
