@@ -225,6 +225,20 @@ def test_printed_tables_are_whole(tab: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.chromium
+def test_a_sign_stays_on_the_line_of_its_number(tab: Browser, tmp_path: Path) -> None:
+    """On paper, columns of figures are narrow."""
+    found = incident_period()
+    table = WordTable("Clients", "", ("client", "max"), [(("ann", None), ("≥ 22s", 22.0))])
+    words = replace(document(found.period), tables=[table])
+    file = tmp_path / "report.html"
+    file.write_bytes(page(words, found.timeline, "zktop 0.1.0"))
+    tab.open(file)
+    tab.until("document.querySelector('footer')")
+
+    assert tab.evaluate("document.querySelector('td.number:last-child').textContent") == "≥\xa022s"
+
+
+@pytest.mark.chromium
 def test_a_click_on_a_head_sorts_its_column(tab: Browser, tmp_path: Path) -> None:
     """The most first, then the least."""
     opened(tab, incident_period(), tmp_path)

@@ -13,7 +13,7 @@ MAX_CHARGED: Final = 5  # actors that the account of a lock names
 
 
 class Charge(msgspec.Struct, frozen=True, gc=False):
-    """The time that others waited for locks that one actor held.
+    """The time that others waited for locks that one actor held, or it did itself.
 
     If several actors hold a lock together, each of them may have caused all of the wait or none
     of it, so the sum is a range.
@@ -21,7 +21,7 @@ class Charge(msgspec.Struct, frozen=True, gc=False):
 
     alone_ms: Millis = 0  # while it was the only holder
     shared_ms: Millis = 0  # while it was one of several
-    itself_ms: Millis = 0  # the part of both during which it waited for another lock itself
+    itself_ms: Millis = 0  # the part of both during which it waited for a lock itself
 
     def __add__(self, other: "Charge") -> "Charge":
         return Charge(

@@ -253,9 +253,9 @@ def _tables(period: PeriodJson) -> Iterator[WordTable]:
     figures = (*_FIGURES, *_COUNTS)
     yield WordTable(
         "Who made others wait",
-        "BLOCKED OTHERS adds up how long others waited for locks that a client held. WAITING "
-        "ITSELF is the part of that time in which it waited for another lock, whose holder is "
-        "the cause.",
+        "BLOCKED OTHERS adds up how long others waited for locks that a client held; its own "
+        "waits for a lock that it already held are included. WAITING ITSELF is the part of that "
+        "time in which it waited for a lock itself, whose holder is the cause.",
         ("client", "blocked others", "waiting itself", "waited", "worst lock", *figures),
         [_client_row(client) for client in accounting.clients],
     )

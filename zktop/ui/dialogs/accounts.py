@@ -100,7 +100,7 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
         said = (
             f"In these {length} clients waited {span(accounts.blocked_ms)} in all, added up. A "
             "client blocks others while it holds a lock that they wait for; ITSELF is the part of "
-            "that time in which it waited for another lock, whose holder is the cause."
+            "that time in which it waited for a lock itself, whose holder is the cause."
         )
     if is_packed:
         said += " Of older moments, only one per second is kept, so short waits are missing."
