@@ -133,7 +133,7 @@ class Recorder:
         self._begin_file(at)
         self._write(LookMark(zxid=self.world.zxid, at=at, thorough=thorough))
         if self._state_at is not None and at - self._state_at >= self._state_interval:
-            self._begin(at)
+            self._begin_member(at)
             self._write_state(self.world, at)
         elif self._member is not None:
             self._member.flush()  # so that a crash loses nothing that was examined
@@ -150,9 +150,9 @@ class Recorder:
             self._member = None
 
     def _begin_file(self, at: Millis) -> None:
-        """Write the header if it is not written yet."""
+        """Begin with the header, and with the first world if there is one, unless this is done."""
         if self._member is None:
-            self._begin(at)
+            self._begin_member(at)
             self._write(self._header)
             if self._first_world is not None:
                 self._write_state(self._first_world, at)
@@ -163,7 +163,7 @@ class Recorder:
         for line in (StateMark(zxid=world.zxid, at=at, facts=len(facts)), *facts):
             self._write(line)
 
-    def _begin(self, at: Millis) -> None:
+    def _begin_member(self, at: Millis) -> None:
         self.close()
         self._state_at = at
         self._member = _gzip_member(self._file, at, _LEVEL)
@@ -283,8 +283,9 @@ class Recording:
     @property
     def last_known_time(self) -> Millis:
         """The end of the files of an import, else the last time at which reading can start."""
-        last = max((at for at, _ in self.starts()), default=0)
-        return max(last, (self.imported and self.imported.known_until) or 0)
+        last_start = max((at for at, _ in self.starts()), default=0)
+        end_of_import = self.imported.known_until if self.imported else None
+        return max(last_start, end_of_import or 0)
 
     def start_near(self, at: Millis | None) -> None:
         """Make `story` start 15 minutes before a time or the end, if that saves much.
@@ -295,7 +296,7 @@ class Recording:
         if starts:
             latest = (max(starts)[0] if at is None else at) - LEAD_MS
             early = takewhile(lambda start: start[0] <= latest, starts)
-            offset = max((place for _, place in early), default=0)
+            offset = max((offset for _, offset in early), default=0)
             self._offset = offset if offset >= MIN_SKIPPED_BYTES else 0
 
     def story(self) -> Iterator[Header | LookMark | AnyFact]:
@@ -309,7 +310,7 @@ class Recording:
     def imported(self) -> ImportSummary | None:
         """The summary in the last line of an import; None for other recordings."""
         was_cut_off = self.cut_off
-        offset = max((place for _, place in self.starts()), default=0)
+        offset = max((offset for _, offset in self.starts()), default=0)
         last = deque(self.whole_lines(offset), maxlen=1)
         self.cut_off = was_cut_off
         try:
@@ -344,7 +345,7 @@ class Recording:
     def starts(self) -> list[tuple[Millis, int]]:
         """Return the times at which reading can start, each with its offset in the file."""
         packed = self.path.read_bytes()
-        return [(int(found[1]), found.start()) for found in _MEMBER.finditer(packed)]
+        return [(int(match[1]), match.start()) for match in _MEMBER.finditer(packed)]
 
     def _unpack(self, offset: int) -> Iterator[bytes]:
         with self.path.open("rb") as file:
@@ -368,21 +369,21 @@ class Recording:
 def without_repeated_state(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
     """Leave out facts that repeat the state, and headers of pieces that continue the one before.
 
-    After the header of any other piece, its state is new and not left out.
+    After any other header the state is news, and is not left out.
     """
-    repeated, is_new = 0, True
+    facts_to_skip, is_after_header = 0, True
     for line in lines:
         match line:
             case Header():
-                if not line.follows or is_new:
-                    is_new = True
+                if not line.follows or is_after_header:
+                    is_after_header = True
                     yield line
             case StateMark():
-                repeated = 0 if is_new else line.facts
-            case _ if repeated:
-                repeated -= 1
+                facts_to_skip = 0 if is_after_header else line.facts
+            case _ if facts_to_skip:
+                facts_to_skip -= 1
             case _:
-                is_new = False
+                is_after_header = False
                 yield line
 
 
@@ -395,11 +396,11 @@ def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[byte
 
     It is yielded in one piece, because `whole_lines` splits each piece with the rest before it.
     """
-    found = bytearray()
+    unpacked = bytearray()
     with suppress(zlib.error):
-        for place in range(len(packed)):
-            found += unpacker.decompress(packed[place : place + 1])
-    yield bytes(found)
+        for at in range(len(packed)):
+            unpacked += unpacker.decompress(packed[at : at + 1])
+    yield bytes(unpacked)
 
 
 def _schema(line: bytes) -> str:

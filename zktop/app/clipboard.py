@@ -34,8 +34,8 @@ def copy_by_program(environment: Mapping[str, str], text: str) -> str | None:
     """Copy a text and return where it is now; None if no program took it."""
     for program in PROGRAMS:
         is_served = not program.variable or environment.get(program.variable)
-        found = shutil.which(program.words[0], path=environment.get("PATH"))
-        if is_served and found and _takes((found, *program.words[1:]), environment, text):
+        file = shutil.which(program.words[0], path=environment.get("PATH"))
+        if is_served and file and _takes((file, *program.words[1:]), environment, text):
             return program.place
     return None
 

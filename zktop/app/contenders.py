@@ -100,10 +100,14 @@ class Contenders:
         return [line for line in lines if name is None or line.contender == name][-count:]
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
-        modes = STRICTEST_FIRST if mode == "exclusive" else (mode,)
-        recipes = [one for one in RECIPES if layout in one.joins]
-        known = [(recipe.name, own) for recipe in recipes for own in recipe.modes]
-        return next((pair for wanted in modes for pair in known if pair[1] == wanted), None)
+        wanted_modes = STRICTEST_FIRST if mode == "exclusive" else (mode,)
+        recipes = [recipe for recipe in RECIPES if layout in recipe.joins]
+        offers = [(recipe.name, offered) for recipe in recipes for offered in recipe.modes]
+        for wanted in wanted_modes:
+            for name, offered in offers:
+                if offered == wanted:
+                    return name, offered
+        return None
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
         self._on_change, self._complain = on_change, complain
@@ -189,17 +193,18 @@ class Contenders:
             self._complain(progress.problem)
         if progress.scene is None:
             self._drop_scene()
-        # If there are fewer lines than before, a new scene has started.
-        narrated, self._narrated = self._narrated, len(progress.lines)
+        if len(progress.lines) < self._narrated:  # a new scene has started
+            self._narrated = 0
         now = time.time_ns() // 1_000_000
-        for line in progress.lines[narrated if narrated <= len(progress.lines) else 0 :]:
+        for line in progress.lines[self._narrated :]:
             self._lines.append(LogLine(now, "", line.line()))
+        self._narrated = len(progress.lines)
         self._on_change()
 
     def _drop_scene(self) -> None:
-        """Drop the ended contenders of the previous scene, and what was counted."""
+        """Drop the ended contenders of all scenes, and what was counted."""
         folders = tuple(f"{self.root}/{scene.name}/" for scene in SCENES)
-        kept = [one for one in tuple(self._ended) if not one.path.startswith(folders)]
+        kept = [state for state in tuple(self._ended) if not state.path.startswith(folders)]
         self._ended = deque(kept, MAX_ENDED_SHOWN)
         self._counted.clear()
         self._is_count_due.set()

@@ -139,23 +139,23 @@ class LiveFeed:
 
         After a reconnect, nothing is shown until everything is read: locks would seem to vanish.
         """
-        shows_first, looks_at = self._is_first_run, monotonic()
+        shows_first, next_look_at = self._is_first_run, monotonic()
         self._is_first_run = False
-        word: FeedState = "reading"
+        state: FeedState = "reading"
         for progress in run.reading():
             if self._stopped.is_set():
                 return False
             report, began = None, monotonic()
-            if shows_first and began >= looks_at:
+            if shows_first and began >= next_look_at:
                 report = run.look(thorough=False)
                 took = monotonic() - began
-                word = "live" if report.paths else word
+                state = "live" if report.paths else state
                 pause = max(EARLY_LOOKS_S, EARLY_LOOKS_SHARE * took) if report.paths else took
-                looks_at = monotonic() + pause
-            self._set_status(Status(word, f"Connected. {progress}."))
+                next_look_at = monotonic() + pause
+            self._set_status(Status(state, f"Connected. {progress}."))
             if report is not None and report.paths:
                 self._send(Frame(report, report.events, is_early=True))
-        self._set_status(Status(word, "Finished reading. Examining the locks ..."))
+        self._set_status(Status(state, "Finished reading. Examining the locks ..."))
         return True
 
     def _status_of(self, report: Report, run: LiveRun) -> Status:
@@ -246,7 +246,7 @@ def refusals(probes: Sequence[Probe]) -> str:
 
     >>> from zktop.zk.connect.address import Address
     >>> hosts = [Address("zk1", 1), Address("zk2", 1)]
-    >>> refusals([Probe(one, "unreachable", "", why="connection refused") for one in hosts])
+    >>> refusals([Probe(host, "unreachable", "", why="connection refused") for host in hosts])
     'connection refused by zk1:1 and zk2:1'
     """
     addresses: dict[str, list[str]] = {}

@@ -1,8 +1,8 @@
 """Turns the transaction logs and snapshots of ZooKeeper servers into a recording.
 
 `ImportPace` decides when the recording has a look. There is always one before the same lock
-changes again, so that no state of a lock is skipped, except that contenders that arrive one behind
-another share a look, since their znodes show when each came.
+changes again, so that no state of a lock is skipped. Only contenders that arrive one behind
+another share a look: their znodes show when each came.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -80,7 +80,7 @@ class ImportPace:
         self.due: Millis = 0
         self._looks_left: float = MAX_LOOKS
         self._earned_at: Millis = 0  # the time up to which looks are counted as earned
-        self._looked_at: Millis = 0  # after the last change
+        self._looked_at: Millis = 0  # time of the look after the last change
         self._rests = 0  # looks since then
 
     def changed(self, at: Millis) -> None:
@@ -90,7 +90,7 @@ class ImportPace:
         self.due = at + int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)
 
     def spend(self) -> None:
-        """Count a look that no later change has made necessary."""
+        """Use up one look; a look that must come before the next change of a lock is free."""
         self._looks_left -= 1
 
     def looked(self, at: Millis) -> None:

@@ -137,17 +137,13 @@ class NodeWriter:
             raise _unknown(path) from error
         except KazooException as error:
             raise _refused(path, error) from error
-        causes = [(part, one) for part, one in enumerate(results) if _is_cause(one)]
-        for part, cause in causes[:1]:
-            if part == 1 and isinstance(cause, NoNodeError):
+        for part, result in enumerate(results):
+            if not isinstance(result, Exception) or isinstance(result, RolledBackError):
+                continue  # this part is not why the transaction failed
+            if part == 1 and isinstance(result, NoNodeError):
                 return False  # the probe has another number
-            raise _refused(path, cause)
+            raise _refused(path, result)
         return True
-
-
-def _is_cause(result: object) -> bool:
-    """Return whether this part of a transaction is why it failed."""
-    return isinstance(result, Exception) and not isinstance(result, RolledBackError)
 
 
 def _next_sequence(parent: ZnodeStat) -> int:

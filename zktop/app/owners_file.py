@@ -17,7 +17,7 @@ class OwnersFile:
     def __init__(self, file: str) -> None:
         self.note = ""
         self._file = file
-        self._seen: tuple[int, ...] | None = None
+        self._last_state: tuple[int, ...] | None = None
         self._due = 0.0
 
     def changes(self) -> list[OwnerNames]:
@@ -25,10 +25,10 @@ class OwnersFile:
         if time.monotonic() < self._due:
             return []
         self._due = time.monotonic() + LOOK_EVERY_S
-        seen = self._state()
-        if seen is not None and seen == self._seen:
+        state = self._state()
+        if state is not None and state == self._last_state:
             return []
-        self._seen = seen
+        self._last_state = state
         try:
             owners = read_owners(self._file)
         except ConfigError as error:
@@ -40,7 +40,7 @@ class OwnersFile:
     def _state(self) -> tuple[int, ...] | None:
         """Return a value that differs once the file or its mode is changed; None if no file."""
         try:
-            found = expanded(self._file).stat()
+            stat = expanded(self._file).stat()
         except (OSError, ValueError):
             return None
-        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+        return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino

@@ -41,8 +41,8 @@ async def _pass_on_lines(output: asyncio.StreamReader, on_line: Callable[[str], 
     rest = ""
     while chunk := await output.read(CHUNK_BYTES):
         *lines, rest = (rest + decoder.decode(chunk)).split("\n")
-        for one in lines:
-            on_line(clean(one.rstrip("\r")))
+        for line in lines:
+            on_line(clean(line.rstrip("\r")))
         if len(rest) > MAX_LINE:
             on_line(clean(rest))
             rest = ""

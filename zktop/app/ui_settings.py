@@ -94,7 +94,9 @@ def _command_mistakes(config: Config) -> Iterator[tuple[str, str]]:
         problems = [*_quoting_mistakes(section.run)] or [*_field_mistakes(section)]
         yield from ((f"commands[{index}].run", problem) for problem in problems)
         key_of_action[f"command_{index}"] = f"commands[{index}].key"
-    actions = command_actions([user_command(replace(each, run="")) for each in config.commands])
+    actions = command_actions(
+        [user_command(replace(section, run="")) for section in config.commands]
+    )
     for action, problem in added_mistakes(actions, _known_actions(config.ui.keys)):
         yield key_of_action[action], problem
 

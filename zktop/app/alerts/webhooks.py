@@ -93,7 +93,7 @@ class Webhooks:
             _write_firing(self._firing_file, alerts)
         except OSError as error:
             if not self._is_unwritable:
-                self._complain(f"webhook: {_sentence_of(error)}.")
+                self._complain(f"webhook: {_reason(error)}.")
             self._is_unwritable = True
         else:
             self._is_unwritable = False
@@ -272,13 +272,13 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, HTTPError):
         return f"the receiver answered {error.code} {error.reason}"
     if isinstance(error, URLError):
-        return f"the receiver cannot be reached: {_sentence_of(error.reason)}"
+        return f"the receiver cannot be reached: {_reason(error.reason)}"
     if isinstance(error, HTTPException):
         return f"the receiver's answer is not HTTP ({type(error).__name__})"
-    return _sentence_of(error)
+    return _reason(error)
 
 
-def _sentence_of(error: object) -> str:
+def _reason(error: object) -> str:
     if not isinstance(error, OSError):
         return str(error)
     where = f"{error.filename}: " if error.filename else ""

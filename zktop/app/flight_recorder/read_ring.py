@@ -65,16 +65,16 @@ class RingRecording:
                 yield line
 
     def _lines(self) -> Iterator[AnyLine]:
-        whole: str | None = None  # name of the previous piece, if nothing is missing after it
+        complete: str | None = None  # the piece before, if it was read to its end
         for _, piece in self._pieces:
             try:
                 for line in piece.lines():
-                    is_gap = isinstance(line, Header) and line.follows != whole
+                    is_gap = isinstance(line, Header) and line.follows != complete
                     yield replace(line, follows=None) if is_gap else line
             except FileNotFoundError:  # deleted by the recorder meanwhile
-                whole = None
+                complete = None
             else:
-                whole = None if piece.cut_off else piece.path.name
+                complete = None if piece.cut_off else piece.path.name
 
 
 def _opened(path: Path) -> Recording | None:

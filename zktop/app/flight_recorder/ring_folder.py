@@ -101,9 +101,7 @@ class RingFolder:
             raise OSError(
                 errno.EFBIG, "it does not fit into --max-size beside the files around findings"
             )
-        self._delete_first(
-            self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, left)
-        )
+        _delete_first(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, left))
 
     # Files around findings
 
@@ -142,24 +140,25 @@ class RingFolder:
         if left < 0:
             raise OSError(errno.EFBIG, "it would take more than half of --max-size")
         superfluous = tuple(superfluous_pieces(others, 0, left))
-        self._delete_first(others, superfluous)
+        _delete_first(others, superfluous)
         if superfluous:
             self._delete_broken_links()
             self._kept_at = _newest_by_finding(self.path)
         self._kept = [*others, replace(file, size=size)]
         self._kept_at[_finding_in(file.path)] = file.begin
-        self.room_for(0, 0)
-
-    def _delete_first(self, files: list[StoredPiece], first: Sequence[StoredPiece]) -> None:
-        """Delete the first of these files, and remove them from the list."""
-        for file in first:
-            file.path.unlink(missing_ok=True)
-        del files[: len(first)]
+        self.room_for(0, 0)  # by size alone: no piece is older than that
 
     def _delete_broken_links(self) -> None:
         for path in (self.path / KEPT).glob("*.zktop"):
             if path.is_symlink() and not path.exists():
                 path.unlink(missing_ok=True)
+
+
+def _delete_first(files: list[StoredPiece], first: Sequence[StoredPiece]) -> None:
+    """Delete the first of these files, and remove them from the list."""
+    for file in first:
+        file.path.unlink(missing_ok=True)
+    del files[: len(first)]
 
 
 def _newest_by_finding(folder: Path) -> dict[str, Millis]:
