@@ -42,9 +42,9 @@ class RightParts:
 
     def __getattr__(self, name: str) -> object:
         """Compute a property from the right parts, or end the check."""
-        found = getattr(self._struct, name, None)
-        if isinstance(found, property) and found.fget:
-            return found.fget(self)
+        attribute = getattr(self._struct, name, None)
+        if isinstance(attribute, property) and attribute.fget:
+            return attribute.fget(self)
         raise WrongPartError(name)
 
 

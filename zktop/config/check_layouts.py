@@ -28,14 +28,14 @@ def layout_mistakes(layout: Layout) -> Mistakes:
     [('pattern', 'unknown group "idd" (did you mean id?)')]
     """
     yield from _name_mistakes(layout)
-    broken = {key: _pattern_error(getattr(layout, key)) for key in ("pattern", "unseen")}
-    yield from ((key, problem) for key, problem in broken.items() if problem is not None)
-    if broken["unseen"] is None:
+    errors = {key: _pattern_error(getattr(layout, key)) for key in ("pattern", "unseen")}
+    yield from ((key, error) for key, error in errors.items() if error is not None)
+    if errors["unseen"] is None:
         macros = _unknown_macros(layout.unseen, tuple(MACROS))
         yield from (("unseen", problem) for problem in macros)
-    if broken["pattern"] is None:
-        wrong = [*_unknown_words(layout)]
-        yield from wrong or _group_mistakes(layout)
+    if errors["pattern"] is None:
+        unknown = [*_unknown_words(layout)]
+        yield from unknown or _group_mistakes(layout)
     yield from _read_mode_mistakes(layout)
 
 
@@ -49,11 +49,11 @@ def view_mistakes(view: ClientView) -> Mistakes:
     for field in ("counts", "key", "bars"):
         written = getattr(view, field)
         pattern = written.replace("{NAME}", "x")
-        broken = _pattern_error(pattern)
-        unknown = [*_unknown_macros(written, macros)]
-        yield from ((field, problem) for problem in ([broken] if broken else unknown))
-        is_readable = field == "key" and written and not (broken or unknown)
-        if is_readable and compiled_pattern(pattern).groups != 1:
+        error = _pattern_error(pattern)
+        problems = [error] if error else [*_unknown_macros(written, macros)]
+        yield from ((field, problem) for problem in problems)
+        is_valid_key = field == "key" and written and not problems
+        if is_valid_key and compiled_pattern(pattern).groups != 1:
             yield field, "needs exactly one group, like (.*), for what is compared"
 
 
@@ -114,9 +114,9 @@ def _group_mistakes(layout: Layout) -> Mistakes:
 
 def _mode_words(pattern: str) -> Iterator[str]:
     """Yield the words that a simple mode group can match."""
-    found = _SIMPLE_MODES.search(pattern)
-    if found:
-        yield from found[1] or found[2].split("|")
+    match = _SIMPLE_MODES.search(pattern)
+    if match:
+        yield from match[1] or match[2].split("|")
 
 
 def _read_mode_mistakes(layout: Layout) -> Mistakes:

@@ -14,11 +14,13 @@ def with_inherited(written: MapNode) -> MapNode:
     clusters = written.get("clusters")
     if not isinstance(clusters, MapNode):
         return written
-    above = MapNode(tuple(one for one in written.pairs if one[0].text in COMPLETED), DEFAULT)
+    inherited = ((name, value) for name, value in written.pairs if name.text in COMPLETED)
+    above = MapNode(tuple(inherited), DEFAULT)
     pairs = tuple((name, _completed(cluster, above)) for name, cluster in clusters.pairs)
     completed = MapNode(pairs, clusters.origin)
     return MapNode(
-        tuple((k, completed if v is clusters else v) for k, v in written.pairs), written.origin
+        tuple((name, completed if value is clusters else value) for name, value in written.pairs),
+        written.origin,
     )
 
 
@@ -48,5 +50,5 @@ def cluster_tree(option: Override, written: MapNode, mistakes: list[ConfigMistak
         one_of("cluster", [known.text for known, _ in clusters.pairs])(name)
     except ValueError as error:
         mistakes.append(ConfigMistake(option.origin, "", str(error)))
-    found = clusters.get(name)
-    return found if isinstance(found, MapNode) else EMPTY
+    cluster = clusters.get(name)
+    return cluster if isinstance(cluster, MapNode) else EMPTY

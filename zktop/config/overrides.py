@@ -57,7 +57,7 @@ class Overrides(msgspec.Struct, frozen=True):
             max(files, key=lambda file: file.is_typed, default=None),
             self.cluster or other.cluster,
             self.layouts or other.layouts,
-            tuple(sorted(other.settings + self.settings, key=lambda one: one.is_typed)),
+            tuple(sorted(other.settings + self.settings, key=lambda setting: setting.is_typed)),
         )
 
 
@@ -79,15 +79,16 @@ def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
     """Set the layouts of roots; a path that is not a root yet becomes one."""
     if not layouts:
         return tree
-    found = tree.get("roots")
-    roots = list(found.items) if isinstance(found, ListNode) else []
+    listed = tree.get("roots")
+    roots = list(listed.items) if isinstance(listed, ListNode) else []
     for layout in layouts:
-        at = next((i for i, root in enumerate(roots) if _path(root) == _path(layout)), None)
-        if at is None:
+        paths = [_path(root) for root in roots]
+        if _path(layout) not in paths:
             roots.append(layout)
-        else:
-            below = roots[at]
-            roots[at] = merge(below, layout) if isinstance(below, MapNode) else layout
+            continue
+        index = paths.index(_path(layout))
+        root = roots[index]
+        roots[index] = merge(root, layout) if isinstance(root, MapNode) else layout
     origin = layouts[0].origin
     return merge(tree, _map(origin, roots=ListNode(tuple(roots), origin)))
 

@@ -54,12 +54,12 @@ def _values(kind: inspect.Type, value: Any, key: str) -> Iterator[tuple[str, str
 
 def _alternative(kind: inspect.UnionType, value: object) -> inspect.Type:
     if isinstance(value, dict):
-        bare = [each.type if isinstance(each, inspect.Metadata) else each for each in kind.types]
-        return next(each for each in bare if isinstance(each, inspect.DictType))
-    structs = [each for each in kind.types if isinstance(each, inspect.StructType)]
-    others = [each for each in kind.types if each not in structs]
+        bare = [part.type if isinstance(part, inspect.Metadata) else part for part in kind.types]
+        return next(part for part in bare if isinstance(part, inspect.DictType))
+    structs = [part for part in kind.types if isinstance(part, inspect.StructType)]
+    others = [part for part in kind.types if part not in structs]
     fitting = structs if structs and isinstance(value, structs[0].cls) else others
-    return next(each for each in fitting if (value is None) == isinstance(each, inspect.NoneType))
+    return next(part for part in fitting if (value is None) == isinstance(part, inspect.NoneType))
 
 
 def _text(kind: inspect.Type, value: object) -> str:

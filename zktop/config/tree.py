@@ -66,12 +66,8 @@ def merge(base: MapNode, over: MapNode) -> MapNode:
     """Override one mapping with another: merge nested mappings, replace everything else."""
     merged = {name.text: (name, value) for name, value in base.pairs}
     for name, value in over.pairs:
-        _, base_value = merged.get(name.text, (name, value))
-        if (
-            base_value is not value
-            and isinstance(base_value, MapNode)
-            and isinstance(value, MapNode)
-        ):
+        _, base_value = merged.get(name.text, (name, None))
+        if isinstance(base_value, MapNode) and isinstance(value, MapNode):
             merged[name.text] = (name, merge(base_value, value))
         else:
             merged[name.text] = (name, value)
