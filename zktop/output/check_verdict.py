@@ -27,7 +27,7 @@ class FailCriteria(NamedTuple):
     confidence: Confidence = "C2"
 
     def counts(self, finding: Finding) -> bool:
-        if not self.names(finding) or not self.is_sure(finding):
+        if not self.selects(finding) or not self.is_sure(finding):
             return False
         is_hint = finding.confidence == "C1"  # so its severity is below critical
         return bool(self.rules) or is_hint or finding.severity == "critical"
@@ -36,8 +36,8 @@ class FailCriteria(NamedTuple):
         """Return whether the confidence of a finding is high enough."""
         return CONFIDENCES.index(finding.confidence) >= CONFIDENCES.index(self.confidence)
 
-    def names(self, finding: Finding) -> bool:
-        """Return whether a finding may count: by its rule or, by default, its severity."""
+    def selects(self, finding: Finding) -> bool:
+        """Return whether a finding may count, by its rule or, without rules, its severity."""
         if self.rules:
             return finding.rule in self.rules
         return finding.severity == "critical" or finding.rule in CRITICAL
@@ -73,16 +73,16 @@ class VerdictBuilder:
 
     def verdict(self, report: Report) -> "CheckVerdict":
         """Divide the findings of the last report into those that count and those that do not."""
-        found = report.findings
+        findings = report.findings
         counting = [
             finding
-            for finding in found
+            for finding in findings
             if self._has_lasted(finding, report) and self._criteria.counts(finding)
         ]
         ids = {finding.id for finding in counting}
         brief = [
             finding
-            for finding in found
+            for finding in findings
             if finding.id not in ids and self._may_count_later(finding, report)
         ]
         shown = ids | {finding.id for finding in brief}
@@ -90,11 +90,13 @@ class VerdictBuilder:
         return CheckVerdict(
             tuple(finding for finding in counting if finding.cause not in ids),
             tuple(brief),
-            tuple(finding for finding in found if finding.id in deadlocks - shown),
+            tuple(finding for finding in findings if finding.id in deadlocks - shown),
             len(report.paths) - len(report.no_locks),
             len(deadlocks),
             report.blind,
-            tuple(finding for finding in found if _is_outage(finding) and finding.id not in shown),
+            tuple(
+                finding for finding in findings if _is_outage(finding) and finding.id not in shown
+            ),
             non_locks=tuple(non_lock_sentences(report)),
             why_lost=report.why_lost,
         )
@@ -106,7 +108,7 @@ class VerdictBuilder:
         return finding.at_once or has_waited or report.now - since >= self._settle
 
     def _may_count_later(self, finding: Finding, report: Report) -> bool:
-        if not self._criteria.is_sure(finding) or not self._criteria.names(finding):
+        if not self._criteria.is_sure(finding) or not self._criteria.selects(finding):
             return False
         return UNCONFIRMED in finding.evidence or not self._has_lasted(finding, report)
 
@@ -149,15 +151,15 @@ class CheckVerdict(NamedTuple):
         """Yield a line for each finding, and for each reason why something was not checked."""
         if self.why_lost:
             yield f"UNKNOWN: {self.why_lost}"
-            yield from (f"before that: {line}" for line in (self.summary, *self._found()))
+            yield from (f"before that: {line}" for line in (self.summary, *self._finding_lines()))
         else:
             if not self.findings:
                 yield f"{self.level}: {self.summary}"
-            yield from self._found()
+            yield from self._finding_lines()
         yield from (f"note: {note}" for note in (*self.non_locks, *self.notes))
         yield from blind_lines(self.blind)
 
-    def _found(self) -> Iterator[str]:
+    def _finding_lines(self) -> Iterator[str]:
         """Yield a line for each finding, also for those that do not count."""
         for finding in self.findings:
             yield _line(finding)
@@ -170,9 +172,15 @@ class CheckVerdict(NamedTuple):
 
     def nagios(self) -> Iterator[str]:
         """Yield the output of a Nagios plug-in; a bar separates the text from the figures."""
-        values = (self.locks, self.deadlocks, len(self.findings))
-        shown = "UUU" if self.why_lost else values  # U: a value that is unknown
-        figures = "locks={} deadlocks={} findings={}".format(*shown)
+        values = {
+            "locks": self.locks,
+            "deadlocks": self.deadlocks,
+            "findings": len(self.findings),
+        }
+        unknown = "U"  # as Nagios writes it
+        figures = " ".join(
+            f"{name}={unknown if self.why_lost else value}" for name, value in values.items()
+        )
         first, *rest = [line.replace("|", "/") for line in self.lines()]
         yield f"ZKTOP {self.level} - {first.removeprefix(f'{self.level}: ')} | {figures}"
         yield from rest

@@ -82,7 +82,9 @@ class EventStream:
 
     def _finding_events(self, report: Report) -> Iterator[EventJson]:
         """Yield findings that began or ended; deadlocks have their own events."""
-        now = {one.id: one for one in report.findings if one.id not in self._deadlocks}
+        now = {
+            finding.id: finding for finding in report.findings if finding.id not in self._deadlocks
+        }
         before, self._findings = self._findings, now
         for finding in _only_in_second(now, before):
             owner = self._owners.pop(finding.id, None) or _owner(finding, report)
@@ -95,11 +97,12 @@ class EventStream:
 
     def _risen(self, now: dict[str, State], before: dict[str, State]) -> Iterator[State]:
         """Yield those that are new, or more certain or severe than ever before."""
-        for key, one in now.items():
-            weight, most = _weight(one), self._yielded.get(key) if key in before else None
-            highest = weight if most is None else Weight(*map(max, weight, most))
-            if highest != most:
-                yield one
+        for key, state in now.items():
+            so_far = self._yielded.get(key) if key in before else None
+            weight = _weight(state)
+            highest = weight if so_far is None else Weight(*map(max, weight, so_far))
+            if highest != so_far:
+                yield state
             self._yielded[key] = highest
 
 
@@ -110,9 +113,9 @@ class Weight(NamedTuple):
     confidence: int
 
 
-def _weight(one: Deadlock | Finding) -> Weight:
-    severity = one.severity if isinstance(one, Finding) else "critical"
-    return Weight(-SEVERITIES.index(severity), int(one.confidence[1:]))
+def _weight(state: Deadlock | Finding) -> Weight:
+    severity = state.severity if isinstance(state, Finding) else "critical"
+    return Weight(-SEVERITIES.index(severity), int(state.confidence[1:]))
 
 
 def _with_owner(event: history.Event, report: Report) -> history.Event | None:
@@ -135,7 +138,7 @@ def _mode(event: history.Event, report: Report) -> str | None:
     if view is None or event.node is None:
         return None
     members = (view.lock.member(event.node), *reversed(view.history.former_members))
-    return next((one.mode for one in members if one and one.node == event.node), None)
+    return next((member.mode for member in members if member and member.node == event.node), None)
 
 
 def lock_event(event: history.Event, mode: str | None) -> EventJson:
@@ -175,7 +178,7 @@ def _deadlock(
         confidence=deadlock.confidence,
         sentence=deadlock.sentence,
         number=deadlock.number,
-        how=next((one.how for one in reversed(report.over) if one.deadlock == deadlock), None),
+        how=next((over.how for over in reversed(report.over) if over.deadlock == deadlock), None),
     )
 
 
@@ -227,11 +230,12 @@ def _label(finding: Finding, session: Session, report: Report) -> Text | None:
 
 
 def _only_in_second(first: dict[str, T], second: dict[str, T]) -> list[T]:
-    return [one for key, one in second.items() if key not in first]
+    return [value for key, value in second.items() if key not in first]
 
 
-def _only(some: tuple[T, ...]) -> T | None:
-    return some[0] if len(some) == 1 else None
+def _only(items: tuple[T, ...]) -> T | None:
+    """Return the item if there is exactly one."""
+    return items[0] if len(items) == 1 else None
 
 
 def _hexadecimal(zxid: int | None) -> str | None:

@@ -66,10 +66,10 @@ def free_lines(
     if plan.more:
         yield ""
         yield f"{count(plan.more, 'more node')} in the way"
-    if any(one.session for one in plan.blockers):
+    if any(blocker.session for blocker in plan.blockers):
         yield ""
         yield from wrapped(NEVER, "", width, "")
-    if left_out and any(way.option for one in plan.blockers for way in one.ways):
+    if left_out and any(way.option for blocker in plan.blockers for way in blocker.ways):
         yield ""
         options = several(left_out)
         yield from wrapped(
@@ -120,22 +120,25 @@ def freed_json(deed: Deed, report: Report) -> FreedJson:
     )
     waits = f", {count(waiting, 'client waits', 'clients wait')}" if waiting else ""
     paths = several(deed.paths)
-    does = f"Deleted {paths}" if deed.kind == "delete-node" else (
-        f"Asked {several(deed.clients)}, which released {deed.lock}"
-    )  # fmt: skip
+    if deed.kind == "delete-node":
+        done = f"Deleted {paths}"
+    else:
+        done = f"Asked {several(deed.clients)}, which released {deed.lock}"
     return _freed_json(
-        deed, "freed", f"{does}. Read again: {paths} is gone; now {holding}{waits}."
+        deed, "freed", f"{done}. Read again: {paths} is gone; now {holding}{waits}."
     )
 
 
 def not_freed(deed: Deed) -> FreedJson:
     """Describe an action that has had no effect yet."""
-    sentence = (
-        f"Deleted {several(deed.paths)}, but zktop has not seen the effect yet; look again later."
-        if deed.kind == "delete-node"
-        else f"Asked {several(deed.clients)}, but {several(deed.paths)} is still there. A client "
-        "releases its lock when its own code is ready; look again later."
-    )
+    paths = several(deed.paths)
+    if deed.kind == "delete-node":
+        sentence = f"Deleted {paths}, but zktop has not seen the effect yet; look again later."
+    else:
+        sentence = (
+            f"Asked {several(deed.clients)}, but {paths} is still there. A client "
+            "releases its lock when its own code is ready; look again later."
+        )
     return _freed_json(deed, "asked", sentence)
 
 
@@ -174,5 +177,6 @@ def _way(letter: str, way: WayToFreeJson, connection: Sequence[str], width: int)
 
 def _labelled(label: str, text: str, width: int) -> list[str]:
     head = f"      {label + ':':<{LABEL_CELLS}} "
-    return wrapped(text[:1].upper() + text[1:] if label != "zktop" else text, head, width,
-                 " " * len(head))  # fmt: skip
+    if label != "zktop":  # else the label is the subject of the sentence
+        text = text[:1].upper() + text[1:]
+    return wrapped(text, head, width, " " * len(head))

@@ -33,7 +33,7 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
         deadlocks=[deadlock_json(deadlock) for deadlock in report.deadlocks],
         findings=[finding_json(finding) for finding in report.findings],
         blind=convert(report.blind, list[schema.BlindJson], from_attributes=True),
-        expiries=[expired_json(one) for one in report.expiries],
+        expiries=[expired_json(expired) for expired in report.expiries],
         cost=convert(report.cost, schema.CostJson | None, from_attributes=True),
     )
 
@@ -106,13 +106,13 @@ def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
     )
 
 
-def expired_json(one: ExpiredSession) -> schema.ExpiredSessionJson:
+def expired_json(expired: ExpiredSession) -> schema.ExpiredSessionJson:
     return json_of(
-        one,
+        expired,
         schema.ExpiredSessionJson,
-        at=iso(one.at),
-        session=session_text(one.session),
-        freed=[_freed(freed) for freed in one.freed],
+        at=iso(expired.at),
+        session=session_text(expired.session),
+        freed=[_freed(freed) for freed in expired.freed],
     )
 
 

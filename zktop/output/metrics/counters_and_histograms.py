@@ -52,9 +52,9 @@ class RunCounters:
         )
         self._deadlocks = counter("zktop_deadlocks_detected", "Deadlocks that zktop has detected.")
         self._expired: dict[Session, None] = {}
-        self._deadlock = 0  # the highest number of a deadlock so far
-        self._created: Tally[str] = Tally()  # contenders that were seen, by root
-        self._unseen: Tally[str] = Tally()  # ... and that were not
+        self._newest_deadlock = 0  # its number
+        self._seen: Tally[str] = Tally()  # new contenders that zktop saw, by root
+        self._unseen: Tally[str] = Tally()  # new contenders that it did not see, by root
 
     def begin(self, root: str) -> None:
         """Start the series of a root at zero."""
@@ -74,15 +74,15 @@ class RunCounters:
                 self._blocked.labels(root).inc(waiting * elapsed_ms / SECOND_MS)
         for event in report.events:
             self._add(event, root_label(event.lock, report.settings))
-        known = (*report.deadlocks, *(one.deadlock for one in report.over[-1:]))
-        newest = max([self._deadlock, *(one.number for one in known)])
-        self._deadlocks.inc(newest - self._deadlock)
-        self._deadlock = newest
+        known = (*report.deadlocks, *(over.deadlock for over in report.over[-1:]))
+        newest = max([self._newest_deadlock, *(deadlock.number for deadlock in known)])
+        self._deadlocks.inc(newest - self._newest_deadlock)
+        self._newest_deadlock = newest
 
     def coverage(self) -> Iterator[tuple[str, float]]:
         """Yield the share of new contenders that was seen, for each root that had any."""
-        for root in self._created.keys() | self._unseen.keys():
-            seen, unseen = self._created[root], self._unseen[root]
+        for root in self._seen.keys() | self._unseen.keys():
+            seen, unseen = self._seen[root], self._unseen[root]
             if seen or unseen:
                 yield root, seen / (seen + unseen)
 
@@ -94,7 +94,7 @@ class RunCounters:
             return
         self._events.labels(root, event.event).inc()
         if event.event == "queued":
-            self._created[root] += 1
+            self._seen[root] += 1
         elif event.event == "acquired" and event.waited and event.waited.bound == "exact":
             self._waits.labels(root).observe(event.waited.ms / SECOND_MS)
         elif event.event == "released" and event.held and event.held.bound == "exact":

@@ -186,9 +186,9 @@ def _folders(report: Report, totals: LockTotals, roots: Sequence[str]) -> Iterat
     )
 
 
-def _by_lock(name: str, means: str, found: Iterable[NamedLock]) -> GaugeMetricFamily:
+def _by_lock(name: str, means: str, locks: Iterable[NamedLock]) -> GaugeMetricFamily:
     return gauge(
-        name, means, ("root", "lock"), (((lock.root, lock.path), lock.value) for lock in found)
+        name, means, ("root", "lock"), (((lock.root, lock.path), lock.value) for lock in locks)
     )
 
 

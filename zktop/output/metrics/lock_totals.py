@@ -126,7 +126,8 @@ def _numbers_left(lock: Lock) -> int | None:
 
     Only the ends of each queue are examined: one of them is the newest member.
     """
-    ends = [queue.members[at] for queue in lock.queues if queue.members for at in (0, -1)]
+    queues = [queue.members for queue in lock.queues if queue.members]
+    ends = [members[end] for members in queues for end in (0, -1)]
     numbers = [
         member.sequence
         for member in ends

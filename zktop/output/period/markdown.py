@@ -26,8 +26,9 @@ def lines(document: Document) -> Iterator[str]:
         yield from ("", *_deadlock(deadlock))
     if document.findings:
         yield from ("", "## Findings", "")
-        for one in document.findings:
-            yield f"* **{one.severity}, {one.title}**, {one.when}: {plain(one.sentence)}"
+        for finding in document.findings:
+            title = f"{finding.severity}, {finding.title}"
+            yield f"* **{title}**, {finding.when}: {plain(finding.sentence)}"
         if document.more_findings:
             yield f"* {document.more_findings}"
     for table in document.tables:
@@ -36,10 +37,10 @@ def lines(document: Document) -> Iterator[str]:
     yield from (f"* {plain(line)}" for line in document.seen)
 
 
-def _deadlock(one: DeadlockWords) -> Iterator[str]:
-    yield from (f"## {one.title}", "", f"{one.when}. {plain(one.sentence)}", "")
-    yield from (f"{number}. {plain(step)}" for number, step in enumerate(one.steps, start=1))
-    rest = " ".join(filter(None, (one.behind, one.way_out)))
+def _deadlock(deadlock: DeadlockWords) -> Iterator[str]:
+    yield from (f"## {deadlock.title}", "", f"{deadlock.when}. {plain(deadlock.sentence)}", "")
+    yield from (f"{number}. {plain(step)}" for number, step in enumerate(deadlock.steps, start=1))
+    rest = " ".join(filter(None, (deadlock.behind, deadlock.way_out)))
     if rest:
         yield from ("", plain(rest))
 

@@ -98,7 +98,8 @@ class Period:
             findings=[_finding(case, until) for case in findings[:MAX_FINDINGS]],
             findings_left_out=max(0, len(findings) - MAX_FINDINGS),
             expiries=[
-                expired_json(one) for one in self._cases.expiries(accounts.since)[-MAX_ACCOUNTS:]
+                expired_json(expired)
+                for expired in self._cases.expiries(accounts.since)[-MAX_ACCOUNTS:]
             ],
             accounting=accounting_json(accounts),
         )
@@ -115,19 +116,21 @@ def accounting_json(accounts: Accounts) -> AccountingJson:
         expired_sessions=accounts.expiries,
         clients=[_client(actor) for actor in accounts.actors[:MAX_ACCOUNTS]],
         locks=[_lock(lock, accounts, names) for lock in accounts.locks[:MAX_ACCOUNTS]],
-        classes=[_lock(one, accounts, names) for one in accounts.classes[:MAX_ACCOUNTS]],
+        classes=[
+            _lock(lock_class, accounts, names) for lock_class in accounts.classes[:MAX_ACCOUNTS]
+        ],
         left_out=tuple(max(0, len(part) - MAX_ACCOUNTS) for part in parts),  # type: ignore[arg-type]  # three
     )
 
 
 def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
     length = accounts.until - accounts.since
-    came = accounts.seen + accounts.missed
+    new_contenders = accounts.seen + accounts.missed
     return SeenJson(
         share=_share(length - accounts.unseen_ms, length) if length else 1.0,
-        contenders=_share(accounts.seen, came) if came else None,
+        contenders=_share(accounts.seen, new_contenders) if new_contenders else None,
         notes=list(notes),
-        blind=[BlindJson(rule=one.rule, why=one.why) for one in report.blind],
+        blind=[BlindJson(rule=spot.rule, why=spot.why) for spot in report.blind],
     )
 
 
@@ -157,59 +160,62 @@ def _finding(case: FindingCase, until: Millis) -> PeriodFindingJson:
     )
 
 
-def _client(one: ActorAccount) -> ClientAccountJson:
+def _client(account: ActorAccount) -> ClientAccountJson:
     return json_of(
-        one,
+        account,
         ClientAccountJson,
-        client=one.client or None,
-        blocked_others=_charge(one.charge),
-        waited_s=_seconds(one.waited_ms),
-        figures=_figures(one.figures),
+        client=account.client or None,
+        blocked_others=_charge(account.charge),
+        waited_s=_seconds(account.waited_ms),
+        figures=_figures(account.figures),
     )
 
 
-def _lock(one: LockAccount, accounts: Accounts, names: dict[str, Text]) -> LockAccountJson:
-    is_bound = accounts.unseen_ms or one.missed
+def _lock(account: LockAccount, accounts: Accounts, names: dict[str, Text]) -> LockAccountJson:
+    """Convert the account of a lock, or of a class of locks."""
+    is_bound = accounts.unseen_ms or account.missed
     return json_of(
-        one,
+        account,
         LockAccountJson,
-        blocked_s=_seconds(one.blocked_ms),
+        blocked_s=_seconds(account.blocked_ms),
         blocked_is="at-least" if is_bound else "exact",
-        contenders_seen=one.seen,
-        contenders_missed=one.missed,
+        contenders_seen=account.seen,
+        contenders_missed=account.missed,
         charged=[
             ChargedJson(
                 actor=actor, name=names.get(actor, Text(actor)), blocked_others=_charge(charge)
             )
-            for actor, charge in one.charged
+            for actor, charge in account.charged
         ],
-        figures=_figures(one.figures),
+        figures=_figures(account.figures),
     )
 
 
-def _charge(one: Charge) -> ChargeJson:
+def _charge(charge: Charge) -> ChargeJson:
     return ChargeJson(
-        at_least_s=_seconds(one.alone_ms),
-        at_most_s=_seconds(one.at_most_ms),
-        waiting_itself_s=_seconds(one.itself_ms),
+        at_least_s=_seconds(charge.alone_ms),
+        at_most_s=_seconds(charge.at_most_ms),
+        waiting_itself_s=_seconds(charge.itself_ms),
     )
 
 
-def _figures(one: Figures) -> FiguresJson:
-    return json_of(one, FiguresJson, waits=_spread(one.waits), holds=_spread(one.holds))
+def _figures(figures: Figures) -> FiguresJson:
+    return json_of(
+        figures, FiguresJson, waits=_spread(figures.waits), holds=_spread(figures.holds)
+    )
 
 
-def _spread(one: Spread) -> SpreadJson:
+def _spread(spread: Spread) -> SpreadJson:
     return SpreadJson(
-        number=one.number,
-        p50=_bounded(one.p50),
-        p99=_bounded(one.p99),
-        max=_bounded(one.longest),
+        number=spread.number,
+        p50=_bounded(spread.p50),
+        p99=_bounded(spread.p99),
+        max=_bounded(spread.longest),
     )
 
 
-def _bounded(one: Elapsed | None) -> BoundedJson | None:
-    return None if one is None else BoundedJson(s=_seconds(one.ms), is_=one.bound)
+def _bounded(elapsed: Elapsed | None) -> BoundedJson | None:
+    return None if elapsed is None else BoundedJson(s=_seconds(elapsed.ms), is_=elapsed.bound)
 
 
 def _seconds(ms: Millis) -> float:

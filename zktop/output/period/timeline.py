@@ -58,7 +58,7 @@ class TimelineJson(msgspec.Struct):
     max_holders: int = MAX_HOLDERS
 
 
-class _Seen:
+class _ListedMember:
     """One member: its actor and the times at which it queued and got the lock."""
 
     __slots__ = ("actor", "granted", "mode", "queued")
@@ -78,7 +78,7 @@ class _Track:
 
     def __init__(self) -> None:
         self.states: dict[int, _State] = {}  # by moment, in order
-        self.members: dict[str, _Seen] = {}
+        self.members: dict[str, _ListedMember] = {}
         self.waiting = 0
 
 
@@ -102,19 +102,20 @@ class Timeline:
         for path in report.changed_since(before):
             self._add(path, report, times.get(path, report.now), ledger)
         self._totals[self._moment(report.now)] = self._waiting, self._contended
-        most = max(MAX_STATES, 2 * len(self._tracks))  # each may keep two, whatever the step
-        while self._moment(report.now) > MAX_MOMENTS or self._states > most:
+        # Each track may keep two states, however long the step.
+        max_states = max(MAX_STATES, 2 * len(self._tracks))
+        while self._moment(report.now) > MAX_MOMENTS or self._states > max_states:
             self._double()
 
     def json(self, accounts: Accounts) -> TimelineJson:
         """Return the moments of a period with the costliest locks."""
         names = {actor.actor: actor.name for actor in accounts.actors}
-        known: dict[str, int] = {}
+        name_indexes: dict[str, int] = {}
         locks: list[LockTrack] = []
         room = MAX_BYTES
         contended = [lock.path for lock in accounts.locks if lock.path in self._tracks]
         for path in contended:
-            track = self._lock(path, names, known)
+            track = self._lock(path, names, name_indexes)
             room -= len(msgspec.json.encode(track))
             if room < 0 and locks:
                 break
@@ -123,11 +124,13 @@ class Timeline:
             since=accounts.since,
             until=accounts.until,
             step=self._step,
-            names=[*known],
+            names=[*name_indexes],
             totals=[(at, *total) for at, total in _changes(self._totals)],
             locks=locks,
             left_out=len(contended) - len(locks),
-            unseen=[(a - accounts.since, b - accounts.since) for a, b in accounts.unseen],
+            unseen=[
+                (begin - accounts.since, end - accounts.since) for begin, end in accounts.unseen
+            ],
         )
 
     def _add(self, path: Text, report: Report, at: Millis, ledger: Ledger) -> None:
@@ -152,13 +155,14 @@ class Timeline:
         holders = list(lock.holders)
         shown = (*holders[:MAX_HOLDERS], *lock.waiters[:MAX_WAITERS])
         for number, member in enumerate(shown):
-            seen = track.members.get(_key(member))
-            if seen is None:
-                seen = track.members[_key(member)] = _Seen(MODE_LETTERS[member.mode])
-                seen.queued = history.queued(member)
-            seen.actor = ledger.actor_of(lock.path, member.node) or seen.actor
-            if number < min(MAX_HOLDERS, len(holders)) and seen.granted is UNKNOWN_SINCE:
-                seen.granted = history.granted(member)
+            listed = track.members.get(_key(member))
+            if listed is None:
+                listed = track.members[_key(member)] = _ListedMember(MODE_LETTERS[member.mode])
+                listed.queued = history.queued(member)
+            listed.actor = ledger.actor_of(lock.path, member.node) or listed.actor
+            is_holder = number < min(MAX_HOLDERS, len(holders))
+            if is_holder and listed.granted is UNKNOWN_SINCE:
+                listed.granted = history.granted(member)
         return len(holders), waiting, tuple(map(_key, shown))
 
     def _moment(self, at: Millis) -> int:
@@ -174,16 +178,16 @@ class Timeline:
             track.states = _halved(track.states)
             self._states += len(track.states)
             used = {key for _, _, shown in track.states.values() for key in shown}
-            track.members = {key: one for key, one in track.members.items() if key in used}
+            track.members = {key: member for key, member in track.members.items() if key in used}
 
-    def _lock(self, path: Text, names: dict[str, Text], known: dict[str, int]) -> LockTrack:
+    def _lock(self, path: Text, names: dict[str, Text], name_indexes: dict[str, int]) -> LockTrack:
         track = self._tracks[path]
-        places = {key: place for place, key in enumerate(track.members)}
+        member_indexes = {key: index for index, key in enumerate(track.members)}
         return LockTrack(
             path=path,
             members=[
                 (
-                    known.setdefault(names.get(member.actor, NO_NAME), len(known)),
+                    name_indexes.setdefault(names.get(member.actor, NO_NAME), len(name_indexes)),
                     member.mode,
                     self._relative(member.queued),
                     self._relative(member.granted),
@@ -193,7 +197,7 @@ class Timeline:
                 for member in track.members.values()
             ],
             states=[
-                [moment, holders, waiting, *(places[key] for key in shown)]
+                [moment, holders, waiting, *(member_indexes[key] for key in shown)]
                 for moment, (holders, waiting, shown) in _changes(track.states)
             ],
         )

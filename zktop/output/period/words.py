@@ -91,7 +91,7 @@ class Document(msgspec.Struct, frozen=True):
 
 def document(period: PeriodJson) -> Document:
     day = period.since[:10]
-    own = [finding for finding in period.findings if finding.follows_from is None]
+    own = _independent(period)
     more = len(own) - MAX_FINDINGS + period.findings_left_out
     end = _time(period.until, day)
     return Document(
@@ -99,16 +99,21 @@ def document(period: PeriodJson) -> Document:
         period=f"{day} {_time(period.since, day)} to {end} ({spoken(period.duration_s)})",
         summary=summary(period),
         deadlocks=[_deadlock(deadlock, day) for deadlock in period.deadlocks],
-        findings=[_finding(one, day) for one in own[:MAX_FINDINGS]],
+        findings=[_finding(case, day) for case in own[:MAX_FINDINGS]],
         more_findings=count(more, "more finding") if more > 0 else "",
         tables=list(_tables(period)),
         seen=list(seen_lines(period)),
     )
 
 
+def _independent(period: PeriodJson) -> list[PeriodFindingJson]:
+    """Return the findings that follow from no other."""
+    return [case for case in period.findings if case.follows_from is None]
+
+
 def summary(period: PeriodJson) -> str:
     """Summarise the period in one or two sentences."""
-    own = [finding for finding in period.findings if finding.follows_from is None]
+    own = _independent(period)
     others = count(len(own) + period.findings_left_out, "other finding")
     text = f"{count(len(period.deadlocks), 'deadlock')}, {others}."
     accounting = period.accounting
@@ -171,13 +176,13 @@ def amount(seconds: float, bound: str = "exact") -> str:
     return f"{sign}{seconds:.1f}s" if round(seconds, 2) >= 1 else f"{sign}{seconds:.2f}s"
 
 
-def charge(one: ChargeJson) -> str:
+def charge(charged: ChargeJson) -> str:
     """Format a charge: exact, or between two bounds."""
-    if one.at_least_s == one.at_most_s:
-        return amount(one.at_most_s)
-    if not one.at_least_s:
-        return f"at most {amount(one.at_most_s)}"
-    return f"{amount(one.at_least_s)} to {amount(one.at_most_s)}"
+    if charged.at_least_s == charged.at_most_s:
+        return amount(charged.at_most_s)
+    if not charged.at_least_s:
+        return f"at most {amount(charged.at_most_s)}"
+    return f"{amount(charged.at_least_s)} to {amount(charged.at_most_s)}"
 
 
 def _time(text: str, day: str) -> str:
@@ -220,31 +225,31 @@ def _way_out(dead: DeadlockJson) -> str:
 
 def _ring(dead: DeadlockJson) -> list[RingEdge]:
     """Return the steps as edges; empty if they are not one ring."""
-    places = {step.actor: place for place, step in enumerate(dead.steps)}
-    if any(step.waits_for not in places for step in dead.steps):
+    indexes = {step.actor: index for index, step in enumerate(dead.steps)}
+    if any(step.waits_for not in indexes for step in dead.steps):
         return []
     return [
         RingEdge(
             step.name,
             lock_in_mode(step.waits.mode, step.waits.lock),
-            places[step.waits_for],
+            indexes[step.waits_for],
         )
         for step in dead.steps
     ]
 
 
-def _finding(one: PeriodFindingJson, day: str) -> FindingWords:
-    found = one.finding
-    begin = min(one.first_seen, found.since or one.first_seen)
-    until = f" to {_time(one.last_seen, day)}" if one.is_over else ", not over"
-    often = f", {one.times} times" if one.times > 1 else ""
+def _finding(case: PeriodFindingJson, day: str) -> FindingWords:
+    finding = case.finding
+    begin = min(case.first_seen, finding.since or case.first_seen)
+    until = f" to {_time(case.last_seen, day)}" if case.is_over else ", not over"
+    often = f", {case.times} times" if case.times > 1 else ""
     return FindingWords(
-        severity=found.severity,
-        title=f"{found.name} ({found.rule}, {CONFIDENCE_WORDS[found.confidence]})",
+        severity=finding.severity,
+        title=f"{finding.name} ({finding.rule}, {CONFIDENCE_WORDS[finding.confidence]})",
         when=f"{_time(begin, day)}{until}{often}",
         begin=begin,
-        sentence=found.sentence,
-        advice=found.advice,
+        sentence=finding.sentence,
+        advice=finding.advice,
     )
 
 
@@ -271,73 +276,84 @@ def _tables(period: PeriodJson) -> Iterator[WordTable]:
             "Expired sessions",
             "Sessions that expired while they held locks or waited for them.",
             ("client", "expired", "held", "who got it next", "waited for"),
-            [_expiry_row(one, day) for one in period.expiries],
+            [_expiry_row(expired, day) for expired in period.expiries],
         )
-    if any(one.locks > 1 for one in accounting.classes):
+    if any(account.locks > 1 for account in accounting.classes):
         yield WordTable(
             "Classes of locks",
             "Locks whose paths differ only in ids.",
             ("class", "locks", "clients waited", *figures),
-            [_class_row(one) for one in accounting.classes],
+            [_class_row(account) for account in accounting.classes],
         )
 
 
-def _client_row(one: ClientAccountJson) -> tuple[Cell, ...]:
-    has_address = one.client and one.client != one.name
-    blocked = one.blocked_others
+def _client_row(account: ClientAccountJson) -> tuple[Cell, ...]:
+    has_address = account.client and account.client != account.name
+    blocked = account.blocked_others
     return (
-        (f"{one.name} ({one.client})" if has_address else one.name, None),
+        (f"{account.name} ({account.client})" if has_address else account.name, None),
         (charge(blocked), blocked.at_most_s),
         (amount(blocked.waiting_itself_s), blocked.waiting_itself_s),
-        (amount(one.waited_s), one.waited_s),
-        (one.worst_lock or "", None),
-        *_figures(one.figures),
+        (amount(account.waited_s), account.waited_s),
+        (account.worst_lock or "", None),
+        *_figures(account.figures),
     )
 
 
-def _lock_row(one: LockAccountJson) -> tuple[Cell, ...]:
-    most = [f"{each.name} {charge(each.blocked_others)}" for each in one.charged[:1]]
-    waited = amount(one.blocked_s, one.blocked_is)
-    return (one.path, None), (waited, one.blocked_s), ("".join(most), None), *_figures(one.figures)
+def _lock_row(account: LockAccountJson) -> tuple[Cell, ...]:
+    most = [f"{actor.name} {charge(actor.blocked_others)}" for actor in account.charged[:1]]
+    waited = amount(account.blocked_s, account.blocked_is)
+    return (
+        (account.path, None),
+        (waited, account.blocked_s),
+        ("".join(most), None),
+        *_figures(account.figures),
+    )
 
 
-def _class_row(one: LockAccountJson) -> tuple[Cell, ...]:
-    waited = amount(one.blocked_s, one.blocked_is)
-    return (one.path, None), _number(one.locks), (waited, one.blocked_s), *_figures(one.figures)
+def _class_row(account: LockAccountJson) -> tuple[Cell, ...]:
+    waited = amount(account.blocked_s, account.blocked_is)
+    return (
+        (account.path, None),
+        _number(account.locks),
+        (waited, account.blocked_s),
+        *_figures(account.figures),
+    )
 
 
-def _expiry_row(one: ExpiredSessionJson, day: str) -> tuple[Cell, ...]:
-    name = one.owner or one.client or one.session
-    place = ", ".join(each for each in (one.client, one.session) if each and each != name)
+def _expiry_row(expired: ExpiredSessionJson, day: str) -> tuple[Cell, ...]:
+    name = expired.owner or expired.client or expired.session
+    others = (text for text in (expired.client, expired.session) if text and text != name)
+    place = ", ".join(others)
     return (
         (f"{name} ({place})" if place else name, None),
-        (_time(one.at, day), float(millis(one.at))),
-        (several(each.lock for each in one.freed), None),
-        (several(map(_next, one.freed)), None),
-        (several(one.left), None),
+        (_time(expired.at, day), float(millis(expired.at))),
+        (several(freed.lock for freed in expired.freed), None),
+        (several(map(_next, expired.freed)), None),
+        (several(expired.left), None),
     )
 
 
-def _next(one: FreedLockJson) -> str:
-    if one.after_s is None:
+def _next(freed: FreedLockJson) -> str:
+    if freed.after_s is None:
         return "none yet"
-    name = one.next or one.next_session or "an unknown client"
-    return f"{name} after {spoken(one.after_s)}"
+    name = freed.next or freed.next_session or "an unknown client"
+    return f"{name} after {spoken(freed.after_s)}"
 
 
-def _figures(one: FiguresJson) -> tuple[Cell, ...]:
-    counts = map(_number, (one.given_up, one.deadlocks, one.expiries))
-    return _number(one.waits.number), *_spread(one.waits), *_spread(one.holds), *counts
+def _figures(figures: FiguresJson) -> tuple[Cell, ...]:
+    counts = map(_number, (figures.given_up, figures.deadlocks, figures.expiries))
+    return _number(figures.waits.number), *_spread(figures.waits), *_spread(figures.holds), *counts
 
 
-def _spread(one: SpreadJson) -> Iterator[Cell]:
-    return map(_bounded, (one.p50, one.p99, one.max))
+def _spread(spread: SpreadJson) -> Iterator[Cell]:
+    return map(_bounded, (spread.p50, spread.p99, spread.max))
 
 
-def _bounded(one: BoundedJson | None) -> Cell:
-    if one is None:
+def _bounded(duration: BoundedJson | None) -> Cell:
+    if duration is None:
         return "", None
-    return f"{'≥ ' if one.is_ == 'at-least' else ''}{spoken(one.s)}", one.s
+    return f"{'≥ ' if duration.is_ == 'at-least' else ''}{spoken(duration.s)}", duration.s
 
 
 def _number(number: int) -> Cell:
