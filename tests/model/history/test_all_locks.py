@@ -8,12 +8,14 @@ from model.findings.cases import At, ctx, k
 from model.make_facts import (
     NOW,
     ZK1,
+    ZK2,
     connections,
     expiry,
     no_connections,
     own,
     row,
     session,
+    timeouts,
     world,
 )
 from model.plain_locks import Root, lock_of, member, note
@@ -214,6 +216,21 @@ def test_it_is_not_denied_because_its_session_was_active() -> None:
             "its session had been silent for 10 s of 10 s",
         ),
         ((connections(ZK1, row("alice", quiet_ms=500), at=NOW - 60_000),), "released", None),
+        (
+            (no_connections(ZK1), timeouts(ZK2, {"alice": 10_000}), expiry(ZK1, {"alice": 900})),
+            "expired",
+            "its session was due to expire: the leader had not heard from it for long",
+        ),
+        (
+            (no_connections(ZK1), timeouts(ZK2, {"alice": 10_000}), expiry(ZK1, {"alice": 1_900})),
+            "released",
+            None,
+        ),
+        (
+            (no_connections(ZK1), timeouts(ZK2, {"alice": 1_200}), expiry(ZK1, {"alice": 900})),
+            "released",
+            None,
+        ),
     ],
     ids=[
         "no tables at all",
@@ -223,6 +240,9 @@ def test_it_is_not_denied_because_its_session_was_active() -> None:
         "not listed any more",
         "silent too long",
         "a table too old to tell",
+        "on a server that is down, and due",
+        "not due yet",
+        "due, but heard from just before",
     ],
 )
 def test_expired_or_released(tables: tuple[object, ...], kind: str, why: str | None) -> None:
@@ -864,6 +884,36 @@ def test_who_left_during_an_outage_did_so_in_an_unknown_way() -> None:
     assert released.event == "released"
     assert released.why == "it left while zktop saw nothing: how and when is unknown"
     assert former.is_unseen
+
+
+def test_a_waiter_that_left_during_an_outage_with_its_holder_did_not_give_up() -> None:
+    """Both left in an unknown way: the sessions may have expired."""
+    root = Root()
+    alice, bob = root.create("alice"), root.create("bob")
+    watcher = Watcher(root, Ensemble.of(world(own()), NOW))
+    watcher.lose_connection()
+    root.delete(alice)
+    root.delete(bob)
+    watcher.ensemble = Ensemble.of(world(own(at=NOW + 60_000)), NOW + 60_000)
+
+    left = watcher.look(60_000)
+
+    assert [(event.owner, event.is_unseen) for event in left] == [("alice", True), ("bob", True)]
+    assert watcher.histories.of(root.path).attempts == {}
+
+
+def test_a_waiter_that_left_alone_during_an_outage_did_not_give_up() -> None:
+    """The holder stayed, but the session of the waiter may have expired."""
+    root = Root()
+    root.create("alice")
+    bob = root.create("bob")
+    watcher = Watcher(root, Ensemble.of(world(own()), NOW))
+    watcher.lose_connection()
+    root.delete(bob)
+    watcher.ensemble = Ensemble.of(world(own(at=NOW + 60_000)), NOW + 60_000)
+    watcher.look(60_000)
+
+    assert watcher.histories.of(root.path).attempts == {}
 
 
 def test_a_client_without_a_connection_before_an_outage_has_expired() -> None:

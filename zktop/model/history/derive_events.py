@@ -6,7 +6,6 @@ the queue.
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Final
 
 from msgspec.structs import asdict, replace
 
@@ -24,6 +23,7 @@ from zktop.model.history.endings import (
 )
 from zktop.model.history.events import (
     MISSING,
+    UNCLEAR,
     UNSEEN,
     Elapsed,
     Ending,
@@ -52,8 +52,6 @@ from zktop.model.history.semaphore_gates import SemaphoreGates
 from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
-
-UNCLEAR: Final = Text("what it waited for left in the same look, so it may have held the lock")
 
 
 class LockLog:
@@ -146,9 +144,10 @@ class LockLog:
             unclear = (
                 gone.ending == "abandoned"
                 and gone.how is None
+                and not gone.is_unseen
                 and is_unclear(change, member, deleted)
             )
-            self._count(member, gone, is_clear=not unclear)
+            self._count(member, gone, is_clear=not unclear and not gone.is_unseen)
             self._former_members = self._former_members.after(gone)
             yield replace(
                 _event(gone.ending, change, ctx, member, zxid),

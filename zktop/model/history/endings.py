@@ -53,7 +53,7 @@ def judge_expiry(
         ensemble = earlier
     presence = ensemble.presence(session)
     if presence is None:
-        return _without_connection(member, ensemble, locks)
+        return _without_connection(member, ensemble, now_ms, locks)
     timeout, silence = ensemble.timeout_ms(session), presence.silence(now_ms)
     if timeout is None or silence is None:
         return ExpiryVerdict(expired=False, why=Text(f"{presence.server} listed its connection"))
@@ -104,12 +104,29 @@ def _may_be_active(ensemble: Ensemble, session: Session, now_ms: Millis) -> bool
     return timeout is None or silence is None or silence < timeout
 
 
-def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> ExpiryVerdict:
+def _without_connection(
+    member: Member, ensemble: Ensemble, now_ms: Millis, locks: int
+) -> ExpiryVerdict:
     if ensemble.connected(member.owner, member.czxid) is False:
         return ExpiryVerdict(expired=True, why=Text("no server had a connection of its session"))
     if ensemble.alive(member.owner, member.czxid) is False:
         return ExpiryVerdict(expired=True, why=Text("its session had left the ensemble"))
+    if _was_due(member.owner, ensemble, now_ms):
+        why = "its session was due to expire: the leader had not heard from it for long"
+        return ExpiryVerdict(expired=True, why=Text(why))
     return _by_joint_deletion(locks)
+
+
+def _was_due(session: Session, ensemble: Ensemble, now_ms: Millis) -> bool:
+    """Whether the date of its expiry has come, which the leader gave after a long silence.
+
+    This matters if a server is down or does not answer: whether it has the client is unknown.
+    """
+    timeout, silence = ensemble.timeout_ms(session), ensemble.silence_by_leader(session)
+    if timeout is None or silence is None or silence < timeout * GIVEN_UP_SHARE:
+        return False
+    due = ensemble.expires_in(session, now_ms)
+    return due is not None and due.low == 0
 
 
 def _by_joint_deletion(locks: int) -> ExpiryVerdict:

@@ -28,6 +28,7 @@ ElapsedBound = Literal["exact", "at-least"]
 ENDED: Final = Text("an administrator ended its session, which was active")
 MISSING: Final = Text("transactions are missing: how and when it left is unknown")
 UNSEEN: Final = Text("it left while zktop saw nothing: how and when is unknown")
+UNCLEAR: Final = Text("what it waited for left in the same look, so it may have held the lock")
 
 
 class Since(msgspec.Struct, frozen=True, gc=False):
@@ -76,6 +77,11 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     def is_unseen(self) -> bool:
         """Whether it is unknown how and when a node left: `event` is then a guess."""
         return self.why in (MISSING, UNSEEN)
+
+    @property
+    def may_have_held(self) -> bool:
+        """Whether it is unknown if a waiter gave up or held the lock between two looks."""
+        return self.why == UNCLEAR
 
 
 class FormerMember(msgspec.Struct, frozen=True, gc=False):

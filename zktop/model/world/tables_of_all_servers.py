@@ -200,6 +200,11 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         low, high = date
         return ExpiryWindow(max(0, low - now_ms), max(0, high - now_ms))
 
+    def silence_by_leader(self, session: Session) -> int | None:
+        """How long, at least, the leader had not heard from it when it listed the expiry dates."""
+        newest, timeout = self._newest_dates(session), self.timeout_ms(session)
+        return None if newest is None or timeout is None else timeout - newest[1]
+
     def is_listed(self, session: Session, czxid: int = 0) -> bool | None:
         """Return whether the newest list of all sessions has it; None if no list can be trusted.
 
@@ -294,15 +299,23 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def _by_leader(self, session: Session) -> tuple[Millis, Millis] | None:
         """The earliest and the latest expiry according to the leader."""
-        tables = [expiry for expiry in self._expiries() if session in (expiry.expires_in_ms or {})]
-        if not tables:
+        newest = self._newest_dates(session)
+        if newest is None:
             return None
-        newest = max(tables, key=_at)
-        left, timeout = (newest.expires_in_ms or {})[session], self.timeout_ms(session)
+        (at, left), timeout = newest, self.timeout_ms(session)
         if timeout is not None and left > latest_expiry(timeout, self._tick_ms) + DATE_ERROR_MS:
             return None  # no session lives that long: the clocks differ
-        date = newest.at + left
+        date = at + left
         return date, date + self._tick_ms // 2
+
+    def _newest_dates(self, session: Session) -> tuple[Millis, int] | None:
+        """When a leader last listed the expiry of a session, and after how long it expires."""
+        tables = (
+            (expiry.at, expiry.expires_in_ms[session])
+            for expiry in self._expiries()
+            if expiry.expires_in_ms and session in expiry.expires_in_ms
+        )
+        return max(tables, default=None)
 
     def _by_contact(self, session: Session) -> tuple[Millis, Millis] | None:
         """The earliest and the latest expiry if the session stays silent from its last contact."""

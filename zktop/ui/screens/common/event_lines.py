@@ -37,6 +37,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "lock-vanished": ("-", "lock deleted", "info"),
 }
 LEFT_UNSEEN: Final[tuple[str, str, Ink]] = ("?", "left unseen", "unknown")
+LEFT_UNCLEARLY: Final[tuple[str, str, Ink]] = ("-", "left, may have held it", "unknown")
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
 MONTH_TO_MINUTE: Final = slice(5, 16)  # of a date and time
 EXACT_FROM_CELLS: Final = 60  # narrower lines have no milliseconds, and smaller gaps
@@ -138,7 +139,7 @@ class _EventWriter(NamedTuple):
 
     def event(self, event: Event) -> EventLine:
         """Return what happened to a lock or a request."""
-        sign, what, ink = LEFT_UNSEEN if event.is_unseen else SIGNS[event.event]
+        sign, what, ink = _sign(event)
         drawn = line(
             *self._head(event.at, sign, ink),
             f"{_cut(event.lock, self.path_cells)}{self._gap}" if self.path_cells else "",
@@ -204,6 +205,12 @@ def _client_name(event: Event, client_names: ClientNames) -> str:
     if not event.session and not event.owner:
         return f"{short(event.node)} "
     return f"{client_names(event.session or 0, event.owner)} "
+
+
+def _sign(event: Event) -> tuple[str, str, Ink]:
+    if event.is_unseen:
+        return LEFT_UNSEEN
+    return LEFT_UNCLEARLY if event.may_have_held else SIGNS[event.event]
 
 
 def _more(event: Event) -> str:
