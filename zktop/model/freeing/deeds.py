@@ -37,7 +37,7 @@ def deletion(report: Report, view: LockView, node: str) -> Deed | str:
     """Return the deletion of one node, or a sentence that says why it is refused."""
     lock = view.lock
     path = absolute_path(lock.path, node)
-    foreign = (one for one in foreign_blockers(lock) if one.node == node)
+    foreign = (child for child in foreign_blockers(lock) if child.node == node)
     member = lock.member(node) or next(foreign, None)
     if member is None and lock.error is not None:
         return unreadable_sentence(lock.path, lock.error)

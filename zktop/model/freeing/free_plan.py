@@ -102,9 +102,9 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
     planner = _Planner(report, cli)
     deadlocks = tuple(deadlock for deadlock in report.deadlocks if path in deadlock.locks)
     # A holder in two deadlocks is listed once, with the effect in the last one.
-    found = {one.path: one for one in planner.obstacles(view, deadlocks)}
-    listed = tuple(map(planner.blocker, islice(found.values(), MAX_BLOCKERS)))
-    dead = {deadlock.id for deadlock in deadlocks}
+    obstacles = {obstacle.path: obstacle for obstacle in planner.obstacles(view, deadlocks)}
+    listed = tuple(map(planner.blocker, islice(obstacles.values(), MAX_BLOCKERS)))
+    deadlock_ids = {deadlock.id for deadlock in deadlocks}
     return FreePlan(
         lock=lock.path,
         layout=lock.layout,
@@ -118,49 +118,53 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
             finding
             for finding in report.findings
             if path in (finding.lock, *finding.locks)
-            and finding.id not in dead
+            and finding.id not in deadlock_ids
             and finding.severity != "info"
         ),
         blockers=listed,
-        more=len(found) - len(listed),
+        more=len(obstacles) - len(listed),
     )
 
 
 def _waiters_behind(lock: Lock, member: Member) -> list[Member]:
     """The waiters after a node in its queue, and those of other queues that count it."""
     is_mixed = any(isinstance(queue, MixedQueue) for queue in lock.queues)
-    found: list[Member] = []
+    behind: list[Member] = []
     for queue in lock.queues:
         if isinstance(queue, MixedQueue):
-            found += queue.waiters_behind([member])
+            behind += queue.waiters_behind([member])
         elif queue.find(member.node) is not None:
-            found += _after(queue, member)
+            behind += _after(queue, member)
         elif not is_mixed and member.layout == FOREIGN:
-            found += queue.waiters
+            behind += queue.waiters
     if member.mode == "read":  # it stops writers, and the clients behind them
-        return list(dropwhile(lambda waiter: waiter.mode == "read", found))
-    return found
+        return list(dropwhile(lambda waiter: waiter.mode == "read", behind))
+    return behind
 
 
 def _other_readers(lock: Lock, member: Member, waiter: Member, name: str) -> str:
     """Say that the end of one reader is not enough for the first client behind it."""
-    others = [one for one in lock.before(waiter) if not member.owner or one.owner != member.owner]
-    number = sum(one != member for one in others)
-    if not number or any(one.mode != "read" for one in (member, *others)):
+    others = [
+        other
+        for other in lock.before(waiter)
+        if other != member and (not member.owner or other.owner != member.owner)
+    ]
+    number = len(others)
+    if not others or any(reader.mode != "read" for reader in (member, *others)):
         return ""
     return f" {name} also waits for the other {f'{number} readers' if number > 1 else 'reader'}."
 
 
 def _failing_at(lock: Lock, child: Member) -> str:
     """The clients that cannot read a foreign child's name, and what they left behind."""
-    found = [
-        one
+    by_queue = [
+        unreadable
         for queue in only_mixed(lock.queues)
-        for one in queue.unreadable
-        if one.child.node == child.node
+        for unreadable in queue.unreadable
+        if unreadable.child.node == child.node
     ]
-    failed = sum(len(one.failed) for one in found)
-    spared = sum(len(one.will_fail) for one in found)
+    failed = sum(len(unreadable.failed) for unreadable in by_queue)
+    spared = sum(len(unreadable.will_fail) for unreadable in by_queue)
     stays = "stays until its session ends" if failed == 1 else "stay until their sessions end"
     left = f" The {count(failed, 'node')} of clients that failed at it {stays}." if failed else ""
     return left + (f" {count(spared, 'client')} will not fail at it." if spared else "")
@@ -170,8 +174,8 @@ def _after(queue: LockQueue, member: Member) -> list[Member]:
     """The waiters after a node in its queue."""
     if queue.holds(member):
         return list(queue.waiters)
-    ahead = [one.node for one in queue.members].index(member.node)
-    after = {one.node for one in queue.members[ahead + 1 :]}
+    nodes = [other.node for other in queue.members]
+    after = set(nodes[nodes.index(member.node) + 1 :])
     return [waiter for waiter in queue.waiters if waiter.node in after]
 
 
@@ -190,7 +194,7 @@ class _Planner:
     def obstacles(self, view: LockView, deadlocks: tuple[Deadlock, ...]) -> Iterator[_Obstacle]:
         """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders."""
         lock = view.lock
-        deadlocked = [one for deadlock in deadlocks for one in self._ways_out(deadlock)]
+        deadlocked = [obstacle for deadlock in deadlocks for obstacle in self._ways_out(deadlock)]
         yield from deadlocked
         for child in foreign_blockers(lock):
             yield _Obstacle(view, child, "foreign")
@@ -239,11 +243,11 @@ class _Planner:
         """Count the waiters behind a node, and the clients that fail at it."""
         lock, watching = view.lock, view.watch_check.watchers_waiting
         if watching:
-            return freed_watchers([self._report.client_names(one) for one in watching])
+            return freed_watchers([self._report.client_names(session) for session in watching])
         if lock.is_only_watched and not view.knows_waiters:
             return "Which clients wait for it is unknown: not all watch tables were read."
         behind = _waiters_behind(lock, member)
-        waiters = [one for one in behind if one.owner != member.owner or not member.owner]
+        waiters = [waiter for waiter in behind if waiter.owner != member.owner or not member.owner]
         if behind and not waiters:
             freed = "No other client waits for it."
         else:

@@ -118,4 +118,5 @@ def foreign_blockers(lock: Lock) -> Iterator[Member]:
     """The children that are not contenders, but block contenders or make them fail."""
     yield from lock.obstacles
     for queue in only_mixed(lock.queues):
-        yield from (one.child for one in queue.unreadable if lock.member(one.child.node) is None)
+        children = (unreadable.child for unreadable in queue.unreadable)
+        yield from (child for child in children if lock.member(child.node) is None)
