@@ -97,7 +97,7 @@ def signs(ctx: LockContext) -> frozenset[Sign]:
     """The cheap properties of a lock that decide which rules run."""
     lock, past, shared, waiting = ctx.lock, ctx.past, ctx.shared, len(ctx.waiters)
     news = past.recreated_at or past.reaped_at or past.vanished_with
-    shown: dict[Sign, object] = {
+    values: dict[Sign, object] = {
         "several": waiting or len(ctx.holders) > 1 or len(lock.queues) > 1,
         "waiters": waiting,
         "queue": waiting >= ctx.thresholds.herd,
@@ -112,7 +112,7 @@ def signs(ctx: LockContext) -> frozenset[Sign]:
         "read-write": lock.kind == "read-write",
         "semaphore": lock.kind == "semaphore",
     }
-    return frozenset(sign for sign, is_shown in shown.items() if is_shown)
+    return frozenset(sign for sign, value in values.items() if value)
 
 
 @lru_cache(maxsize=512)

@@ -22,9 +22,9 @@ POLLING_MS = 10_000
 )
 def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter polls instead of watching."""
-    for seen in ctx.mismatched:
-        session = seen.member.owner
-        presence = None if seen.watched else ctx.ensemble.presence(session)
+    for waiter in ctx.mismatched:
+        session = waiter.member.owner
+        presence = None if waiter.watched else ctx.ensemble.presence(session)
         if presence is None:
             continue
         if ctx.shared.sessions.requests_per_s(session) is None:
@@ -32,7 +32,7 @@ def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
                 "one connection table is not enough to know a request rate", "history"
             )
         elif is_polling(ctx, session) and presence.last_operation in POLLS:
-            yield _poller(ctx, seen.member, presence.at)
+            yield _poller(ctx, waiter.member, presence.at)
 
 
 def is_polling(ctx: LockContext, session: Session) -> bool:

@@ -39,19 +39,21 @@ class SubjectFindings(msgspec.Struct, frozen=True):
     shown: tuple[Finding, ...] = ()  # those that have lasted long enough
     same_since: Millis = 0  # when one last appeared, vanished, was shown or was reworded
 
-    def after(self, found: Iterable[Finding], now_ms: Millis, settle_ms: int) -> "SubjectFindings":
+    def after(
+        self, findings: Iterable[Finding], now_ms: Millis, settle_ms: int
+    ) -> "SubjectFindings":
         """Return the findings after one more look; an unchanged one stays the same object."""
         before = {finding.id: finding for finding in self.shown}
         seen: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
-        for finding in found:
+        for finding in findings:
             if finding.id in seen:  # several locks may show the same problem
                 continue
-            known = self.seen.get(finding.id) or SeenTimes(now_ms, finding.as_of, finding.as_of)
-            known = replace(known, last=max(known.last, finding.as_of))
-            seen[finding.id] = known
-            if finding.at_once or known.lasted >= finding.patience_ms:
-                dated, earlier = _dated(finding, known, settle_ms), before.get(finding.id)
+            times = self.seen.get(finding.id) or SeenTimes(now_ms, finding.as_of, finding.as_of)
+            times = replace(times, last=max(times.last, finding.as_of))
+            seen[finding.id] = times
+            if finding.at_once or times.lasted >= finding.patience_ms:
+                dated, earlier = _dated(finding, times, settle_ms), before.get(finding.id)
                 shown.append(earlier if earlier and _are_same(earlier, dated) else dated)
         is_same = seen.keys() == self.seen.keys() and tuple(shown) == self.shown
         return SubjectFindings(seen, tuple(shown), self.same_since if is_same else now_ms)
@@ -61,10 +63,10 @@ def _are_same(before: Finding, now: Finding) -> bool:
     return replace(now, as_of=before.as_of) == before
 
 
-def _dated(finding: Finding, seen: SeenTimes, settle_ms: int) -> Finding:
+def _dated(finding: Finding, times: SeenTimes, settle_ms: int) -> Finding:
     """Fill in `since`; a critical finding is a warning until it has lasted for `settle_ms`."""
-    since = seen.since if finding.since is None else finding.since
-    if finding.severity != "critical" or finding.at_once or seen.lasted >= settle_ms:
+    since = times.since if finding.since is None else finding.since
+    if finding.severity != "critical" or finding.at_once or times.lasted >= settle_ms:
         return replace(finding, since=since)
     return replace(
         finding,

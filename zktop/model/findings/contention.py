@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from zktop.model.actors import session_of
 from zktop.model.facts import MINUTE_MS, Millis
-from zktop.model.findings.context import RECENT_MS, LockContext
+from zktop.model.findings.context import NO_USUAL_HOLD, RECENT_MS, LockContext
 from zktop.model.findings.finding import (
     FOREVER,
     SILENCE,
@@ -20,14 +20,13 @@ from zktop.model.history.attempts import Attempts, identity_of
 from zktop.model.history.events import FormerMember
 from zktop.model.history.former_members import MAX_FORMER_MEMBERS
 from zktop.model.locks.accumulo_row_ranges import RowRangeQueue
+from zktop.model.locks.leaking_folders import JUTE_MAXBUFFER, listing_bytes
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 
 LONG_HOLD_FACTOR = 10  # times the 99th percentile
 BUSY_SHARE = 0.95
 LONG_ANYWHERE_FACTOR = 20  # times the threshold of a long hold
-LISTING_LIMIT_BYTES = 1 << 20  # the default of jute.maxbuffer
-NAME_OVERHEAD_BYTES = 4
 
 
 @Rule(
@@ -48,7 +47,7 @@ def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
         return
     usual = ctx.usual
     if usual is None:
-        yield MissingInput("too few finished holds were seen to know what is usual", "history")
+        yield NO_USUAL_HOLD
     bound = hold_bound(ctx)
     for holder in ctx.holders:
         granted = ctx.past.granted(holder)
@@ -281,12 +280,12 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     if queue <= limits.queue_long:
         return
     names = [member.znode.name for member in ctx.members]
-    size = NAME_OVERHEAD_BYTES * len(names) + len("".join(names).encode())
-    is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT_BYTES // 2
+    size = listing_bytes(names)
+    is_too_long = queue > limits.queue_too_long or size > JUTE_MAXBUFFER // 2
     yield RuleMatch(
         about=ctx.about(key=("crowd",)),
         sentence=f"{_in_line(ctx, queue)} in {ctx.name}: one listing takes {size // 1024} KiB of "
-        f"the {LISTING_LIMIT_BYTES // 1024} KiB that a client accepts by default.",
+        f"the {JUTE_MAXBUFFER // 1024} KiB that a client accepts by default.",
         confidence="C4",
         evidence=(
             (

@@ -34,6 +34,7 @@ from zktop.model.world.tables_of_one_server import Presence, TableKind
 from zktop.model.world.world import World
 
 TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
+NO_USUAL_HOLD = MissingInput("too few finished holds were seen to know what is usual", "history")
 RECENT_MS = 10 * MINUTE_MS  # former members that left earlier are not recent
 
 
@@ -126,17 +127,18 @@ class SessionContext(_Context, frozen=True, eq=False):
 
         None if none is seen and not all watchers are known. Candidates do not wait.
         """
-        ensemble, locks = self.shared.ensemble, {one.lock.path: one.lock for one in self.places}
-        waited_for = [lock for lock in locks.values() if not lock.has_standbys]
-        watched = [WatchCheck(lock, ensemble) for lock in waited_for if lock.is_only_watched]
-        behind: set[object] = {session for one in watched for session in one.watchers_waiting}
+        ensemble = self.shared.ensemble
+        locks = {place.lock.path: place.lock for place in self.places}.values()
+        waited_for = [lock for lock in locks if not lock.has_standbys]
+        checks = [WatchCheck(lock, ensemble) for lock in waited_for if lock.is_only_watched]
+        behind: set[object] = {session for check in checks for session in check.watchers_waiting}
         behind |= {
             member.owner or (lock.path, member.node)
             for lock in waited_for
             for queue in lock.queues
             for member in _waiters_behind(queue, self.session)
         }
-        is_known = not watched or ensemble.visibility.watches == "all"
+        is_known = not checks or ensemble.visibility.watches == "all"
         return len(behind) if behind or is_known else None
 
     @cached_property
@@ -329,12 +331,12 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         """All members whose watches are visible in a table that is new enough."""
         if not self.shared.shows_watches:
             return ()
-        seen: list[MemberWatches] = []
+        visible: list[MemberWatches] = []
         for session, places in self.owned.items():
             table = self.watch_check.table(session) if session != self.ensemble.own else None
             if table is not None:
-                seen += self._visible(table.zxid, session, places)
-        return tuple(seen)
+                visible += self._visible(table.zxid, session, places)
+        return tuple(visible)
 
     def _visible(
         self, zxid: int, session: Session, places: list[Member]
@@ -348,16 +350,16 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     @cached_property
     def waiting(self) -> tuple["MemberWatches", ...]:
         """The waiters among `visible`."""
-        return tuple(seen for seen in self.visible if self.is_waiting(seen.member))
+        return tuple(watches for watches in self.visible if self.is_waiting(watches.member))
 
     @cached_property
     def mismatched(self) -> tuple["MemberWatches", ...]:
         """The visible waiters that do not watch exactly what they should: usually none."""
-        return tuple(seen for seen in self.waiting if seen.watched != seen.expected)
+        return tuple(waiter for waiter in self.waiting if waiter.watched != waiter.expected)
 
-    def is_wrong(self, seen: "MemberWatches") -> bool:
+    def is_wrong(self, waiter: "MemberWatches") -> bool:
         """Whether its watches are known to be wrong, not merely invisible."""
-        return self.watch_check.of(seen.member).verdict in WRONG
+        return self.watch_check.of(waiter.member).verdict in WRONG
 
     def targets(self, member: Member) -> frozenset[Text]:
         """The paths that a waiter's recipe watches in a way that tables show."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from zktop.model.facts import Millis, split
-from zktop.model.findings.context import LockContext
+from zktop.model.findings.context import NO_USUAL_HOLD, LockContext
 from zktop.model.findings.finding import (
     DEADLOCKS,
     SILENCE,
@@ -23,7 +23,6 @@ LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
 MIN_NEWER_LEASES = 2
 MAX_WATCHES = 1_000  # of a session; with more, it is unclear which one it waits for
 LONG_FACTOR, VERY_LONG_FACTOR = 10, 20  # times the 99th percentile
-NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
 TOO_MANY_WATCHES = MissingInput(
     f"a holder watches more than {MAX_WATCHES:,} nodes, so what it waits for is unknown", "watches"
 )
@@ -136,7 +135,7 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
     if ctx.lock.kind != "semaphore" or not ctx.waiters:
         return
     if usual is None:
-        yield NO_USUAL
+        yield NO_USUAL_HOLD
         return
     bound = VERY_LONG_FACTOR * usual.p99_ms
     for lease in ctx.holders:
@@ -211,7 +210,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
     if not ctx.waiters or ctx.lock.kind == "election":
         return
     if usual is None:
-        yield NO_USUAL
+        yield NO_USUAL_HOLD
         return
     bound = max(VERY_LONG_FACTOR * usual.p99_ms, ctx.thresholds.long_hold)
     for holder in ctx.holders:

@@ -86,9 +86,9 @@ def _matches(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleRe
     for deadlock in ctx.deadlocks:
         if deadlock.rule == rule_id:
             is_hint = deadlock.confidence == "C1"
-            made = _match(deadlock, advice, "info" if is_hint else None)
+            match = _match(deadlock, advice, "info" if is_hint else None)
             patience = ctx.shared.thresholds.settle if deadlock.threaded else 0
-            yield replace(made, patience_ms=patience)
+            yield replace(match, patience_ms=patience)
 
 
 @Rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
@@ -163,11 +163,11 @@ def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
         yield from _watching_holders(ctx)
     if ctx.lock.size < 2:  # noqa: PLR2004  a session does not wait for itself
         return
-    for made in watch_knots(ctx):
-        found = _match(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
-        watched_at = (ctx.ensemble.watched_at(session) for session in found.about.sessions)
+    for deadlock in watch_knots(ctx):
+        match = _match(deadlock, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
+        watched_at = (ctx.ensemble.watched_at(session) for session in match.about.sessions)
         as_of = min(filter(None, watched_at), default=None)
-        yield replace(found, as_of=as_of, patience_ms=ctx.thresholds.settle)
+        yield replace(match, as_of=as_of, patience_ms=ctx.thresholds.settle)
 
 
 def watch_knots(ctx: LockContext) -> Iterator[Deadlock]:
@@ -175,28 +175,33 @@ def watch_knots(ctx: LockContext) -> Iterator[Deadlock]:
 
     Only sessions with a single place count: with several, a watch may belong to any of them.
     """
-    suspects = (*ctx.mismatched, *(one for one in ctx.visible if not ctx.is_waiting(one.member)))
-    if not any(_is_odd(ctx, one) for one in suspects):
+    holders = (watches for watches in ctx.visible if not ctx.is_waiting(watches.member))
+    if not any(_watches_behind(ctx, watches) for watches in (*ctx.mismatched, *holders)):
         return
 
     watched = {
-        session_text(one.member.owner): {ctx.at_path[path].node for path in _members(ctx, one)}
-        for one in ctx.visible
-        if one.is_sole
+        session_text(watches.member.owner): {
+            ctx.at_path[path].node for path in _watched_members(ctx, watches)
+        }
+        for watches in ctx.visible
+        if watches.is_sole
     }
     for queue in ctx.lock.queues:
         yield from watch_deadlocks(_queue(ctx, queue), watched, _names(ctx))
 
 
-def _is_odd(ctx: LockContext, one: MemberWatches) -> bool:
+def _watches_behind(ctx: LockContext, watches: MemberWatches) -> bool:
     """Whether it watches a member behind it, which no recipe does."""
-    place = ctx.place[one.member.node]
-    behind = (ctx.place[ctx.at_path[path].node] > place for path in _members(ctx, one))
-    return one.is_sole and any(behind)
+    place = ctx.place[watches.member.node]
+    is_behind = (
+        ctx.place[ctx.at_path[path].node] > place for path in _watched_members(ctx, watches)
+    )
+    return watches.is_sole and any(is_behind)
 
 
-def _members(ctx: LockContext, one: MemberWatches) -> Iterator[Text]:
-    return (path for path in one.others if path in ctx.at_path)
+def _watched_members(ctx: LockContext, watches: MemberWatches) -> Iterator[Text]:
+    """The paths of the members that a session watches, apart from its own."""
+    return (path for path in watches.others if path in ctx.at_path)
 
 
 def _queue(ctx: LockContext, queue: LockQueue) -> WaitQueue:
@@ -238,7 +243,7 @@ def _watching_holders(ctx: LockContext) -> Iterator[RuleResult]:
             continue
         yield LookAgainAt(ctx.now_ms + WATCHED_AGAIN_MS)  # others may start to watch
         ring = _ring_to(ctx, holder)
-        if ring and min(one.lock.path for one in ring) == ctx.path:
+        if ring and min(watching.lock.path for watching in ring) == ctx.path:
             yield _possible_deadlock(ctx, ring)
 
 
@@ -250,7 +255,7 @@ def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
             if lock.is_only_watched and not lock.has_standbys:
                 nodes = [absolute_path(lock.path, holder.node) for holder in lock.holders]
                 holders = lock.holders if path == lock.path or nodes == [path] else ()
-                others = (one for one in holders if one.owner not in (0, session))
+                others = (holder for holder in holders if holder.owner not in (0, session))
                 yield from (_Watching(session, lock, holder) for holder in others)
 
 
@@ -259,28 +264,29 @@ def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
     ways: dict[Session, list[_Watching]] = {holder.owner: []}
     todo = [holder.owner]
     for session in todo:
-        for one in islice(_watched_locks(ctx, session), MAX_WAYS):
-            way = [*ways[session], one]
-            if one.lock.path == ctx.path:
+        for watching in islice(_watched_locks(ctx, session), MAX_WAYS):
+            way = [*ways[session], watching]
+            if watching.lock.path == ctx.path:
                 return way
             is_near = len(way) < MAX_RING and len(todo) < MAX_SEARCHED
-            if is_near and one.holder.owner not in ways:
-                ways[one.holder.owner] = way
-                todo.append(one.holder.owner)
+            if is_near and watching.holder.owner not in ways:
+                ways[watching.holder.owner] = way
+                todo.append(watching.holder.owner)
     return []
 
 
 def _possible_deadlock(ctx: LockContext, ring: list[_Watching]) -> RuleMatch:
-    names = {one.session: ctx.name_of(before.holder) for before, one in _pairs(ring)}
+    names = {watching.session: ctx.name_of(before.holder) for before, watching in _pairs(ring)}
     parts = [
-        f"{names[one.session]} holds {short(before.lock.path)} and watches {short(one.lock.path)}"
-        for before, one in _pairs(ring)
+        f"{names[watching.session]} holds {short(before.lock.path)} "
+        f"and watches {short(watching.lock.path)}"
+        for before, watching in _pairs(ring)
     ]
     return RuleMatch(
         about=FindingSubject(
             ctx.path,
-            sessions=tuple(one.session for one in ring),
-            locks=tuple(one.lock.path for one in ring),
+            sessions=tuple(watching.session for watching in ring),
+            locks=tuple(watching.lock.path for watching in ring),
         ),
         sentence=f"{'; '.join(parts)}. If each waits for what it watches, none can ever continue.",
         confidence="C1",
@@ -316,43 +322,43 @@ def unordered_nesting(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]:
-    for found in ctx.inversions:
-        if found.rule == rule_id:
+    for inversion in ctx.inversions:
+        if inversion.rule == rule_id:
             yield RuleMatch(
                 about=FindingSubject(
-                    locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
-                    nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
+                    locks=tuple(dict.fromkeys(Text(turn.lock) for turn in inversion.turns)),
+                    nodes=tuple(dict.fromkeys(Text(turn.node) for turn in inversion.turns)),
                 ),
-                sentence=_sentence(found, ctx.now_ms),
-                confidence=found.confidence,
+                sentence=_sentence(inversion, ctx.now_ms),
+                confidence=inversion.confidence,
                 evidence=(
-                    *((clue.supports, clue.text) for clue in found.evidence),
-                    *_missed(found),
+                    *((clue.supports, clue.text) for clue in inversion.evidence),
+                    *_missed(inversion),
                 ),
-                advice=_with_majority(found, advice),
-                id=found.id,
+                advice=_with_majority(inversion, advice),
+                id=inversion.id,
             )
 
 
-def _missed(found: Inversion) -> Iterator[tuple[None, str]]:
+def _missed(inversion: Inversion) -> Iterator[tuple[None, str]]:
     """Yield how close the deadlock came, unless it has happened since."""
-    missed = found.missed_by_ms
-    if missed is not None and found.deadlocked_at is None:
+    missed = inversion.missed_by_ms
+    if missed is not None and inversion.deadlocked_at is None:
         text = f"did not happen: missed by {span(missed)}" if missed else "ran at the same time"
         yield None, text
 
 
-def _sentence(found: Inversion, now_ms: Millis) -> str:
+def _sentence(inversion: Inversion, now_ms: Millis) -> str:
     """The sentence, reworded if the deadlock has happened; dated if that was another day."""
-    if found.deadlocked_at is None:
-        return found.sentence
-    day = iso(found.deadlocked_at).partition("T")[0]
+    if inversion.deadlocked_at is None:
+        return inversion.sentence
+    day = iso(inversion.deadlocked_at).partition("T")[0]
     date = "" if iso(now_ms).startswith(day) else f"{day} "
-    happened = f"Deadlocked at {date}{clock(found.deadlocked_at)}"
-    return found.sentence.replace("Potential deadlock", happened, 1)
+    happened = f"Deadlocked at {date}{clock(inversion.deadlocked_at)}"
+    return inversion.sentence.replace("Potential deadlock", happened, 1)
 
 
-def _with_majority(found: Inversion, advice: str) -> str:
-    usual = f" Usual order: {found.majority}." if found.majority else ""
-    odd = f" Odd one out: {several(found.odd_one_out)}." if found.odd_one_out else ""
+def _with_majority(inversion: Inversion, advice: str) -> str:
+    usual = f" Usual order: {inversion.majority}." if inversion.majority else ""
+    odd = f" Odd one out: {several(inversion.odd_one_out)}." if inversion.odd_one_out else ""
     return advice + usual + odd

@@ -63,9 +63,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def nodes_in(self, path: str) -> Iterator[Text]:
         """Yield the nodes in one of its locks."""
         if path in self.locks:  # a group may have 100,000 members
-            for one in self.alike or (self,):
-                if path in one.locks:
-                    yield from one.nodes
+            for finding in self.alike or (self,):
+                if path in finding.locks:
+                    yield from finding.nodes
 
     @property
     def words(self) -> str:

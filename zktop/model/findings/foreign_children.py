@@ -295,13 +295,14 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _split_pairs(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     """Yield two waiters that do not count each other, and the node that both wait for."""
+    # By the node that they wait for, the first waiter with each order.
     behind: dict[Text, dict[int, tuple[MixedQueue, Member]]] = {}
     for queue in only_mixed(ctx.lock.queues):
         for member in queue.waiters:
             nearest = queue.nearest(member)
             if nearest is not None:  # members with the same order count each other
-                by = id(queue.decision(member).order)
-                behind.setdefault(nearest.node, {}).setdefault(by, (queue, member))
+                order = id(queue.decision(member).order)
+                behind.setdefault(nearest.node, {}).setdefault(order, (queue, member))
     for firsts in behind.values():
         for (first_queue, first), (second_queue, second) in combinations(firsts.values(), 2):
             is_shared = first.mode == second.mode == "read" or first.owner == second.owner

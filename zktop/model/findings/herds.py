@@ -54,8 +54,10 @@ def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
     vain: Counter[Text] = Counter()
     unexpected: Counter[Text] = Counter()
     for waiting in _by_session(ctx):
-        expected = {path for seen in waiting for path in seen.expected}
-        shared = {path for one in waiting if one.member.mode == "read" for path in one.expected}
+        expected = {path for waiter in waiting for path in waiter.expected}
+        shared = {
+            path for waiter in waiting if waiter.member.mode == "read" for path in waiter.expected
+        }
         for path in waiting[0].others:
             unexpected[path] += path not in expected
             vain[path] += path not in shared
@@ -64,7 +66,7 @@ def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
 
 def _by_session(ctx: LockContext) -> Iterator[list[MemberWatches]]:
     """Yield the waiters of each session: they share its watches, and each wakes it once."""
-    for _, waiting in groupby(ctx.waiting, key=lambda seen: seen.member.owner):
+    for _, waiting in groupby(ctx.waiting, key=lambda waiter: waiter.member.owner):
         yield list(waiting)
 
 
@@ -128,12 +130,16 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
     clue = "inferred: the servers notify them, and no table shows a watch"
     if not is_known:
         herd = [
-            s.member for s in ctx.mismatched if ctx.watch_check.watches_children(s.member.owner)
+            waiter.member
+            for waiter in ctx.mismatched
+            if ctx.watch_check.watches_children(waiter.member.owner)
         ]
         clue = "the watch table lists their sessions at the lock's own znode" if herd else clue
     if not herd:
         herd = [
-            s.member for s in ctx.mismatched if not s.watched and _was_woken(ctx, s.member.owner)
+            waiter.member
+            for waiter in ctx.mismatched
+            if not waiter.watched and _was_woken(ctx, waiter.member.owner)
         ]
     if len(herd) >= _many(ctx):
         number = len(herd)
@@ -210,13 +216,13 @@ def relinked(ctx: LockContext) -> Iterator[RuleResult]:
     It has been active since, and has no watch.
     """
     quits = [gone for gone in ctx.past.former_members if gone.ending == "abandoned"]
-    for seen in ctx.mismatched if quits else ():
-        member = seen.member
+    for waiter in ctx.mismatched if quits else ():
+        member = waiter.member
         idle = ctx.shared.sessions.idle_since(member.owner)
-        left = max((q.gone_at for q in quits if q.czxid < member.czxid), default=None)
+        left = max((gone.gone_at for gone in quits if gone.czxid < member.czxid), default=None)
         if idle is None or left is None or idle <= left:
             continue
-        if seen.watched or not seen.expected or not ctx.is_wrong(seen):
+        if waiter.watched or not waiter.expected or not ctx.is_wrong(waiter):
             continue
         if (ctx.ensemble.watched_at(member.owner) or 0) > left + ctx.thresholds.settle:
             yield _relinked(ctx, member)
@@ -258,7 +264,7 @@ def _watchers_without_place(ctx: LockContext) -> dict[Session, dict[Text, Member
     """The sessions that own no child of the lock, each with the members that it watches."""
     present = {*ctx.owned, *_owners_of_foreign(ctx), ctx.ensemble.own}
     stale: dict[Session, dict[Text, Member]] = {}
-    for table in (one.watches for one in ctx.ensemble.tables if one.watches):
+    for table in (server.watches for server in ctx.ensemble.tables if server.watches):
         for path, member in ctx.at_path.items():
             for session in table.by_path.get(path, ()):
                 if session not in present:

@@ -19,27 +19,29 @@ from zktop.model.locks.watch_check import POLL_MS
 from zktop.model.text import Text
 
 
-def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
+def may_have_kept_reading(ctx: LockContext, waiter: MemberWatches) -> bool:
     """Whether a waiter may be a reader that still owns the lock together with the first writer.
 
     Curator before version 5.5 admits that writer when a writer that also reads stops writing.
     """
-    if seen.watched or "possible-lost-downgrade" not in ctx.lock.warnings:
+    if waiter.watched or "possible-lost-downgrade" not in ctx.lock.warnings:
         return False
-    is_next = seen.member.mode == "read" and ctx.place[seen.member.node] == 1
-    return is_next and ctx.is_wrong(seen)
+    is_next = waiter.member.mode == "read" and ctx.place[waiter.member.node] == 1
+    return is_next and ctx.is_wrong(waiter)
 
 
-def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
+def may_own_beside_readers(ctx: LockContext, waiter: MemberWatches) -> bool:
     """Whether a waiter may be a plain Lock of kazoo, which ignores readers, and be first.
 
     A WriteLock would watch the last of the readers.
     """
-    member = seen.member
-    if member.layout != "kazoo-lock" or member.mode != "write" or seen.watched:
+    member = waiter.member
+    if member.layout != "kazoo-lock" or member.mode != "write" or waiter.watched:
         return False
     ahead = ctx.queue_of[member.node].members[: ctx.place[member.node]]
-    return bool(ahead) and all(earlier.mode == "read" for earlier in ahead) and ctx.is_wrong(seen)
+    return (
+        bool(ahead) and all(earlier.mode == "read" for earlier in ahead) and ctx.is_wrong(waiter)
+    )
 
 
 def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict[Text, Member]:
@@ -48,17 +50,17 @@ def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict
         return {}
     names, arrivals = _neighbours(ctx.lock, _node), _neighbours(ctx.lock, arrival)
     by_name_of: dict[Text, Member] = {}
-    for seen in waiters:
-        node = seen.member.node
+    for waiter in waiters:
+        node = waiter.member.node
         by_name, by_arrival = names.get(node), arrivals.get(node)
-        if by_name is None or by_arrival is None or by_name is by_arrival or not seen.is_sole:
+        if by_name is None or by_arrival is None or by_name is by_arrival or not waiter.is_sole:
             continue
         path = ctx.path_of(by_name.node)
-        if path not in seen.others or ctx.path_of(by_arrival.node) in seen.others:
+        if path not in waiter.others or ctx.path_of(by_arrival.node) in waiter.others:
             continue
         # A reader's nearest writer may happen to be its neighbour by name: then all is well,
         # unless the whole queue is sorted by names.
-        if path not in seen.expected or _is_sorted_by_name(ctx.queue_of[node].members):
+        if path not in waiter.expected or _is_sorted_by_name(ctx.queue_of[node].members):
             by_name_of[node] = by_name
     return by_name_of
 
@@ -71,7 +73,7 @@ def first_by_name_on_arrival(members: Sequence[Member]) -> list[Member]:
     ...     stat = Stat(czxid=czxid, mzxid=czxid, ctime=0)
     ...     return Member(name, "exclusive", czxid, "x", None, None, Znode(name, stat))
     >>> from zktop.model.facts import Stat
-    >>> [one.node for one in first_by_name_on_arrival(list(map(member, range(1, 5), "fcga")))]
+    >>> [first.node for first in first_by_name_on_arrival(list(map(member, range(1, 5), "fcga")))]
     ['f', 'c', 'a']
     """
     smallest: list[Member] = []
@@ -84,9 +86,11 @@ def first_by_name_on_arrival(members: Sequence[Member]) -> list[Member]:
 def waiters_first_by_name(ctx: LockContext) -> list[Member]:
     """The waiters that watch nothing here, and whose whole names were the smallest."""
     unwatching = {
-        seen.member.node
-        for seen in ctx.mismatched
-        if seen.expected and not seen.watched and not ctx.ensemble.hides_watches(seen.member.owner)
+        waiter.member.node
+        for waiter in ctx.mismatched
+        if waiter.expected
+        and not waiter.watched
+        and not ctx.ensemble.hides_watches(waiter.member.owner)
     }
     if not unwatching:
         return []
@@ -103,7 +107,7 @@ def readers_first_by_name(ctx: LockContext) -> list[Member]:
 
     By name such a reader never has to wait: if it watches nothing, no wake-up is lost.
     """
-    wrong = {seen.member.node for seen in ctx.mismatched if ctx.is_wrong(seen)}
+    wrong = {waiter.member.node for waiter in ctx.mismatched if ctx.is_wrong(waiter)}
     return [
         member
         for member in waiters_first_by_name(ctx)
@@ -152,19 +156,19 @@ def _node(member: Member) -> tuple[int | str, ...]:
 def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches nothing in this lock, so nothing will wake it."""
     readers = {member.node for member in readers_first_by_name(ctx)}
-    for seen in ctx.mismatched:
-        may_own = may_have_kept_reading(ctx, seen) or may_own_beside_readers(ctx, seen)
-        if may_own or seen.member.node in readers:
+    for waiter in ctx.mismatched:
+        may_own = may_have_kept_reading(ctx, waiter) or may_own_beside_readers(ctx, waiter)
+        if may_own or waiter.member.node in readers:
             continue
-        if seen.expected and not seen.watched and not is_polling(ctx, seen.member.owner):
-            if ctx.is_wrong(seen):
-                yield _no_watch(ctx, seen)
-            elif ctx.watch_check.is_awake(seen.member):
+        if waiter.expected and not waiter.watched and not is_polling(ctx, waiter.member.owner):
+            if ctx.is_wrong(waiter):
+                yield _no_watch(ctx, waiter)
+            elif ctx.watch_check.is_awake(waiter.member):
                 yield LookAgainAt(ctx.now_ms + POLL_MS)
 
 
-def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
-    member, target = seen.member, min(seen.expected)
+def _no_watch(ctx: LockContext, waiter: MemberWatches) -> RuleMatch:
+    member, target = waiter.member, min(waiter.expected)
     name = ctx.name_of(member)
     return RuleMatch(
         about=ctx.about(member, key=(member.node, target)),
@@ -238,24 +242,24 @@ def _missed_wake_up(ctx: LockContext, head: Member, since: int) -> RuleMatch:
 def watch_on_deleted_node(ctx: LockContext) -> Iterator[RuleResult]:
     """A session watches a numbered node that is gone: such a name never comes back."""
     foreign = {absolute_path(ctx.path, name) for name in ctx.lock.foreign}
-    for seen in ctx.mismatched:
-        unknown = (path for path in seen.others if path not in ctx.at_path)
+    for waiter in ctx.mismatched:
+        unknown = (path for path in waiter.others if path not in ctx.at_path)
         gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
-        is_all_listed = seen.member.node not in ctx.watching_children
+        is_all_listed = waiter.member.node not in ctx.watching_children
         if gone:
             yield _watch_on_deleted_node(
-                ctx, seen, min(gone), is_all=gone == seen.watched and is_all_listed
+                ctx, waiter, min(gone), is_all=gone == waiter.watched and is_all_listed
             )
 
 
 def _watch_on_deleted_node(
-    ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool
+    ctx: LockContext, waiter: MemberWatches, path: Text, *, is_all: bool
 ) -> RuleMatch:
-    name, node = ctx.name_of(seen.member), short(split(path)[1])
+    name, node = ctx.name_of(waiter.member), short(split(path)[1])
     waiting = f"{name} waits in {ctx.name} for {node}, which is already gone"
     watching = f"{name} still watches {node} in {ctx.name}, which is gone"
     return RuleMatch(
-        about=ctx.about(seen.member, key=(seen.member.node, path)),
+        about=ctx.about(waiter.member, key=(waiter.member.node, path)),
         sentence=f"{waiting}: its only watch will never fire."
         if is_all
         else f"{watching}; its other watches are correct.",
@@ -269,7 +273,7 @@ def _watch_on_deleted_node(
         if is_all
         else "Harmless: it is left over from an earlier wait.",
         severity="critical" if is_all else "info",
-        as_of=ctx.ensemble.watched_at(seen.member.owner),
+        as_of=ctx.ensemble.watched_at(waiter.member.owner),
         patience_ms=ctx.thresholds.settle,
     )
 
@@ -286,23 +290,23 @@ def _watch_on_deleted_node(
 def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches a member of its queue that its library should not watch."""
     by_name = watching_by_name(ctx, ctx.mismatched)
-    for seen in ctx.mismatched:
-        watched = (ctx.at_path.get(path) for path in seen.others)
-        queue = ctx.queue_of[seen.member.node]
+    for waiter in ctx.mismatched:
+        watched = (ctx.at_path.get(path) for path in waiter.others)
+        queue = ctx.queue_of[waiter.member.node]
         watched_members = [
             member for member in watched if member and ctx.queue_of[member.node] is queue
         ]
-        is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
-        if not is_wrong or not watched_members or seen.member.node in by_name:
+        is_wrong = waiter.is_sole and waiter.expected and not waiter.others & waiter.expected
+        if not is_wrong or not watched_members or waiter.member.node in by_name:
             continue
-        place = ctx.place[seen.member.node]
+        place = ctx.place[waiter.member.node]
         if any(ctx.place[other.node] < place for other in watched_members):
-            yield _wrong_target(ctx, seen, watched_members)
+            yield _wrong_target(ctx, waiter, watched_members)
 
 
-def _wrong_target(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
-    member = seen.member
-    name, target = ctx.name_of(member), short(split(min(seen.expected))[1])
+def _wrong_target(ctx: LockContext, waiter: MemberWatches, watched: list[Member]) -> RuleMatch:
+    member = waiter.member
+    name, target = ctx.name_of(member), short(split(min(waiter.expected))[1])
     nearest = max(watched, key=lambda other: ctx.place[other.node])
     return RuleMatch(
         about=ctx.about(member, key=(member.node, nearest.node, target)),
@@ -342,12 +346,12 @@ def _described(ctx: LockContext, member: Member, target: Member) -> str:
 )
 def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches only its own node: it will wake when it gives up, not before."""
-    for seen in ctx.mismatched:
-        is_alone = seen.is_sole and seen.expected and seen.watched and not seen.others
-        if is_alone and ctx.is_wrong(seen):
-            name = ctx.name_of(seen.member)
+    for waiter in ctx.mismatched:
+        is_alone = waiter.is_sole and waiter.expected and waiter.watched and not waiter.others
+        if is_alone and ctx.is_wrong(waiter):
+            name = ctx.name_of(waiter.member)
             yield RuleMatch(
-                about=ctx.about(seen.member),
+                about=ctx.about(waiter.member),
                 sentence=f"{name} waits in {ctx.name} and watches only its own node: nothing "
                 "will wake it.",
                 confidence="C2",
@@ -357,6 +361,6 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice=f"Restart {name}. The Java WriteLock does this when it finds its node "
                 "again after a lost connection.",
-                as_of=ctx.ensemble.watched_at(seen.member.owner),
+                as_of=ctx.ensemble.watched_at(waiter.member.owner),
                 patience_ms=ctx.thresholds.settle,
             )

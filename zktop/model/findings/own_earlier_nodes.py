@@ -23,11 +23,12 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
         tokens = [member.token for member in queue.members]
         if len(set(tokens)) == len(tokens):
             continue
-        seen: dict[tuple[str, str], Member] = {}
+        first_with: dict[tuple[str, str], Member] = {}  # by folder and token
         for member in queue.members:
             if member.token is None or not re.fullmatch(_GUID, member.token):
                 continue
-            earlier = seen.setdefault((split("/" + member.node)[0], member.token), member)
+            folder = split("/" + member.node)[0]
+            earlier = first_with.setdefault((folder, member.token), member)
             if earlier is not member:
                 yield _ghost(ctx, earlier, member)
 

@@ -16,7 +16,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short
-from zktop.model.locks.leaking_folders import LockFolders
+from zktop.model.locks.leaking_folders import JUTE_MAXBUFFER, LockFolders
 from zktop.model.locks.lock import Member
 from zktop.model.locks.queue import HERE
 from zktop.model.session_ids import session_text
@@ -234,7 +234,7 @@ def _shown_below(
 def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | None) -> str:
     """Count what tables show below a root; zktop's own watches are no sign of locks."""
     below = f"{base.rstrip('/')}/"
-    found = [
+    places = [
         (path, session)
         for table in tables
         for rows in ((table.watches.rows if table.watches else {}), table.expiry.ephemerals or {})
@@ -243,14 +243,13 @@ def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | 
         for path in paths
         if path.startswith(below)
     ]
-    if not found:
+    if not places:
         return "The servers' tables show nothing below it."
-    paths = count(len({path for path, _ in found}), "path")
-    sessions = count(len({session for _, session in found}), "session")
+    paths = count(len({path for path, _ in places}), "path")
+    sessions = count(len({session for _, session in places}), "session")
     return f"Watch tables and dumps show {paths} of {sessions} below it."
 
 
-JUTE_MAXBUFFER: Final = 1 << 20  # in bytes, of Java clients from 3.6 on; older ones took 4 MB
 LARGE_SHARE: Final = 0.5  # of JUTE_MAXBUFFER
 SOON_MS: Final = 30 * DAY_MS
 MOST_MS: Final = 3_650 * DAY_MS  # no date later than this is shown

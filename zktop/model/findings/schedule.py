@@ -106,7 +106,7 @@ class RestReasons(NamedTuple):
 
 def next_examination(
     asked_at: Millis | None,
-    found: SubjectFindings,
+    findings: SubjectFindings,
     now: Millis,
     settle_ms: int,
     rest: RestReasons = RestReasons(),  # noqa: B008  frozen
@@ -117,17 +117,17 @@ def next_examination(
     lasted, or a few times as long if its subject has hundreds of places. One whose wording stays
     the same, or that is unseen, may rest longer.
     """
-    if not found.seen:
+    if not findings.seen:
         return asked_at
-    age = now - max(seen.since for seen in found.seen.values())
+    age = now - max(times.since for times in findings.seen.values())
     longest = age * (1 + rest.places // PLACES_PER_AGE)
     pause = max(
         settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, rest.crowding_ms)
     )
-    if len(found.shown) == len(found.seen):
-        pause = max(pause, min(now - found.same_since, LONGEST_SAME_MS))
+    if len(findings.shown) == len(findings.seen):
+        pause = max(pause, min(now - findings.same_since, LONGEST_SAME_MS))
         if rest.is_unseen:
             pause = max(pause, LONGEST_SAME_MS, rest.crowding_ms)
-    confirmed = (seen.first + settle_ms for seen in found.seen.values())
-    reasons = (now + pause, asked_at, *(at for at in confirmed if at > now))
-    return min(at for at in reasons if at is not None)
+    confirmed = (times.first + settle_ms for times in findings.seen.values())
+    moments = (now + pause, asked_at, *(at for at in confirmed if at > now))
+    return min(at for at in moments if at is not None)

@@ -22,7 +22,7 @@ def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
     Soon is within a month at the present rate.
     """
     following = ctx.lock.next_sequence
-    numbers = [m.sequence for m in ctx.members if m.sequence is not None]
+    numbers = [member.sequence for member in ctx.members if member.sequence is not None]
     negative = len([number for number in numbers if number < 0])
     if negative or following == LARGEST or LARGEST in numbers:
         yield _over(ctx, negative)
@@ -75,7 +75,7 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads, with the number of its write lock: one owner, two nodes."""
     for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
-        writes = {m.sequence: m for m in queue.holders if m.mode == "write"}
+        writes = {holder.sequence: holder for holder in queue.holders if holder.mode == "write"}
         for read in queue.holders:
             is_numbered = read.mode == "read" and read.sequence is not None
             write = writes.get(read.sequence) if is_numbered else None

@@ -71,7 +71,7 @@ def _servers(ctx: EnsembleContext) -> Sequence[Server]:
 
 def _answering(servers: Sequence[Server]) -> str:
     up = sum(server.is_up for server in servers)
-    return f"{up} of {len(servers)} server{'' if len(servers) == 1 else 's'} answered."
+    return f"{up} of {count(len(servers), 'server')} answered."
 
 
 def _until_then(servers: Sequence[Server]) -> str:
@@ -205,8 +205,11 @@ def crowded_server(ctx: EnsembleContext) -> Iterator[RuleResult]:
     Clients choose a server when they connect, and stay there. So a server that was restarted has
     few of them, and the others keep its share.
     """
-    up = [one for one in _servers(ctx) if one.is_up]
-    counts = {one: one.connections for one in up if one.connections is not None}
+    counts = {
+        server: server.connections
+        for server in _servers(ctx)
+        if server.is_up and server.connections is not None
+    }
     if len(counts) < 2:  # noqa: PLR2004  one server has all
         return
     total, mean = sum(counts.values()), sum(counts.values()) / len(counts)

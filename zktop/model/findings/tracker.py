@@ -99,20 +99,20 @@ class BlindSpots:
         self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # to share them
         self._number: Counter[BlindSpot] = Counter()
 
-    def note(self, subject: Subject, found: frozenset[BlindSpot]) -> bool:
+    def note(self, subject: Subject, spots: frozenset[BlindSpot]) -> bool:
         """Store those of a subject; return whether one is the first of its kind, or was the last.
 
         If each of 100,000 new locks counted as a change, all findings would be listed again for
         each: up to 50 ms at every look.
         """
         before = self._of.pop(subject, frozenset())
-        if found:
-            self._of[subject] = self._equal.setdefault(found, found)
-        came, went = found - before, before - found
+        if spots:
+            self._of[subject] = self._equal.setdefault(spots, spots)
+        came, went = spots - before, before - spots
         self._number.update(came)
         _subtract(self._number, went)
-        is_first = any(self._number[one] == 1 for one in came)
-        return is_first or any(one not in self._number for one in went)
+        is_first = any(self._number[spot] == 1 for spot in came)
+        return is_first or any(spot not in self._number for spot in went)
 
     def of_all(self) -> tuple[BlindSpot, ...]:
         return tuple(sorted(self._number))
@@ -124,7 +124,7 @@ class FindingTracker:
     def __init__(self, settings: Settings, histories: LockHistories) -> None:
         self._settings = settings
         self._histories = histories
-        self._found: dict[Subject, SubjectFindings] = {}
+        self._findings: dict[Subject, SubjectFindings] = {}
         self._from_tables: dict[Subject, None] = {}  # those with findings that depend on tables
         self._blind_spots = BlindSpots()
         self._root_changes: dict[Text, RootChanges] = {}
@@ -161,7 +161,7 @@ class FindingTracker:
         for change in look.changes:
             self._mark_lock(change)
         if look.deadlocks != tuple(self._deadlocks.values()):
-            self._update_deadlocks({Text(one.id): one for one in look.deadlocks}, look, shared)
+            self._update_deadlocks(look, shared)
         new_rows = self._read_tables(look)
         if self._is_marking:
             self._mark_step(look, shared)
@@ -171,7 +171,7 @@ class FindingTracker:
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
         ahead = ahead_in(look.locks, look.locks_of)
-        if self._list.advance(self._found, ahead, look.now, thorough=look.thorough):
+        if self._list.advance(self._findings, ahead, look.now, thorough=look.thorough):
             self._show(look.now)
         return self._current
 
@@ -212,7 +212,7 @@ class FindingTracker:
             if not locks:
                 self._remember(session, NO_RESULTS)
                 self._rests_until.pop(session, None)
-            elif session in self._found:  # such a session may change at every look
+            elif session in self._findings:  # such a session may change at every look
                 rests_until = self._rests_until.get(session, look.now)
                 self._due.set_within(session, max(look.now + SECOND_MS, rests_until))
             elif len(locks) >= many:
@@ -232,25 +232,29 @@ class FindingTracker:
         if (newer := known.after(before, after)) != NO_ROOT_CHANGES:
             self._root_changes[path] = newer
 
-    def _update_deadlocks(
-        self, found: dict[Text, Deadlock], look: LookInput, shared: SharedContext
-    ) -> None:
+    def _update_deadlocks(self, look: LookInput, shared: SharedContext) -> None:
         """Examine deadlocks that changed; make due the locks that joined or left one.
 
         A deadlock explains the other findings of its locks.
         """
-        before, self._deadlocks = self._deadlocks, found
-        over = {name: one for name, one in before.items() if found.get(name) is not one}
-        new = {name: one for name, one in found.items() if before.get(name) is not one}
-        paths = {Text(path) for one in (*over.values(), *new.values()) for path in one.locks}
-        was = paths & self._deadlocked.keys()
+        before, now = self._deadlocks, {Text(deadlock.id): deadlock for deadlock in look.deadlocks}
+        self._deadlocks = now
+        over = {
+            name: deadlock for name, deadlock in before.items() if deadlock is not now.get(name)
+        }
+        new = {
+            name: deadlock for name, deadlock in now.items() if deadlock is not before.get(name)
+        }
+        changed = (*over.values(), *new.values())
+        paths = {Text(path) for deadlock in changed for path in deadlock.locks}
+        were_deadlocked = paths & self._deadlocked.keys()
         for deadlock in over.values():
             _subtract(self._tangled, tangled_nodes(deadlock))
             _subtract(self._deadlocked, map(Text, deadlock.locks))
         for deadlock in new.values():
             self._tangled.update(tangled_nodes(deadlock))
             self._deadlocked.update(map(Text, deadlock.locks))
-        for path in sorted(was ^ (paths & self._deadlocked.keys())):
+        for path in sorted(were_deadlocked ^ (paths & self._deadlocked.keys())):
             self._set_due(path, FIRST)
         for name in over.keys() - new.keys():
             self._remember(name, NO_RESULTS)
@@ -264,7 +268,7 @@ class FindingTracker:
         self._unchecked = sessions_and_connections(look.ensemble, look.locks_of.keys())
         self._is_marking = self._is_confirmable = True
         # With many thousands, this pause exceeds the longest rest, so they are due sooner anyway.
-        is_sooner = len(self._found) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS
+        is_sooner = len(self._findings) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS
         for subject in self._from_tables if is_sooner else self._from_tables.keys() & self._fresh:
             self._due.set_within(subject, look.now + self._pause_ms(subject))
 
@@ -290,13 +294,13 @@ class FindingTracker:
         self._is_confirmable = False
         settle = self._settings.thresholds.settle
         for subject in self._from_tables:
-            if any(seen.lasted < settle for seen in self._found[subject].seen.values()):
+            if any(times.lasted < settle for times in self._findings[subject].seen.values()):
                 self._set_due(subject, FIRST)
 
     def _is_news(self, session: Session) -> bool:
         """Whether a suspicious session is neither on screen nor due for examination."""
-        found = self._found.get(session)
-        return not found.shown if found else session not in self._due
+        findings = self._findings.get(session)
+        return not findings.shown if findings else session not in self._due
 
     def _set_due(self, subject: Subject, at: Millis) -> None:
         self._due.set(subject, max(at, self._rests_until.get(subject, at)))
@@ -305,7 +309,9 @@ class FindingTracker:
         """The pause between two examinations, which grows with the work for all findings."""
         if subject in self._fresh:
             return self._places.get(subject, 0) * FRESH_PAUSE_PER_PLACE_MS
-        return max(len(self._found) * PAUSE_PER_FINDING_MS, self._all_places * PAUSE_PER_PLACE_MS)
+        return max(
+            len(self._findings) * PAUSE_PER_FINDING_MS, self._all_places * PAUSE_PER_PLACE_MS
+        )
 
     def _forget_lock(self, path: Text) -> None:
         self._remember(path, NO_RESULTS)
@@ -359,37 +365,38 @@ class FindingTracker:
         self._remember(ENSEMBLE, examine_ensemble(context))
 
     def _single_nodes(self, look: LookInput) -> frozenset[str]:
-        found = (look.locks.get(Text(root.path)) for root in self._settings.roots)
-        return frozenset(lock.path for lock in found if lock and lock.layout == SINGLE_NODE_LAYOUT)
+        locks = (look.locks.get(Text(root.path)) for root in self._settings.roots)
+        return frozenset(lock.path for lock in locks if lock and lock.layout == SINGLE_NODE_LAYOUT)
 
     def _remember(self, subject: Subject, results: Examination, places: int = 0) -> None:
         """Store the results, and whether they changed what is shown."""
         self._work.add(places, len(results.findings))
         settle = self._settings.thresholds.settle
-        before, found, due = self._found.get(subject, NO_FINDINGS), NO_FINDINGS, results.due_ms
+        before, after, due = self._findings.get(subject, NO_FINDINGS), NO_FINDINGS, results.due_ms
         if results.findings:
-            found = before.after(results.findings, self._now, settle)
-            is_unseen = all(one.id in self._list.unseen for one in found.shown)
+            after = before.after(results.findings, self._now, settle)
+            is_unseen = all(finding.id in self._list.unseen for finding in after.shown)
             rest = RestReasons(self._pause_ms(subject), places, is_unseen)
-            due = next_examination(due, found, self._now, settle, rest)
+            due = next_examination(due, after, self._now, settle, rest)
         if due is None or subject == ENSEMBLE:
             self._due.drop(subject)
         else:
             self._set_due(subject, due)
-        self._store(subject, found, places)
+        self._store(subject, after, places)
         self._from_tables.pop(subject, None)
-        if subject != ENSEMBLE and any(one.rule in TABLE_RULES for one in results.findings):
+        depends_on_tables = any(finding.rule in TABLE_RULES for finding in results.findings)
+        if subject != ENSEMBLE and depends_on_tables:
             self._from_tables[subject] = None
-        self._list.note(before.shown, found.shown)
+        self._list.note(before.shown, after.shown)
         self._list.is_changed |= self._blind_spots.note(subject, frozenset(results.blinds))
 
-    def _store(self, subject: Subject, found: SubjectFindings, places: int) -> None:
+    def _store(self, subject: Subject, findings: SubjectFindings, places: int) -> None:
         self._all_places -= self._places.pop(subject, 0)
-        if found.seen:
-            self._found[subject], self._places[subject] = found, places
+        if findings.seen:
+            self._findings[subject], self._places[subject] = findings, places
             self._all_places += places
         else:
-            self._found.pop(subject, None)
+            self._findings.pop(subject, None)
 
     def _show(self, now: Millis) -> None:
         """Replace the current findings; make the first ones' subjects due within a second."""

@@ -43,18 +43,18 @@ def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads; when it stops writing, it and the next writer both own the lock."""
     for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         holders = [member for member in queue.holders if member.owner]
-        writes = {one.owner: one for one in reversed(holders) if one.mode == "write"}
+        writes = {holder.owner: holder for holder in reversed(holders) if holder.mode == "write"}
         for read in (member for member in holders if member.mode == "read"):
             write = writes.get(read.owner)
             if write is None or write.sequence == read.sequence:
                 continue
             start, end = ctx.place[write.node] + 1, ctx.place[read.node]
-            between = [m for m in queue.members[start:end] if m.mode == "write"]
+            between = [member for member in queue.members[start:end] if member.mode == "write"]
             if between:
                 yield _overlap(ctx, write, read, between[0])
-    for seen in ctx.mismatched:
-        if may_have_kept_reading(ctx, seen):
-            yield _overlapping(ctx, seen.member)
+    for waiter in ctx.mismatched:
+        if may_have_kept_reading(ctx, waiter):
+            yield _overlapping(ctx, waiter.member)
 
 
 def _overlap(ctx: LockContext, write: Member, read: Member, following: Member) -> RuleMatch:
@@ -110,9 +110,9 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     is_wrong = "order-disagrees-with-czxid" not in ctx.lock.warnings
     waiters = ctx.mismatched if is_wrong else ctx.waiting
     by_name = watching_by_name(ctx, waiters)
-    wrong = [seen for seen in waiters if seen.member.node in by_name]
+    wrong = [waiter for waiter in waiters if waiter.member.node in by_name]
     for queue in ctx.lock.queues:
-        in_queue = [seen for seen in wrong if ctx.queue_of[seen.member.node] is queue]
+        in_queue = [waiter for waiter in wrong if ctx.queue_of[waiter.member.node] is queue]
         if in_queue:
             yield _sorts_by_name(ctx, in_queue, first_by_name_on_arrival(queue.members))
     if wrong:
@@ -121,7 +121,8 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     if readers:
         yield _reads_by_name(ctx, readers)
         return
-    asleep = {seen.member.node for seen in ctx.mismatched if ctx.is_wrong(seen)}  # L1 reports them
+    # L1 reports the waiters whose watches are known to be wrong.
+    asleep = {waiter.member.node for waiter in ctx.mismatched if ctx.is_wrong(waiter)}
     may_own = [waiter for waiter in waiters_first_by_name(ctx) if waiter.node not in asleep]
     if may_own:
         yield _may_sort_by_name(ctx, may_own)
@@ -149,7 +150,7 @@ def _reads_by_name(ctx: LockContext, readers: list[Member]) -> RuleMatch:
 def _sorts_by_name(
     ctx: LockContext, wrong: list[MemberWatches], may_own: list[Member]
 ) -> RuleMatch:
-    watching = several(ctx.name_of(seen.member) for seen in wrong)
+    watching = several(ctx.name_of(waiter.member) for waiter in wrong)
     first = may_own[0]
     others = [member for member in may_own[1:] if member.owner != first.owner]
     others_named = several(ctx.names(reversed(others)))
@@ -206,9 +207,9 @@ def _may_sort_by_name(ctx: LockContext, may_own: list[Member]) -> RuleMatch:
 )
 def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     """Two libraries, or two recipes, use one lock and do not see each other's nodes."""
-    for seen in ctx.mismatched if ctx.shared.shows_watches else ():
-        if may_own_beside_readers(ctx, seen):
-            yield _beside_readers(ctx, seen.member)
+    for waiter in ctx.mismatched if ctx.shared.shows_watches else ():
+        if may_own_beside_readers(ctx, waiter):
+            yield _beside_readers(ctx, waiter.member)
     if len(ctx.lock.queues) > 1:
         if ctx.are_several_locks:
             return
@@ -252,13 +253,13 @@ def _several_owners(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     owners = several(f"{ctx.name_of(head)} (first for {head.layout})" for head in heads)
     is_seen = all(ctx.ensemble.watched(head.owner) is not None for head in heads)
     watching = [pair for pair in permutations(heads, 2) if _watches(ctx, *pair)]
-    waiting = [(one, other) for one, other in watching if not _watches(ctx, one, one)]
+    waiting = [(head, other) for head, other in watching if not _watches(ctx, head, head)]
     watch_between: Reason = (None, "no watch table shows whether one of them waits for another")
     if watching:
-        one, other = (waiting or watching)[0]
+        head, other = (waiting or watching)[0]
         purpose = "it probably waits for it" if waiting else "it waits for it, or is a cache"
         watched = short(other.znode.name)
-        watch_between = False, f"{ctx.name_of(one)} watches {watched}: {purpose}"
+        watch_between = False, f"{ctx.name_of(head)} watches {watched}: {purpose}"
     elif is_seen:
         watch_between = True, "no watch shows that one of them waits for another"
     return RuleMatch(
@@ -274,9 +275,9 @@ def _several_owners(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     )
 
 
-def _watches(ctx: LockContext, one: Member, other: Member) -> bool:
+def _watches(ctx: LockContext, head: Member, other: Member) -> bool:
     """Whether the owner of a node watches a node; caches watch all nodes, also their own."""
-    return ctx.path_of(other.node) in (ctx.ensemble.watched(one.owner) or ())
+    return ctx.path_of(other.node) in (ctx.ensemble.watched(head.owner) or ())
 
 
 @Rule(

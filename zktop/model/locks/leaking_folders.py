@@ -5,7 +5,7 @@ larger than clients accept (`jute.maxbuffer`). Counting looks at a sample of the
 it takes milliseconds for a hundred thousand.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -22,8 +22,9 @@ MIN_FOLDERS = 1_000  # fewer do no harm
 SAMPLE = 200  # children to examine
 MIN_SHARE = 0.8  # of the sample that must be lock folders
 WEEK_MS: Millis = 7 * DAY_MS
-LISTING_BYTES = 88  # of a response without names: header, count, Stat
-NAME_BYTES = 4  # the length before each name
+JUTE_MAXBUFFER = 1 << 20  # in bytes, of Java clients from 3.6 on; older ones took 4 MB
+_LISTING_BYTES = 88  # of a response without names: header, count, Stat
+_NAME_BYTES = 4  # the length before each name
 
 
 class LockFolders(msgspec.Struct, frozen=True):
@@ -113,9 +114,14 @@ def _folders(
         number=len(names),
         empty=round(empty * scale),
         per_day=round(_per_day([stat.ctime for stat in stats], now) * scale),
-        listing_bytes=LISTING_BYTES + sum(NAME_BYTES + len(name.encode()) for name in names),
+        listing_bytes=listing_bytes(names),
         layout=example.layout if example else "",
     )
+
+
+def listing_bytes(names: Sequence[str]) -> int:
+    """Return the size of the response that lists these children."""
+    return _LISTING_BYTES + _NAME_BYTES * len(names) + len("".join(names).encode())
 
 
 def _newest_stat(znode: Znode, children: Family) -> Stat | None:

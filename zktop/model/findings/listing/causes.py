@@ -46,7 +46,7 @@ class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
 
 
 def ahead_in(locks: Mapping[Text, Lock], locks_of: Mapping[Session, Iterable[Text]]) -> WaitsAhead:
-    """Who waits where, and who holds what, in these locks."""
+    """Find in these locks where a session waits, and which sessions hold a lock."""
     return WaitsAhead(
         lambda session: _waits_of(locks, session, locks_of.get(session, ())),
         lambda path: _holders_of(locks.get(path)),
@@ -89,25 +89,27 @@ class CauseIndex:
     def __init__(self, present: AbstractSet[str]) -> None:
         self._has_roots = bool(present & ROOTS)
         self._causes = {
-            rule: [(there, by) for rules, by in CAUSES.get(rule, ()) if (there := present & rules)]
-            for rule in present
+            effect: [
+                (causes, by) for rules, by in CAUSES.get(effect, ()) if (causes := present & rules)
+            ]
+            for effect in present
         }
-        self._blamed: dict[str, set[By]] = {}  # what effects have in common with each cause
-        for there, by in chain.from_iterable(self._causes.values()):
-            for rule in there:
-                self._blamed.setdefault(rule, set()).add(by)
+        self._in_common: dict[str, set[By]] = {}  # with its effects, by the rule of the cause
+        for causes, by in chain.from_iterable(self._causes.values()):
+            for cause in causes:
+                self._in_common.setdefault(cause, set()).add(by)
         if present & DELAYS:
-            for rule in present & ROOTS:
-                self._blamed.setdefault(rule, set()).add("lock")
-        self._by: dict[tuple[By, object], list[Finding]] = {}
-        self._is_sorted: set[tuple[By, object]] = set()
+            for cause in present & ROOTS:
+                self._in_common.setdefault(cause, set()).add("lock")
+        self._filed: dict[tuple[By, object], list[Finding]] = {}
+        self._sorted: set[tuple[By, object]] = set()  # keys whose findings are in screen order
 
     def file(self, finding: Finding) -> None:
         """Index a finding if it may be a cause; a C1 note is not one."""
         is_hint = finding.confidence == "C1" and finding.severity == "info"
-        for by in () if is_hint else self._blamed.get(finding.rule, ()):
+        for by in () if is_hint else self._in_common.get(finding.rule, ()):
             for key in _keys(finding, by):
-                self._by.setdefault((by, key), []).append(finding)
+                self._filed.setdefault((by, key), []).append(finding)
 
     def note_cause(self, finding: Finding, ahead: WaitsAhead, causes: dict[str, str]) -> None:
         """Add the id of the finding that this one follows from, if any."""
@@ -118,21 +120,21 @@ class CauseIndex:
     def _cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
         for rules, by in self._causes[finding.rule]:
             for key in _keys(finding, by):
-                for other in self._filed(by, key):
+                for other in self._filed_under(by, key):
                     if other.rule in rules and other.id != finding.id:
                         return other.id
         is_delay = finding.rule in DELAYS and self._has_roots
         return self._cause_ahead(finding, ahead) if is_delay else None
 
-    def _filed(self, by: By, key: object) -> Sequence[Finding]:
-        """The findings about this, in screen order."""
-        found = self._by.get((by, key))
-        if found is None:
+    def _filed_under(self, by: By, key: object) -> Sequence[Finding]:
+        """The findings about one node, session or lock, in screen order."""
+        findings = self._filed.get((by, key))
+        if findings is None:
             return ()
-        if (by, key) not in self._is_sorted:
-            self._is_sorted.add((by, key))
-            found.sort(key=screen_order)
-        return found
+        if (by, key) not in self._sorted:
+            self._sorted.add((by, key))
+            findings.sort(key=screen_order)
+        return findings
 
     def _cause_ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
         """Find a cause in the locks its sessions wait in, then in those their holders wait in."""
@@ -141,10 +143,11 @@ class CauseIndex:
         for _ in range(MAX_LOCKS_AHEAD):
             locks = sorted({lock for session in front for lock in ahead.waits_in(session)})
             for lock in locks:
-                for other in self._filed("lock", lock):
+                for other in self._filed_under("lock", lock):
                     if other.rule in ROOTS and other.id != finding.id:
                         return other.id
-            front = sorted({s for lock in locks for s in ahead.held_by(lock)} - known)
+            holders = {session for lock in locks for session in ahead.held_by(lock)}
+            front = sorted(holders - known)
             known.update(front)
         return None
 
@@ -160,9 +163,9 @@ def _keys(finding: Finding, by: By) -> Iterator[object]:
 
 def first_cause(effect: str, causes: Mapping[str, str]) -> str | None:
     """Follow causes to the first one; None for findings that are causes of each other."""
-    seen = {effect}
-    at = causes[effect]
-    while at in causes and at not in seen:
-        seen.add(at)
-        at = causes[at]
-    return None if at == effect else at
+    passed = {effect}
+    cause = causes[effect]
+    while cause in causes and cause not in passed:
+        passed.add(cause)
+        cause = causes[cause]
+    return None if cause == effect else cause

@@ -8,6 +8,7 @@ same cause (or none), are shown as one.
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import is_
 from typing import Final
 
 import msgspec
@@ -52,17 +53,17 @@ class Listing(msgspec.Struct, frozen=True):
 
     def reworded(self, words: Mapping[str, Finding]) -> "Listing":
         """Return the listing with new wordings, by id; itself if nothing shown changed."""
-        shown = tuple(self._reworded(one, words) for one in self.findings)
-        is_same = all(map(lambda one, other: one is other, shown, self.findings))
+        shown = tuple(self._reworded(finding, words) for finding in self.findings)
+        is_same = all(map(is_, shown, self.findings))
         return self if is_same else replace(self, findings=shown)
 
-    def _reworded(self, one: Finding, words: Mapping[str, Finding]) -> Finding:
-        group = self.groups.get(one.id)
-        newer = words.get(one.id if group is None else group.first)
-        if newer is None:
-            return one
-        made = newer if group is None else group.reworded(newer)
-        return replace(made, cause=one.cause, folded=one.folded)
+    def _reworded(self, finding: Finding, words: Mapping[str, Finding]) -> Finding:
+        group = self.groups.get(finding.id)
+        newest = words.get(finding.id if group is None else group.first)
+        if newest is None:
+            return finding
+        reworded = newest if group is None else group.reworded(newest)
+        return replace(reworded, cause=finding.cause, folded=finding.folded)
 
 
 class Grouping:
@@ -73,8 +74,8 @@ class Grouping:
         self._causes, self._grouped = causes, grouped
         self._kinds: dict[tuple[str, str, str | None], _Kind] = {}
         self._kind_of: dict[str, _Kind] = {}  # by the id of a finding that is a cause
-        self._is_cause = frozenset(causes.values())
-        self._found: list[Finding] = []
+        self._cause_ids = frozenset(causes.values())
+        self._listed: list[Finding] = []
         self._groups: dict[str, ManyAlike] = {}
         self._unseen: set[str] = set()
         self._number: Counter[str | None] = Counter()  # of the effects of each cause
@@ -97,14 +98,14 @@ class Grouping:
     def _add(self, finding: Finding, cause: str | None) -> None:
         lock = finding.lock
         if lock is None or SCOPES[finding.rule] not in ("lock", "session"):
-            self._found.append(replace(finding, cause=cause) if cause else finding)
+            self._listed.append(replace(finding, cause=cause) if cause else finding)
             return
         key = finding.rule, fold_path(split(lock)[0]), cause
         kind = self._kinds.get(key)
         if kind is None:
             kind = self._kinds[key] = _Kind(*key)
         kind.add(finding)
-        if finding.id in self._is_cause:
+        if finding.id in self._cause_ids:
             self._kind_of[finding.id] = kind
 
     def close(self) -> None:
@@ -113,17 +114,20 @@ class Grouping:
             many = STILL_MANY if kind.group_id in self._grouped else MANY
             if len(kind.members) > many:
                 group = self._groups[kind.group_id] = kind.group()
-                self._found.append(group.shown)
-                self._unseen.update(one.id for one in kind.members if one.id != group.first)
+                self._listed.append(group.shown)
+                self._unseen.update(
+                    member.id for member in kind.members if member.id != group.first
+                )
             else:
-                self._found += kind.effects()
+                self._listed += kind.with_cause()
         self._kinds = {}
 
     def listing(self) -> Listing:
         """All findings that were added, in screen order."""
         number = self._number
         counted = (
-            replace(one, folded=number[one.id]) if one.id in number else one for one in self._found
+            replace(finding, folded=number[finding.id]) if finding.id in number else finding
+            for finding in self._listed
         )
         return Listing(tuple(sorted(counted, key=screen_order)), self._groups, self._unseen)
 
@@ -147,10 +151,11 @@ class _Kind:
             self._first = len(self.members)
         self.members.append(finding)
 
-    def effects(self) -> Iterable[Finding]:
+    def with_cause(self) -> Iterable[Finding]:
         """The members, each with the cause that they share."""
-        cause = self.cause
-        return (replace(one, cause=cause) for one in self.members) if cause else self.members
+        if not self.cause:
+            return self.members
+        return (replace(member, cause=self.cause) for member in self.members)
 
     def group(self) -> ManyAlike:
         """One finding for all members, worded like the one that is first on screen."""
@@ -168,7 +173,7 @@ class _Kind:
             sessions=tuple(dict.fromkeys((*first.sessions, *self._sessions))),
             locks=locks,
             cause=self.cause,
-            alike=tuple(one for one in self.members if is_note or one.severity != "info"),
+            alike=tuple(member for member in self.members if is_note or member.severity != "info"),
         )
         group = ManyAlike(first.id, shown, others)
         return replace(group, shown=group.reworded(first))

@@ -47,7 +47,7 @@ class FindingList:
         """Record the previous and current findings about one subject."""
         self._number += len(after) - len(before)
         if are_reworded(before, after):
-            self._reworded.update((one.id, one) for one in after)
+            self._reworded.update((finding.id, finding) for finding in after)
         else:
             self.is_changed |= after != before
 
@@ -67,16 +67,17 @@ class FindingList:
         if thorough and self._next is not None:  # the unfinished one has older findings
             self._next, self.is_changed = None, True
         if self._next is None and is_due and self.is_changed:
-            shown = chain.from_iterable(one.shown for one in tuple(subjects.values()))
+            findings = tuple(subjects.values())  # as they are now: `subjects` will change
+            shown = chain.from_iterable(of_subject.shown for of_subject in findings)
             self._next = listings(shown, ahead, self._listing)
             self._begun_at, self.is_changed, self._reworded = now, False, {}
         elif self._next is None and is_due and self._reworded:
             reworded, self._reworded, self._begun_at = self._reworded, {}, now
             return self._replace(self._listing.reworded(reworded))
-        for made in islice(self._next or (), None if thorough else 1):
-            if made is not None:
+        for listing in islice(self._next or (), None if thorough else 1):
+            if listing is not None:
                 self._next = None
-                return self._replace(made)
+                return self._replace(listing)
         return False
 
     def _replace(self, listing: Listing) -> bool:
@@ -88,15 +89,15 @@ def listings(
     findings: Iterable[Finding], ahead: WaitsAhead, before: Listing = NO_LISTING
 ) -> Iterator[Listing | None]:
     """List findings in steps: yield None after each but the last, then the listing."""
-    found: dict[str, Finding] = {}
-    yield from _in_steps(findings, lambda one: found.update({one.id: one}))
+    by_id: dict[str, Finding] = {}
+    yield from _in_steps(findings, lambda finding: by_id.update({finding.id: finding}))
     ahead = cached(ahead)
-    index = CauseIndex({one.rule for one in found.values()})
-    yield from _in_steps(found.values(), index.file)
+    index = CauseIndex({finding.rule for finding in by_id.values()})
+    yield from _in_steps(by_id.values(), index.file)
     causes: dict[str, str] = {}
-    yield from _in_steps(found.values(), lambda one: index.note_cause(one, ahead, causes))
+    yield from _in_steps(by_id.values(), lambda finding: index.note_cause(finding, ahead, causes))
     grouping = Grouping(causes, before.groups.keys())
-    yield from _in_steps(found.values(), grouping.sort)
+    yield from _in_steps(by_id.values(), grouping.sort)
     grouping.close()
     yield from _in_steps(grouping.effects, grouping.sort_effect)
     grouping.close()
