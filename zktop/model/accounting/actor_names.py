@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import Final
 
-from zktop.model.accounting.accounts import NO_HOLDER
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.client_names import LAST_DIGITS
 from zktop.model.facts import Session
@@ -39,7 +38,7 @@ class ActorNames:
             if actor.startswith(kind):
                 path, _, node = actor.removeprefix(kind).rpartition("/")
                 return clean(f"{words} {short(node)} in {path}")
-        return clean(actor.removeprefix(BY_NAME)) if actor != NO_HOLDER else Text(NO_HOLDER)
+        return clean(actor.removeprefix(BY_NAME))  # NO_HOLDER is a name itself
 
     def address(self, actor: str) -> Text:
         return self._clients.get(actor, (Text(""), Text("")))[1]
@@ -52,7 +51,9 @@ class ActorNames:
         names = {actor: self.name(actor) for actor in actors}
         sessions = {actor: session for actor in actors if (session := session_of(actor))}
         number = Counter(names.values())
-        alike = Counter((names[actor], one & LAST_DIGITS) for actor, one in sessions.items())
+        alike = Counter(
+            (names[actor], session & LAST_DIGITS) for actor, session in sessions.items()
+        )
         unique: dict[str, Text] = {}
         for actor, name in names.items():
             session = sessions.get(actor)

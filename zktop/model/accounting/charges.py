@@ -67,7 +67,7 @@ class Charges:
         self.locks: dict[Text, LockCharges] = {}
         self.actors: dict[str, ActorTime] = {}
         self._since = since
-        self.clients = actors
+        self.actor_finder = actors
         self.identified: list[tuple[str, str]] = []  # unknown actors, each with its true actor
         self._left: dict[tuple[Text, Text], str] = {}  # members that left in this look
         self._unseen: list[_Outage] = []
@@ -78,27 +78,29 @@ class Charges:
 
     def change(self, path: Text, after: Lock | None, waiting: int, at: Millis) -> None:
         """Record the new version of a lock, and how many clients wait for it."""
-        one = self.locks.get(path)
-        if one is None:
-            one = self.locks[path] = LockCharges(max(at, self._since))
-        self._settle(one, at)
-        before = one.lock
+        charges = self.locks.get(path)
+        if charges is None:
+            charges = self.locks[path] = LockCharges(max(at, self._since))
+        self._settle(charges, at)
+        before = charges.lock
         if before is not None and after is not None and _kind(before) != _kind(after):
-            self._replace(path, one, None, at)
-        self._replace(path, one, after, at)
-        one.waiting = waiting
+            self._replace(path, charges, None, at)
+        self._replace(path, charges, after, at)
+        charges.waiting = waiting
 
     def add_earlier_wait(self, path: Text, node: Text, since: Millis) -> None:
         """Charge the wait of a member from its arrival to the recorded change of its lock.
 
         It arrived earlier if several members arrived in one look, and nothing else changed.
         """
-        one = self.locks.get(path)
-        if one is None or node not in one.members or node in one.holders or not one.blocks:
+        charges = self.locks.get(path)
+        if charges is None or not charges.blocks:
             return
-        ms = self.elapsed(since, one.at)
-        self.actors[one.members[node]].waited_ms += ms
-        self._charge(one, ms)
+        if node not in charges.members or node in charges.holders:
+            return
+        ms = self.elapsed(since, charges.at)
+        self.actors[charges.members[node]].waited_ms += ms
+        self._charge(charges, ms)
 
     def settle(self, until: Millis) -> None:
         """Charge everything up to this time."""
@@ -109,8 +111,9 @@ class Charges:
 
     def actor_of(self, path: Text, node: Text) -> str | None:
         """The actor of a node that is a member, else of one that has left in this look."""
-        one = self.locks.get(path)
-        return (one and one.members.get(node)) or self.left_actor(path, node)
+        charges = self.locks.get(path)
+        member_actor = charges.members.get(node) if charges else None
+        return member_actor or self.left_actor(path, node)
 
     def left_actor(self, path: Text, node: Text) -> str | None:
         """The actor of a node that has left in this look; a new node may have the same name."""
@@ -134,71 +137,77 @@ class Charges:
         newest = self._unseen[place]
         return newest.lost_before + min(until, newest.until) - newest.since
 
-    def _replace(self, path: Text, one: LockCharges, after: Lock | None, at: Millis) -> None:
-        if one.lock is after is None:
+    def _replace(self, path: Text, charges: LockCharges, after: Lock | None, at: Millis) -> None:
+        if charges.lock is None and after is None:
             return
-        change = LockChange.between(path, one.lock, after)
-        held = one.holders.intersection(member.node for member in change.read)
+        change = LockChange.between(path, charges.lock, after)
+        held = charges.holders.intersection(member.node for member in change.read)
         for member in (*change.deleted, *change.dismissed, *change.read):
-            self._leave(path, one, member.node, at)
-        one.lock = after
+            self._leave(path, charges, member.node, at)
+        charges.lock = after
         for member in (*change.created, *change.admitted, *change.read):
-            self._enter(one, member, at)
+            self._enter(charges, member, at)
         for member in change.read:
-            self._identify(path, one, member.node)
+            self._identify(path, charges, member.node)
         for member in change.demoted:
-            self._move(path, one, member.node, at, holds=False)
+            self._move(path, charges, member.node, at, holds=False)
         for node in (*held, *(member.node for member in change.granted)):
-            self._move(path, one, node, at, holds=True)
-        self._serve(one, _served(after) & one.members.keys(), at)
+            self._move(path, charges, node, at, holds=True)
+        self._serve(charges, _served(after) & charges.members.keys(), at)
 
-    def _enter(self, one: LockCharges, member: Member, at: Millis) -> None:
+    def _enter(self, charges: LockCharges, member: Member, at: Millis) -> None:
         """Add a member as a waiter; `_move` turns it into a holder."""
-        assert one.lock is not None  # noqa: S101  it has a member
-        one.members[member.node] = actor = self.clients.of(one.lock, member)
+        assert charges.lock is not None  # noqa: S101  it has a member
+        charges.members[member.node] = actor = self.actor_finder.of(charges.lock, member)
         time = self.actors.setdefault(actor, ActorTime(at))
-        if one.blocks:
+        if charges.blocks:
             self._wait(time, 1, at)
 
-    def _leave(self, path: Text, one: LockCharges, node: Text, at: Millis) -> None:
-        actor = one.members.get(node)
+    def _leave(self, path: Text, charges: LockCharges, node: Text, at: Millis) -> None:
+        actor = charges.members.get(node)
         if actor is None:
             return
-        self._serve(one, one.served - {node}, at)
-        self._move(path, one, node, at, holds=False)
-        if one.blocks:
+        self._serve(charges, charges.served - {node}, at)
+        self._move(path, charges, node, at, holds=False)
+        if charges.blocks:
             self._wait(self.actors[actor], -1, at)
-        del one.members[node]
+        del charges.members[node]
         self._left[path, node] = actor
 
-    def _identify(self, path: Text, one: LockCharges, node: Text) -> None:
+    def _identify(self, path: Text, charges: LockCharges, node: Text) -> None:
         """Transfer the charges of an unread node to its client, once the node was read."""
-        unknown, actor = self._left.get((path, node)), one.members[node]
+        unknown, actor = self._left.get((path, node)), charges.members[node]
         if unknown is None or unknown == actor or not unknown.startswith(UNKNOWN):
             return
         self.actors[actor].waited_ms += self.actors.pop(unknown).waited_ms
         self.identified.append((unknown, actor))
-        charge = one.by_actor.pop(unknown, None)
+        charge = charges.by_actor.pop(unknown, None)
         if charge is not None:
-            one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
+            charges.by_actor[actor] = charges.by_actor.get(actor, Charge()) + charge
 
-    def _serve(self, one: LockCharges, served: frozenset[Text], at: Millis) -> None:
+    def _serve(self, charges: LockCharges, served: frozenset[Text], at: Millis) -> None:
         """Set the nodes that do not count as waiting."""
-        if one.blocks:
-            for node in served ^ one.served:
-                self._wait(self.actors[one.members[node]], -1 if node in served else 1, at)
-        one.served = served
+        if charges.blocks:
+            for node in served ^ charges.served:
+                self._wait(self.actors[charges.members[node]], -1 if node in served else 1, at)
+        charges.served = served
 
-    def _move(self, path: Text, one: LockCharges, node: Text, at: Millis, *, holds: bool) -> None:
+    def _move(
+        self, path: Text, charges: LockCharges, node: Text, at: Millis, *, holds: bool
+    ) -> None:
         """Record that a member got the lock, or no longer holds it."""
-        if node not in one.members or (node in one.holders) == holds:
+        if node not in charges.members or (node in charges.holders) == holds:
             return
-        actor = self.actors[one.members[node]]
-        (one.holders.add if holds else one.holders.discard)(node)
-        actor.held[path] += 1 if holds else -1
-        if not actor.held[path]:
-            del actor.held[path]
-        if one.blocks:
+        actor = self.actors[charges.members[node]]
+        if holds:
+            charges.holders.add(node)
+            actor.held[path] += 1
+        else:
+            charges.holders.discard(node)
+            actor.held[path] -= 1
+            if not actor.held[path]:
+                del actor.held[path]
+        if charges.blocks:
             self._wait(actor, -1 if holds else 1, at)
 
     def _wait(self, actor: ActorTime, change: int, at: Millis) -> None:
@@ -212,16 +221,16 @@ class Charges:
             actor.at = at
         actor.waits = waits
 
-    def _settle(self, one: LockCharges, at: Millis) -> None:
+    def _settle(self, charges: LockCharges, at: Millis) -> None:
         """Charge the time since the last change of a lock."""
-        ms = one.waiting * self.elapsed(one.at, at) if one.waiting else 0
-        one.at = max(one.at, at)
+        ms = charges.waiting * self.elapsed(charges.at, at) if charges.waiting else 0
+        charges.at = max(charges.at, at)
         if ms:
-            self._charge(one, ms)
+            self._charge(charges, ms)
 
-    def _charge(self, one: LockCharges, ms: Millis) -> None:
-        one.blocked_ms += ms
-        holders = {one.members[node] for node in one.holders} or {NO_HOLDER}
+    def _charge(self, charges: LockCharges, ms: Millis) -> None:
+        charges.blocked_ms += ms
+        holders = {charges.members[node] for node in charges.holders} or {NO_HOLDER}
         for actor in holders:
             time = self.actors.get(actor)
             charge = Charge(
@@ -229,10 +238,11 @@ class Charges:
                 shared_ms=ms if len(holders) > 1 else 0,
                 itself_ms=ms if time is not None and time.waits else 0,
             )
-            one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
+            charges.by_actor[actor] = charges.by_actor.get(actor, Charge()) + charge
 
 
 def _served(lock: Lock | None) -> frozenset[Text]:
+    """The nodes at gates whose clients have a lease already."""
     pools = (queue for queue in lock.queues if isinstance(queue, LeasePool)) if lock else ()
     return frozenset(pool.hidden.node for pool in pools if pool.hidden is not None)
 

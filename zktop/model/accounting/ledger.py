@@ -125,7 +125,7 @@ class Ledger:
             self._add(event, before or report)
         if report.now >= self._since:
             known = (*(before.deadlocks if before else ()), *report.deadlocks)
-            self._deadlocks.update((one.number, one) for one in known)
+            self._deadlocks.update((deadlock.number, deadlock) for deadlock in known)
         self._report = report
 
     def _charge_earlier_wait(self, event: Event, changed_at: Millis) -> None:
@@ -180,8 +180,8 @@ class Ledger:
         """Add an event; a client that leaves keeps the name that it had before."""
         path, session = event.lock, event.session or 0
         actor = (
-            (event.node and self._actor_in(event, event.node, before))
-            or self._charges.clients.named(event.owner)
+            (self._actor_in(event, event.node, before) if event.node else None)
+            or self._charges.actor_finder.named(event.owner)
             or session_text(session)
         )
         if event.event in _LEAVING and session:
@@ -208,24 +208,24 @@ class Ledger:
             return left
         view = before.view(event.lock)  # no client has waited for this lock so far
         member = view.lock.member(node) if view else None
-        return self._charges.clients.of(view.lock, member) if view and member else None
+        return self._charges.actor_finder.of(view.lock, member) if view and member else None
 
     def _add_unfinished(self, report: Report, until: Millis) -> None:
         """Add the unfinished waits and holds, and the names of their clients."""
         for tally in (*self._locks.values(), *self._actors.values()):
             tally.waiting, tally.holding = [], []
-        for path, one in self._charges.locks.items():
+        for path, charges in self._charges.locks.items():
             record = report.parts.get(path)
-            is_used = one.blocked_ms or one.waiting or path in self._locks
-            if one.lock is None or record is None or not is_used:
+            is_used = charges.blocked_ms or charges.waiting or path in self._locks
+            if charges.lock is None or record is None or not is_used:
                 continue
-            for member in one.lock.members:
-                holds = member.node in one.holders
-                actor = one.members[member.node]
+            for member in charges.lock.members:
+                holds = member.node in charges.holders
+                actor = charges.members[member.node]
                 since = record.history.since(member, holds=holds).at
                 lasted = 0 if since is None else max(0, until - since)
                 self._names.note(actor, member.owner, member.label, report)
-                if holds or one.blocks:
+                if holds or charges.blocks:
                     for tally in (self._locks[path], self._actors[actor]):
                         (tally.holding if holds else tally.waiting).append(lasted)
 
@@ -235,7 +235,7 @@ class Ledger:
         )
         paths = {
             *self._locks,
-            *(path for path, one in self._charges.locks.items() if one.blocked_ms),
+            *(path for path, charges in self._charges.locks.items() if charges.blocked_ms),
         }
         for path in paths:
             yield self._lock_account(path, [path], deadlocks[path])
@@ -253,35 +253,36 @@ class Ledger:
             yield self._lock_account(Text(name), paths, deadlocks[name])
 
     def _lock_account(self, name: Text, paths: list[Text], deadlocks: int) -> LockAccount:
-        tally, charges, blocked_ms = FigureTally(), dict[str, Charge](), 0
+        tally, by_actor, blocked_ms = FigureTally(), dict[str, Charge](), 0
         for path in paths:
             tally.extend(self._locks[path])
-            if (one := self._charges.locks.get(path)) is not None:
-                blocked_ms += one.blocked_ms
-                for actor, charge in one.by_actor.items():
-                    charges[actor] = charges.get(actor, Charge()) + charge
+            charges = self._charges.locks.get(path)
+            if charges is not None:
+                blocked_ms += charges.blocked_ms
+                for actor, charge in charges.by_actor.items():
+                    by_actor[actor] = by_actor.get(actor, Charge()) + charge
         return LockAccount(
             path=name,
             locks=len(paths),
             blocked_ms=blocked_ms,
             seen=sum(self._seen[path] for path in paths),
             missed=sum(self._missed[path] for path in paths),
-            charged=tuple(nsmallest(MAX_CHARGED, charges.items(), key=_largest_first)),
+            charged=tuple(nsmallest(MAX_CHARGED, by_actor.items(), key=_largest_first)),
             figures=tally.figures(deadlocks),
         )
 
     def _actor_accounts(self) -> Iterator[ActorAccount]:
-        charges: defaultdict[str, Charge] = defaultdict(Charge)
+        by_actor: defaultdict[str, Charge] = defaultdict(Charge)
         worst: dict[str, tuple[Millis, Text]] = {}
-        for path, one in self._charges.locks.items():
-            for actor, charge in one.by_actor.items():
-                charges[actor] += charge
+        for path, charges in self._charges.locks.items():
+            for actor, charge in charges.by_actor.items():
+                by_actor[actor] += charge
                 worst[actor] = max(worst.get(actor, (-1, path)), (charge.at_most_ms, path))
         deadlocks = Counter(
             actor for deadlock in self._deadlocks.values() for actor in deadlock.actors
         )
         waited = [actor for actor, time in self._charges.actors.items() if time.waited_ms]
-        actors = [*dict.fromkeys((*charges, *waited, *self._actors))]
+        actors = [*dict.fromkeys((*by_actor, *waited, *self._actors))]
         names = self._names.unique(actors)
         for actor in actors:
             time = self._charges.actors.get(actor)
@@ -289,7 +290,7 @@ class Ledger:
                 actor=actor,
                 name=names[actor],
                 client=self._names.address(actor),
-                charge=charges[actor],
+                charge=by_actor[actor],
                 waited_ms=time.waited_ms if time else 0,
                 worst_lock=worst[actor][1] if actor in worst else None,
                 figures=self._actors[actor].figures(deadlocks[actor]),
@@ -301,9 +302,9 @@ def _largest_first(entry: tuple[str, Charge]) -> tuple[Millis, str]:
     return -charge.at_most_ms, actor
 
 
-def _cost_of_lock(one: LockAccount) -> tuple[Millis, int, str]:
-    return -one.blocked_ms, -one.figures.waits.number, one.path
+def _cost_of_lock(lock: LockAccount) -> tuple[Millis, int, str]:
+    return -lock.blocked_ms, -lock.figures.waits.number, lock.path
 
 
-def _cost_of_actor(one: ActorAccount) -> tuple[Millis, Millis, str]:
-    return -one.charge.at_most_ms, -one.waited_ms, one.name
+def _cost_of_actor(actor: ActorAccount) -> tuple[Millis, Millis, str]:
+    return -actor.charge.at_most_ms, -actor.waited_ms, actor.name

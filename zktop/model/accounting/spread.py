@@ -35,10 +35,10 @@ class DurationTally:
         self.exact = array("q")
         self.bounds = array("q")  # lower bounds of durations
 
-    def add(self, one: Elapsed, *, is_over: bool = True) -> None:
+    def add(self, elapsed: Elapsed, *, is_over: bool = True) -> None:
         """Add a duration; one that is not over is a lower bound."""
-        is_exact = is_over and one.bound == "exact"
-        (self.exact if is_exact else self.bounds).append(one.ms)
+        is_exact = is_over and elapsed.bound == "exact"
+        (self.exact if is_exact else self.bounds).append(elapsed.ms)
 
     def extend(self, other: "DurationTally") -> None:
         self.exact.extend(other.exact)
@@ -58,11 +58,12 @@ def spread_of(exact: Iterable[Millis], bounds: Iterable[Millis]) -> Spread:
     Elapsed(ms=30, bound='at-least')
     """
     known = sorted(exact)
-    found = sorted([*known, *bounds])
+    samples = sorted([*known, *bounds])
 
     def quantile(share: float) -> Elapsed:
-        at = max(0, ceil(share * len(found)) - 1)
-        is_exact = at < len(known) and known[at] == found[at]
-        return Elapsed(found[at], "exact" if is_exact else "at-least")
+        place = max(0, ceil(share * len(samples)) - 1)
+        # If the lower bounds were infinite, the same place of `known` would be the quantile.
+        is_exact = place < len(known) and known[place] == samples[place]
+        return Elapsed(samples[place], "exact" if is_exact else "at-least")
 
-    return Spread(len(found), *map(quantile, QUANTILES)) if found else Spread()
+    return Spread(len(samples), *map(quantile, QUANTILES)) if samples else Spread()
