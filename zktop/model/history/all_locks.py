@@ -18,6 +18,7 @@ from zktop.model.history.lock_change import (
     ChangeContext,
     JointDeletions,
     LockChange,
+    arrivals,
     joint_deletions,
 )
 from zktop.model.history.lock_history import (
@@ -26,7 +27,6 @@ from zktop.model.history.lock_history import (
     LockHistory,
     RootHistory,
     VanishedQueue,
-    arrivals,
     first_look_at,
     first_look_of,
 )
@@ -103,21 +103,22 @@ class LockHistories:
         if change.path in self._unread:
             self._unread.discard(change.path)
             change = LockChange.between(change.path, None, change.after)
-        if change.before is change.after is None or self._was_only_read(change):
+        if (change.before is None and change.after is None) or self._was_only_read(change):
             return []
         at = self._time_of(change, ensemble)
         blind_since = self._blind_since(change)
         earlier = self._earlier if blind_since is None else self._before_loss
         ctx = ChangeContext(at, ensemble, joint, blind_since, self._world.removal_of, earlier)
         if change.is_rebuilt:
-            gone = self._vanished(LockChange.between(change.path, change.before, None), ctx)
-            return gone + self._appeared(LockChange.between(change.path, None, change.after), ctx)
+            vanished = self._vanished(LockChange.between(change.path, change.before, None), ctx)
+            appeared = self._appeared(LockChange.between(change.path, None, change.after), ctx)
+            return vanished + appeared
         if change.before is None:
             return self._appeared(change, ctx)
         if self._is_retracted(change):
             return self._retracted(change, ctx)
-        fold = self._vanished if change.after is None else self._log_of(change).fold
-        return fold(change, ctx)
+        is_gone = change.after is None
+        return self._vanished(change, ctx) if is_gone else self._log_of(change).fold(change, ctx)
 
     def _time_of(self, change: LockChange, ensemble: Ensemble) -> Millis:
         """When a lock changed: the time of its newest fact if no change is missing.
@@ -298,8 +299,8 @@ class LockHistories:
         """
         has_everything = self._began > 0 and ensemble.complete_to > 0
         if not self._from_zxid and not has_everything:
-            seen = [change.after.seen_zxid for change in changes if change.after]
-            self._from_zxid = max([ensemble.zxid, *seen])
+            listed = [change.after.seen_zxid for change in changes if change.after]
+            self._from_zxid = max([ensemble.zxid, *listed])
             self._began = self._now
 
     def _note_connection(self, ensemble: Ensemble) -> None:
@@ -339,9 +340,9 @@ def _without_events(now_ms: Millis, first: FirstLook) -> LockHistory:
     return LockHistory(at=now_ms, first_look=first)
 
 
-def _is_taken(one: FormerMember, removal: Gone | None) -> bool:
+def _is_taken(member: FormerMember, removal: Gone | None) -> bool:
     """Whether a log shows that the session that deleted the root, if known, deleted this node."""
-    return one.deleted_by is not None and (removal is None or one.deleted_by == removal.by)
+    return member.deleted_by is not None and (removal is None or member.deleted_by == removal.by)
 
 
 def _deleted_since(
@@ -349,11 +350,11 @@ def _deleted_since(
 ) -> Millis:
     """A moment before the root began to vanish: a recursive delete of a long queue takes time."""
     start = vanished_at - RECURSIVE_MS
-    for one in reversed(left):
-        if one.gone_at < start:
+    for member in reversed(left):
+        if member.gone_at < start:
             break
-        if _is_taken(one, removal):
-            start = one.gone_at - RECURSIVE_MS
+        if _is_taken(member, removal):
+            start = member.gone_at - RECURSIVE_MS
     return start
 
 
@@ -366,12 +367,12 @@ def _vanished_queue(
     Without a log, a waiter that left a moment before is a sign of such a delete: if clients
     release a lock in turn and then delete its folder, no waiter is left. But it may have given up.
     """
-    before = [one for one in past.former_members if one.gone_at >= start]
+    before = [member for member in past.former_members if member.gone_at >= start]
     is_all = past.forgotten_at is None or past.forgotten_at < start
-    members += sum(_is_taken(one, removal) for one in before)
+    members += sum(_is_taken(member, removal) for member in before)
     if members:
         return VanishedQueue(now_ms, members, is_all)
-    unclear = [one for one in before if one.how is None and one.ending != "expired"]
-    if any(one.ending == "abandoned" for one in unclear):
+    unclear = [member for member in before if member.how is None and member.ending != "expired"]
+    if any(member.ending == "abandoned" for member in unclear):
         return VanishedQueue(now_ms, len(unclear), is_all, is_certain=False)
     return None

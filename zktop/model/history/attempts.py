@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
@@ -63,19 +64,19 @@ class AttemptLog:
         """The contenders that gave up at least once."""
         if not self._known:
             return NO_ATTEMPTS
-        return {identity: one for identity, one in self._known.items() if one.waits_ms}
+        return {identity: tried for identity, tried in self._known.items() if tried.waits_ms}
 
     def gave_up(self, member: Member, waited_ms: int) -> None:
         """Record that a contender left the queue without the lock."""
         if not (member.label or member.owner):
             return  # it cannot be distinguished from others
         identity = identity_of(member)
-        one = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
+        tried = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
         self._known[identity] = Attempts(
-            one.given_up + 1,
-            one.overtaken,
-            one.first_czxid or member.czxid,
-            (*one.waits_ms, waited_ms)[-MAX_WAITS:],
+            tried.given_up + 1,
+            tried.overtaken,
+            tried.first_czxid or member.czxid,
+            (*tried.waits_ms, waited_ms)[-MAX_WAITS:],
         )
         if len(self._known) > MAX_IDENTITIES:
             del self._known[next(iter(self._known))]
@@ -83,10 +84,8 @@ class AttemptLog:
     def acquired(self, member: Member) -> None:
         """Record that a contender got the lock and overtook those that had queued before it."""
         winner = identity_of(member)
-        for identity, one in self._known.items():
+        for identity, tried in self._known.items():
             if identity == winner:
-                won = msgspec.structs.replace(one, given_up=0, overtaken=0, first_czxid=0)
-                self._known[identity] = won
-            elif 0 < one.first_czxid < member.czxid:
-                more = msgspec.structs.replace(one, overtaken=one.overtaken + 1)
-                self._known[identity] = more
+                self._known[identity] = replace(tried, given_up=0, overtaken=0, first_czxid=0)
+            elif 0 < tried.first_czxid < member.czxid:
+                self._known[identity] = replace(tried, overtaken=tried.overtaken + 1)

@@ -176,21 +176,20 @@ class LockLog:
         ending: Ending = "released" if held else "abandoned"
         if verdict.expired:
             ending = "expired"
-        since = self._since(member, holds=held)
-        span = _span(since, ctx)
+        span = _span(self._since(member, holds=held), ctx)
         gone = FormerMember(
-            member.node,
-            member.owner,
-            member.label,
-            member.mode,
-            member.czxid,
-            ctx.now_ms,
-            ending,
-            span if held else None,
-            None if held else span,
-            None if removal is None else deleted_by_another(member, removal),
-            None if removal is None else removal.how,
-            verdict.why in (MISSING, UNSEEN),
+            node=member.node,
+            session=member.owner,
+            label=member.label,
+            mode=member.mode,
+            czxid=member.czxid,
+            gone_at=ctx.now_ms,
+            ending=ending,
+            held=span if held else None,
+            waited=None if held else span,
+            deleted_by=None if removal is None else deleted_by_another(member, removal),
+            how=None if removal is None else removal.how,
+            is_unseen=verdict.why in (MISSING, UNSEEN),
         )
         return gone, verdict.why
 
@@ -254,10 +253,14 @@ class LockLog:
 
     def _losses(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
-        unread = (member.node for member in change.dismissed if not member.czxid)
-        misread = {node for node in unread if node not in self._stays}
+        # They counted as holders before they were read, and never acquired the lock.
+        never_held = {
+            member.node
+            for member in change.dismissed
+            if not member.czxid and member.node not in self._stays
+        }
         for member in change.demoted:
-            if member.node in misread:  # counted before it was read, and it never acquired
+            if member.node in never_held:
                 continue
             held = _span(self._since(member, holds=True), ctx)
             stays[member.node] = Stay(_now(ctx))

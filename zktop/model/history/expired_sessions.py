@@ -99,8 +99,12 @@ class ExpiryLedger:
                 self._kept[place] = replace(expired, freed=freed)
 
     def _note_free(self) -> None:
-        every = (freed for expired in self._kept for freed in expired.freed)
-        self._free = frozenset(freed.lock for freed in every if freed.after_ms is None)
+        self._free = frozenset(
+            freed.lock
+            for expired in self._kept
+            for freed in expired.freed
+            if freed.after_ms is None
+        )
 
 
 def _with_next(freed: FreedLock, event: Event | None, since: Millis) -> FreedLock:
@@ -134,7 +138,7 @@ class RecentExpiries:
         now_ms: Millis,
         unseen_from: Mapping[Text, Millis] = NO_LOCKS,
     ) -> None:
-        """Add the nodes that were removed with their sessions, unless an administrator did it.
+        """Add the nodes removed with their sessions, unless an administrator ended the session.
 
         `unseen_from` has the locks that may have changed while zktop saw nothing, and since when.
         """

@@ -31,7 +31,7 @@ class FormerMembers(msgspec.Struct, frozen=True, gc=False):
         known = (*self.known, gone)
         if len(known) <= MAX_FORMER_MEMBERS:
             return FormerMembers(known, self.forgotten_at)
-        bystanders = (at for at, one in enumerate(self.known) if _is_bystander(one))
+        bystanders = (place for place, member in enumerate(self.known) if _is_bystander(member))
         first = next(bystanders, 0)
         forgotten_at = max(self.forgotten_at or 0, known[first].gone_at)
         return FormerMembers((*known[:first], *known[first + 1 :]), forgotten_at)
@@ -44,11 +44,14 @@ def _held_briefly(gone: FormerMember, earlier: Iterable[FormerMember]) -> bool:
         return False
     began_at = gone.gone_at - held.ms
     return any(
-        one.deleted_by == gone.deleted_by and one.ending != "abandoned" and one.gone_at == began_at
-        for one in earlier
+        holder.deleted_by == gone.deleted_by
+        and holder.ending != "abandoned"
+        and holder.gone_at == began_at
+        for holder in earlier
     )
 
 
-def _is_bystander(one: FormerMember) -> bool:
+def _is_bystander(member: FormerMember) -> bool:
     """Whether another session deleted its node, and it never really held the lock."""
-    return one.held_briefly or (one.ending == "abandoned" and one.deleted_by is not None)
+    was_deleted = member.ending == "abandoned" and member.deleted_by is not None
+    return member.held_briefly or was_deleted

@@ -1,5 +1,6 @@
 """The difference between two looks at one lock, and counts for statistics."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice, takewhile
@@ -114,11 +115,11 @@ def all_members(lock: Lock | None) -> Sequence[Member]:
 
 def joint_deletions(changes: Iterable[LockChange]) -> JointDeletions:
     """Count for each session the locks that lost nodes of it in one transaction."""
-    locks: dict[tuple[Session, int], int] = {}
+    locks: Counter[tuple[Session, int]] = Counter()
     for change in filter(attrgetter("deleted"), changes):
         zxid = deletion_zxid(change)
-        for owner in {member.owner for member in change.deleted if zxid and member.owner}:
-            locks[owner, zxid or 0] = locks.get((owner, zxid or 0), 0) + 1
+        if zxid:
+            locks.update({(member.owner, zxid) for member in change.deleted if member.owner})
     most: JointDeletions = {}
     for (owner, _), number in locks.items():
         most[owner] = max(number, most.get(owner, 0))
@@ -167,10 +168,15 @@ def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
     return sorted(came.values(), key=arrival), sorted(went.values(), key=arrival), read, runs
 
 
+def arrivals(members: Sequence[Member]) -> list[int]:
+    """The transactions that created the members; 0 for those that were not read."""
+    return [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
+
+
 def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Sort members by arrival; in nearly every queue they already are."""
-    arrivals = [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
-    is_sorted = all(map(lt, arrivals, arrivals[1:]))
+    born = arrivals(members)
+    is_sorted = all(map(lt, born, born[1:]))
     return members if is_sorted else tuple(sorted(members, key=arrival))
 
 
@@ -209,18 +215,20 @@ def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
         return True
     others = queue.before(member)
     if member.mode == "read":
-        others = [one for one in others if one.mode != "read"]
+        others = [other for other in others if other.mode != "read"]
     room = (lock.leases or 1) if lock.kind == "semaphore" else 1
     gone = deleted | changed_foreign(change)[1] if lock.obstacles else deleted
-    stayed = (one for one in others if one.node not in gone)
-    return next(islice(stayed, room - 1, None), None) is None
+    stayed = (other for other in others if other.node not in gone)
+    return len(list(islice(stayed, room))) < room
 
 
 def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
     queues = lock.queues if lock else ()
     if len(queues) == 1:
         return queues[0]
-    return next((queue for queue in queues if any(one is member for one in queue.members)), None)
+    return next(
+        (queue for queue in queues if any(other is member for other in queue.members)), None
+    )
 
 
 def count_waiting(lock: Lock | None) -> int:

@@ -12,7 +12,7 @@ from zktop.model.facts import Millis, Session, Stat
 from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
-from zktop.model.history.lock_change import all_members, is_direct_child
+from zktop.model.history.lock_change import all_members, arrivals, is_direct_child
 from zktop.model.history.lock_load import NO_MINUTE, MinuteStats
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import HERE
@@ -133,11 +133,6 @@ def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
         return FirstLook(now_ms, now_ms)
     members = all_members(lock)
     return first_look_of(lock.stat, members, arrivals(members), now_ms)
-
-
-def arrivals(members: Sequence[Member]) -> list[int]:
-    """The transactions that created the members; 0 for those that were not read."""
-    return [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
 
 
 def first_look_of(

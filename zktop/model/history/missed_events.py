@@ -16,23 +16,26 @@ class RootCounters:
     than the counters are counted as soon as the counters catch up.
     """
 
-    __slots__ = ("_stat", "creates", "deletes", "missed_creates", "missed_deletes", "seen")
+    __slots__ = (
+        "_seen_creates", "_seen_deletes", "_stat",
+        "creates", "deletes", "missed_creates", "missed_deletes",
+    )  # fmt: skip
 
     def __init__(self, stat: Stat | None, ahead: int = 0) -> None:
         """Start with a reading and the number of creations seen after it."""
         self._stat = stat
         self.creates = self.deletes = 0  # by the root's counters
-        self.seen = [ahead, 0]
+        self._seen_creates, self._seen_deletes = ahead, 0
         self.missed_creates = self.missed_deletes = 0
 
     def after(self, stat: Stat | None, created: int, deleted: int) -> tuple[int, int]:
         """Add a look; return how many more creations and deletions were missed."""
-        self.seen[0] += created
-        self.seen[1] += deleted
+        self._seen_creates += created
+        self._seen_deletes += deleted
         if stat is not None and stat != self._stat:
             self._read(stat)
-        creates = max(0, self.creates - self.seen[0] - self.missed_creates)
-        deletes = max(0, self.deletes - self.seen[1] - self.missed_deletes)
+        creates = max(0, self.creates - self._seen_creates - self.missed_creates)
+        deletes = max(0, self.deletes - self._seen_deletes - self.missed_deletes)
         self.missed_creates += creates
         self.missed_deletes += deletes
         return creates, deletes
@@ -40,8 +43,9 @@ class RootCounters:
     @property
     def coverage(self) -> float | None:
         """The share of all creations that was seen; None while the counters show none."""
-        known = self.creates
-        return None if known <= 0 else max(0.0, 1 - self.missed_creates / known)
+        if self.creates <= 0:
+            return None
+        return max(0.0, 1 - self.missed_creates / self.creates)
 
     def _read(self, stat: Stat) -> None:
         before, self._stat = self._stat, stat

@@ -144,8 +144,8 @@ class SessionHistories:
         record = self._records.get(session)
         if record is None:
             return None
-        gap, before = record.gap, record.gap_before
-        return gap if before is None or (gap is not None and gap > before) else before
+        gaps = [gap for gap in (record.gap, record.gap_before) if gap is not None]
+        return max(gaps, default=None)
 
     def _add_rows(
         self, server: Text, rows: Mapping[Session, Connection], at: Millis, ensemble: Ensemble
