@@ -26,7 +26,8 @@ from zktop.model.freeing.free_plan import FreePlan, free_plan
 from zktop.model.lock_tracker import why_no_lock
 from zktop.model.lock_view import LockView
 from zktop.model.report import Report
-from zktop.output.free_text_and_json import (
+from zktop.output.schema import FreedJson
+from zktop.output.ways_to_free import (
     done_lines,
     free_json,
     free_lines,
@@ -34,7 +35,6 @@ from zktop.output.free_text_and_json import (
     not_done,
     not_freed,
 )
-from zktop.output.schema import FreedJson
 
 PATIENCE_S: Final = 10.0  # for the asked client to release, or to see the deletion
 _EXAMPLES = """\b

@@ -64,7 +64,7 @@ def _lines(stream: ByteStream, max_bytes: int | None) -> Iterator[bytes]:
         size += len(chunk)
         *whole, rest = (rest + chunk).split(b"\n")
         if whole:
-            yield from whole[is_skipping:]
+            yield from whole[1:] if is_skipping else whole
             is_skipping = False
         if len(rest) > _CHUNK or is_skipping:
             rest, is_skipping = b"", True

@@ -68,11 +68,11 @@ class AuditLog:
 
 
 def _add(stays: dict[Session, list[_Stay]], line: AuditLine) -> None:
-    known = stays.setdefault(line.session, [])
-    if not known or known[-1].client != line.client:
-        known.append(_Stay(line.client, set()))
-    if len(known) > 1:  # the first address counts from the beginning
-        known[-1].changes.add(line.change)
+    stays_of_session = stays.setdefault(line.session, [])
+    if not stays_of_session or stays_of_session[-1].client != line.client:
+        stays_of_session.append(_Stay(line.client, set()))
+    if len(stays_of_session) > 1:  # the first address counts from the beginning
+        stays_of_session[-1].changes.add(line.change)
 
 
 def _path(operation: Operation) -> str:

@@ -15,7 +15,7 @@ SNAPPY_MAGIC: Final = b"\x82SNAPPY\0"
 _CHUNK: Final = 1 << 18
 _SNAPPY_HEADER_BYTES: Final = 16
 _MAX_BLOCK_BYTES: Final = 16 << 20  # Java writes blocks of 32 KB
-_GZIP_STREAM: Final = 31
+_GZIP_STREAM: Final = 31  # what zlib calls wbits
 
 
 class GzipReader:

@@ -29,7 +29,7 @@ _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 _PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")  # bzip2 and xz
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _CHUNK: Final = 1 << 20
-_SMALL_CHUNK: Final = 1 << 14  # slow, but no more than this is lost where a tar is cut off
+_SMALL_CHUNK: Final = 1 << 14  # slow; at most this much is lost where a tar is cut off
 _SEARCHED_BYTES: Final = 16 << 20  # within which an audit log of any name must have its first line
 
 FileKind = Literal["log", "snapshot", "audit"]
@@ -60,23 +60,23 @@ def data_files(
 ) -> Iterator[list[DataFile]]:
     """Find all files; raise DataFileError if a path holds none."""
     with ExitStack() as stack:
-        found: list[DataFile] = []
+        files: list[DataFile] = []
         for path in paths:
             if os.path.isdir(path):  # noqa: PTH112  False where Path.is_dir() raises
-                here = list(_in_folder(path))
+                in_path = list(_in_folder(path))
             elif _is_tar(path):
                 unpacked = Path(stack.enter_context(_unpacked(path, on_note)))
-                here = list(_in_folder(unpacked, shown_as=str(path)))
+                in_path = list(_in_folder(unpacked, shown_as=str(path)))
             else:
-                here = [_single_file(path)]
-            if not here:
+                in_path = [_single_file(path)]
+            if not in_path:
                 _refuse_keeper(next(path.rglob("changelog_*"), path))
                 raise DataFileError(
                     f"{path} holds neither transaction logs nor snapshots of ZooKeeper. "
                     "Give dataDir/version-2, and dataLogDir/version-2 if there is one."
                 )
-            found += here
-        yield found
+            files += in_path
+        yield files
 
 
 @contextmanager
@@ -135,9 +135,9 @@ def _in_folder(folder: Path, shown_as: str | None = None) -> Iterator[DataFile]:
             inside = path.relative_to(folder)
             shown = f"{shown_as}:{inside}" if shown_as else str(path)
             member = f"{shown_as}:{inside.parent}" if shown_as else str(path.parent)
-            if found := _NAME.fullmatch(name):
-                kind: FileKind = "log" if found[1] == "log" else "snapshot"
-                yield DataFile(path, shown, member, kind, int(found[2], 16))
+            if match := _NAME.fullmatch(name):
+                kind: FileKind = "log" if match[1] == "log" else "snapshot"
+                yield DataFile(path, shown, member, kind, int(match[2], 16))
                 is_empty = False
             elif _AUDIT_NAME.fullmatch(name):
                 yield DataFile(path, shown, member, "audit")
@@ -148,14 +148,14 @@ def _in_folder(folder: Path, shown_as: str | None = None) -> Iterator[DataFile]:
 
 def _age(name: str) -> tuple[int, str]:
     """Sort older audit logs, which have larger numbers, before newer ones."""
-    found = _AUDIT_NAME.fullmatch(name)
-    return -int(found[1] or 0) if found else 0, name
+    match = _AUDIT_NAME.fullmatch(name)
+    return -int(match[1] or 0) if match else 0, name
 
 
 def _single_file(path: Path) -> DataFile:
     kind = _kind_of(path)
-    found = _NAME.fullmatch(path.name)
-    zxid = int(found[2], 16) if found and found[1] == kind else None
+    match = _NAME.fullmatch(path.name)
+    zxid = int(match[2], 16) if match and match[1] == kind else None
     return DataFile(path, str(path), str(path.parent), kind, zxid)
 
 
@@ -245,7 +245,10 @@ def _unpacked(archive: Path, on_note: Callable[[str], object]) -> Iterator[str]:
 
 
 def _unpack_all(archive: Path, folder: Path) -> str | None:
-    """Unpack the data files up to the first damage; return what is wrong there."""
+    """Unpack the data files up to the first damage; return what is wrong there.
+
+    A damaged archive is unpacked again in small chunks, because less is lost then.
+    """
     damage = None
     for chunk in (_CHUNK, _SMALL_CHUNK):
         try:

@@ -31,13 +31,13 @@ class LeaderClock:
         clocks. Between two leaders no time is known to pass.
         """
         written, before, epoch = transaction.at, self._written_at, transaction.zxid >> 32
-        is_new = epoch != self._epoch
+        is_new_leader = epoch != self._epoch
         self._written_at, self._epoch = written, epoch
         passed = 0 if before is None else written - before
         if self._now - written < STEP_MS:
             self._now = max(self._now, written)
         else:
-            self._now += 0 if is_new else max(0, passed) // 2
+            self._now += 0 if is_new_leader else max(0, passed) // 2
             if passed <= -STEP_MS:
                 self._notes.add(
                     f"At {transaction.zxid:#x} the leader's clock went back by "

@@ -95,7 +95,7 @@ class LockFacts:
         self._last: Transaction | None = None
         self._has_new_sessions = True
         self._large_nodes = 0  # nodes of large sessions in the last report of sessions
-        self._large: dict[Session, int] = {}  # how many times MANY_NODES each has
+        self._size_steps: dict[Session, int] = {}  # nodes of each session // MANY_NODES
         self._sessions_at: Millis | None = None
         self.touched: set[str] = set()  # folders that the last transaction changed
         self._just_removed: set[str] = set()  # by the transaction whose facts are being made
@@ -130,11 +130,12 @@ class LockFacts:
         facts: list[AnyFact] = []
         zxid, removal = transaction.zxid, self._removal(transaction)
         for effect in effects:
-            folder = self._folders.get(effect[1])
+            _, above, _, _ = effect
+            folder = self._folders.get(above)
             if folder is None:
                 facts += self._outside(effect, removal, zxid, at)
             else:
-                touched.add(effect[1])
+                touched.add(above)
                 facts += self._inside(effect, folder, removal, zxid, at)
         self._just_removed.clear()
         return facts
@@ -183,6 +184,7 @@ class LockFacts:
     # Discovery
 
     def _is_inside(self, path: str) -> bool:
+        """Return whether a path is the chroot or below it; never for the root of the tree."""
         if self._chroot and not (path == self._chroot or path.startswith(f"{self._chroot}/")):
             return False
         return bool(path)
@@ -318,16 +320,16 @@ class LockFacts:
         if transaction.cxid:
             session = transaction.session
             self._last_heard[session] = transaction.at
-            times = len(self._tree.owned.get(session, ())) // MANY_NODES
-            if times != self._large.get(session, 0):
-                self._large[session] = times
+            size_step = len(self._tree.owned.get(session, ())) // MANY_NODES
+            if size_step != self._size_steps.get(session, 0):
+                self._size_steps[session] = size_step
                 self._has_new_sessions = True  # a listing must show how many it has
 
     def _note_session(self, session: Session) -> None:
         """Record that a session has begun or ended."""
         self._has_new_sessions = True
         self._timeouts_ms.pop(session, None)
-        self._large.pop(session, None)
+        self._size_steps.pop(session, None)
         if session in self._tree.timeouts_ms:
             self._timeouts_ms[session] = self._tree.timeouts_ms[session]
 

@@ -170,15 +170,15 @@ class LogReplay:
         is_whole = first & _COUNTER == 1 and first >> 32 in _FIRST_EPOCHS
         early = [log.zxid for log in self._logs if since is not None and log.at <= since]
         limit = max(early, default=first - 1)
-        joined = self._snapshots_before_logs(first)
-        near = [file for file in joined if (file.zxid or 0) <= limit]
-        for file in near[::-1]:
+        continued = self._snapshots_continued_by_logs(first)
+        old_enough = [file for file in continued if (file.zxid or 0) <= limit]
+        for file in old_enough[::-1]:
             if self._load(file):
                 return file.zxid or 0
         if not is_whole:
-            late = [file for file in joined if (file.zxid or 0) > limit]
-            gap = [file for file in self._snapshots if file not in joined]
-            for file in [*late, *gap[::-1]]:
+            too_new = [file for file in continued if (file.zxid or 0) > limit]
+            before_a_gap = [file for file in self._snapshots if file not in continued]
+            for file in [*too_new, *before_a_gap[::-1]]:
                 if self._load(file):
                     self._note_late_begin(since)
                     return file.zxid or 0
@@ -195,13 +195,13 @@ class LogReplay:
         nothing = "No usable snapshot and no transaction was found in these files."
         raise DataFileError(" ".join((nothing, *self.notes)))
 
-    def _snapshots_before_logs(self, first: int) -> list[DataFile]:
+    def _snapshots_continued_by_logs(self, first: int) -> list[DataFile]:
         """Return the snapshots that the logs continue without a gap, as far as names show it."""
-        joined = [file for file in self._snapshots if (file.zxid or 0) >= first - 1]
+        continued = [file for file in self._snapshots if (file.zxid or 0) >= first - 1]
         if first & _COUNTER == 1:
             earlier = [file for file in self._snapshots if (file.zxid or 0) < first - 1]
-            return [*earlier[-1:], *joined]
-        return joined
+            return [*earlier[-1:], *continued]
+        return continued
 
     def _note_late_begin(self, since: Millis | None) -> None:
         """Add a note if the first tree is newer than the beginning of the window."""
@@ -259,8 +259,8 @@ class LogReplay:
             if first is not None:
                 logs.append(_Log(file, first[0], head_of(first[1])[1]))
                 continue
-            for place in damage:
-                self._on_damage(place)
+            for damaged_place in damage:
+                self._on_damage(damaged_place)
         return sorted(logs, key=lambda log: (log.zxid, log.file.name))
 
     def _with_zxid(self, file: DataFile) -> DataFile:
@@ -289,11 +289,11 @@ class LogReplay:
             logs[log.file.member].append(log)
         shared = [file.zxid or 0 for file in self._snapshots if file.member not in logs]
         members = []
-        for member, own in logs.items():
-            following = [log.zxid for log in own[1:]]
+        for member, own_logs in logs.items():
+            following = [log.zxid for log in own_logs[1:]]
             needed = [
                 log.file
-                for log, end in zip(own, [*following, None], strict=True)
+                for log, end in zip(own_logs, [*following, None], strict=True)
                 if end is None or end > after + 1
             ]
             snapshots = [file.zxid or 0 for file in self._snapshots if file.member == member]

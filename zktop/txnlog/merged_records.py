@@ -85,35 +85,37 @@ class ServerLogs:
         """Return whether this member proves that its epoch ended before this transaction."""
         if self.head is None or not self._has_logged or not self._is_sure:
             return False
-        following, last = self.head[0], self.last
-        if not (following & _COUNTER == 1 and last >> 32 == zxid >> 32 < following >> 32):
+        epoch, following, last = zxid >> 32, self.head[0], self.last
+        is_end_of_epoch = last >> 32 == epoch < following >> 32 and following & _COUNTER == 1
+        if not is_end_of_epoch or last >= zxid:
             return False
-        return last < zxid and not any(last < snapshot < following for snapshot in self._snapshots)
+        return not any(last < snapshot < following for snapshot in self._snapshots)
 
     def _read(self, logs: Sequence[DataFile], after: int) -> Iterator[Record]:
         last = after
         for file in logs:
             with open_unpacked(file) as stream:
                 records = LogRecords(stream, file.name)
-                seen = 0
+                damage_before = 0
                 for record in records:
-                    if len(records.damage) > seen:
-                        seen = len(records.damage)
+                    if len(records.damage) > damage_before:
+                        damage_before = len(records.damage)
                         self._is_sure = False
                     if record[0] > last:
                         last = record[0]
                         yield record
                 if is_damaged(stream):
                     records.note_torn_end()
-                self._is_sure = self._is_sure and len(records.damage) == seen
+                self._is_sure = self._is_sure and len(records.damage) == damage_before
                 for damage in records.damage:
                     self._on_damage(damage)
 
 
 class MergedRecords:
-    """The records of all members. After iteration, `ghosts` counts those never committed.
+    """The records of all members.
 
-    `is_at_end` is True once all were read.
+    After iteration, `ghosts` counts those that were never committed, and `is_at_end` is True if
+    all were read.
     """
 
     def __init__(self, members: Sequence[ServerLogs]) -> None:
@@ -132,23 +134,22 @@ class MergedRecords:
     def _joined(self) -> Iterator[Record]:
         while heads := [member for member in self._members if member.head is not None]:
             zxid = min(member.head[0] for member in heads if member.head)
-            having = [member for member in heads if member.head and member.head[0] == zxid]
-            body = self._shared_body(having)
-            if len(having) < len(heads) and any(
-                member.ends_epoch_before(zxid) for member in heads
-            ):
+            sharing = [member for member in heads if member.head and member.head[0] == zxid]
+            body = self._shared_body(sharing)
+            is_shared_by_all = len(sharing) == len(heads)
+            if not is_shared_by_all and any(member.ends_epoch_before(zxid) for member in heads):
                 self.ghosts[zxid >> 32] += 1
             else:
                 yield zxid, body
-            for member in having:
+            for member in sharing:
                 member.advance()
 
-    def _shared_body(self, having: Sequence[ServerLogs]) -> bytes:
+    def _shared_body(self, sharing: Sequence[ServerLogs]) -> bytes:
         """Return the record that these members share; raise DataFileError if they differ."""
-        first, *others = [member.head[1] for member in having if member.head]
+        first, *others = [member.head[1] for member in sharing if member.head]
         for other in others:
             if other != first and head_of(other) != head_of(first):
-                zxid = having[0].head[0] if having[0].head else 0
+                zxid = sharing[0].head[0] if sharing[0].head else 0
                 raise DataFileError(
                     f"These files come from different ensembles: transaction {zxid:#x} is not "
                     "the same in all of them. Import the members of one ensemble."

@@ -52,7 +52,8 @@ class SnapshotFile:
         self._stream, self._name = stream, name
         self._block, self._base, self._at = b"", 0, 0
         self.last_zxid: int | None = None  # the last transaction in it; known after `finish`
-        self._sum, self._summed = 1, 0  # checksum of the block's bytes before this position
+        # The checksum of all bytes of the file before this position in the block.
+        self._sum, self._summed = 1, 0
         begin = self._take(4)
         if begin != MAGIC:
             what = begin.hex(" ")

@@ -115,12 +115,12 @@ class ZnodeTree:
         tree.nodes.clear()
         tree._sum, newest = 0, 0
         tree.timeouts_ms = file.timeouts_ms
-        for found in file.znodes():
-            node = _new_znode(found.path, found.data, found.czxid, found.ctime, found.owner)
-            node.mzxid, node.pzxid, node.mtime = found.mzxid, found.pzxid, found.mtime
-            node.version, node.cversion = found.version, found.cversion
-            node.aversion = found.aversion
-            tree._add(found.path, node)
+        for znode in file.znodes():
+            node = _new_znode(znode.path, znode.data, znode.czxid, znode.ctime, znode.owner)
+            node.mzxid, node.pzxid, node.mtime = znode.mzxid, znode.pzxid, znode.mtime
+            node.version, node.cversion = znode.version, znode.cversion
+            node.aversion = znode.aversion
+            tree._add(znode.path, node)
             newest = max(newest, node.mzxid, node.pzxid)
         return tree, file.finish(), newest
 

@@ -8,7 +8,7 @@ from zktop.model.facts import AnyFact, Stat
 from zktop.model.freeing.commands_to_copy import ZkCli
 from zktop.model.freeing.free_plan import free_plan
 from zktop.model.settings import Settings
-from zktop.output.free_text_and_json import free_json, free_lines
+from zktop.output.ways_to_free import free_json, free_lines
 
 BILLING = "/locks/billing"
 MASTER = "/locks/master-lock"
