@@ -117,6 +117,18 @@ def test_a_filter_of_many_rows_is_searched_in_steps(monkeypatch: pytest.MonkeyPa
     assert searched == [*NAMES, NAMES[0]]
 
 
+def test_rows_whose_texts_are_ready_are_searched_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps would draw two pictures for a letter: one while it searches, one with the rows."""
+    monkeypatch.setattr(live_rows, "TEXTS_AT_ONCE", 2)
+    live, wanted = NamedRows({"": lambda row: row.path}), parsed_filter("/c")
+    for path in NAMES:
+        live.put(quiet_row(path))
+    assert len([*live.prepare()]) == len(NAMES) // 2
+
+    assert not [*live.search(wanted)]
+    assert live.listed(NOW, wanted, is_sorted=True) == [live.rows[NAMES[2]]]
+
+
 class NamedRows(LockRows):
     """Rows with given texts for a filter."""
 

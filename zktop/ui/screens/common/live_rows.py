@@ -17,6 +17,7 @@ from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
 from zktop.ui.widgets.table import RowGroup, Table
 
 TEXTS_AT_ONCE: Final = 200  # in one step; some 3 ms
+SEARCHED_AT_ONCE: Final = 60_000  # ready texts; some 25 ms, less than drawing two pictures
 
 
 class LiveRow(Protocol):
@@ -153,9 +154,12 @@ class LiveRows(Generic[R]):
             yield from self._texts[""].make(self.rows.values())
 
     def search(self, wanted: Filter) -> Iterator[None]:
-        """Find the rows that match, in steps if they are many."""
-        if self.rows and wanted:
-            yield from self._matching(wanted).make(self.rows.values())
+        """Find the rows that match, in steps if they are many or their texts are not ready."""
+        if not (self.rows and wanted):
+            return
+        matches, texts = self._matching(wanted), self._texts[""]
+        if len(texts) < len(self.rows) or len(self.rows) > SEARCHED_AT_ONCE:
+            yield from matches.make(self.rows.values())
 
     def _matching(self, wanted: Filter) -> ValueByRow[R, bool]:
         if wanted.text != self._matches_of:
