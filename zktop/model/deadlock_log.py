@@ -50,13 +50,13 @@ class DeadlockLog:
         self._departed, self._is_there, self._has_threads = departed, is_there, has_threads
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
-        self._found: dict[str, Deadlock] = {}  # as found, without their numbers
+        self._unnumbered: dict[str, Deadlock] = {}  # as the detector found them
         self._inversions: dict[str, Inversion] = {}  # as last reported
         self._count = 0
 
     def look(
         self,
-        found: Iterable[Deadlock],
+        deadlocks: Iterable[Deadlock],
         hints: Iterable[Deadlock],
         now: Millis,
         changed: AbstractSet[str],
@@ -65,12 +65,13 @@ class DeadlockLog:
 
         A change in one of its locks may show how a deadlock ended a moment ago.
         """
-        before, self._found = self._found, {deadlock.id: deadlock for deadlock in found}
+        before = self._unnumbered
+        self._unnumbered = {deadlock.id: deadlock for deadlock in deadlocks}
         numbered = tuple(
             self._alive[deadlock.id]
             if deadlock is before.get(deadlock.id)
             else self._with_number(deadlock)
-            for deadlock in self._found.values()
+            for deadlock in self._unnumbered.values()
         )
         alive = {deadlock.id: deadlock for deadlock in numbered}
         gone = [deadlock for deadlock in self._alive.values() if deadlock.id not in alive]

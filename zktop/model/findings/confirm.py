@@ -35,7 +35,7 @@ class SeenTimes(msgspec.Struct, frozen=True, gc=False):
 class SubjectFindings(msgspec.Struct, frozen=True):
     """The present findings about one subject: a lock, a session, a deadlock or the ensemble."""
 
-    seen: Mapping[str, SeenTimes] = {}  # by the id of the finding
+    seen_times: Mapping[str, SeenTimes] = {}  # by the id of the finding
     shown: tuple[Finding, ...] = ()  # those that have lasted long enough
     same_since: Millis = 0  # when one last appeared, vanished, was shown or was reworded
 
@@ -44,19 +44,21 @@ class SubjectFindings(msgspec.Struct, frozen=True):
     ) -> "SubjectFindings":
         """Return the findings after one more look; an unchanged one stays the same object."""
         before = {finding.id: finding for finding in self.shown}
-        seen: dict[str, SeenTimes] = {}
+        seen_times: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
         for finding in findings:
-            if finding.id in seen:  # several locks may show the same problem
+            if finding.id in seen_times:  # several locks may show the same problem
                 continue
-            times = self.seen.get(finding.id) or SeenTimes(now_ms, finding.as_of, finding.as_of)
+            times = self.seen_times.get(finding.id) or SeenTimes(
+                now_ms, finding.as_of, finding.as_of
+            )
             times = replace(times, last=max(times.last, finding.as_of))
-            seen[finding.id] = times
+            seen_times[finding.id] = times
             if finding.at_once or times.lasted >= finding.patience_ms:
                 dated, earlier = _dated(finding, times, settle_ms), before.get(finding.id)
                 shown.append(earlier if earlier and _are_same(earlier, dated) else dated)
-        is_same = seen.keys() == self.seen.keys() and tuple(shown) == self.shown
-        return SubjectFindings(seen, tuple(shown), self.same_since if is_same else now_ms)
+        is_same = seen_times.keys() == self.seen_times.keys() and tuple(shown) == self.shown
+        return SubjectFindings(seen_times, tuple(shown), self.same_since if is_same else now_ms)
 
 
 def _are_same(before: Finding, now: Finding) -> bool:

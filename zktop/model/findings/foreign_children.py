@@ -165,8 +165,8 @@ def owner_facts(ctx: LockContext, child: Member) -> Reason:
         layout for layout in sort_by_layout([child.znode]).layouts.values() if not layout.guessed
     ]
     written = f"it is named like a request of {fitting[0].name}" if fitting else ""
-    made = "persistent, or a TTL or container node: made by hand, or left over"
-    return True, f"no session owns {name}: {made}{f'; {written}' if written else ''}"
+    origin = "persistent, or a TTL or container node: made by hand, or left over"
+    return True, f"no session owns {name}: {origin}{f'; {written}' if written else ''}"
 
 
 def _advice(ctx: LockContext, obstacles: tuple[Member, ...], paths: list[Text]) -> str:
@@ -356,8 +356,8 @@ def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
         yield f"no session owns {several(map(short, alike))}, though named like a lock request"
     others = [name for name in foreign if name not in alike]
     if others:
-        that = several(map(short, others)) if alike else "that"
-        yield f"the layout {ctx.lock.layout} has no names like {that}"
+        examples = several(map(short, others)) if alike else "that"
+        yield f"the layout {ctx.lock.layout} has no names like {examples}"
 
 
 def _effect(ctx: LockContext) -> str:

@@ -88,11 +88,11 @@ def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bool:
     presence = ctx.ensemble.presence(later.owner)
-    made = presence.established if presence else None
+    connected_at = presence.established if presence else None
     first, second = earlier.ctime, later.ctime
-    if made is None or first is None or second is None:
+    if connected_at is None or first is None or second is None:
         return False
-    return first <= made <= second <= made + RETRY_WINDOW_MS
+    return first <= connected_at <= second <= connected_at + RETRY_WINDOW_MS
 
 
 def _ghost_without_guid(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:

@@ -117,17 +117,17 @@ def next_examination(
     lasted, or a few times as long if its subject has hundreds of places. One whose wording stays
     the same, or that is unseen, may rest longer.
     """
-    if not findings.seen:
+    if not findings.seen_times:
         return asked_at
-    age = now - max(times.since for times in findings.seen.values())
+    age = now - max(times.since for times in findings.seen_times.values())
     longest = age * (1 + rest.places // PLACES_PER_AGE)
     pause = max(
         settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, rest.crowding_ms)
     )
-    if len(findings.shown) == len(findings.seen):
+    if len(findings.shown) == len(findings.seen_times):
         pause = max(pause, min(now - findings.same_since, LONGEST_SAME_MS))
         if rest.is_unseen:
             pause = max(pause, LONGEST_SAME_MS, rest.crowding_ms)
-    confirmed = (times.first + settle_ms for times in findings.seen.values())
+    confirmed = (times.first + settle_ms for times in findings.seen_times.values())
     moments = (now + pause, asked_at, *(at for at in confirmed if at > now))
     return min(at for at in moments if at is not None)

@@ -136,8 +136,8 @@ def _when(gone: Collection[ExpiredPlace]) -> str:
     first, last = min(*unseen, *(node.at for node in gone)), max(node.at for node in gone)
     if not unseen:
         return f"within {span(max(1_000, last - first))}, starting at {clock(first)}"
-    seen = "nothing" if len(unseen) == len(gone) else "only a part"
-    return f"between {clock(first)} and {clock(last)}, of which zktop saw {seen}"
+    part = "nothing" if len(unseen) == len(gone) else "only a part"
+    return f"between {clock(first)} and {clock(last)}, of which zktop saw {part}"
 
 
 def _where(gone: Collection[ExpiredPlace]) -> str:

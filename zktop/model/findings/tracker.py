@@ -207,7 +207,9 @@ class FindingTracker:
     def _mark_sessions(self, look: LookInput) -> None:
         """Make sessions of changed locks due if they have findings or many locks."""
         locks_of, many = look.locks_of.finder, self._settings.thresholds.blast_radius
-        for session in dict.fromkeys(chain.from_iterable(c.sessions for c in look.changes)):
+        for session in dict.fromkeys(
+            chain.from_iterable(change.sessions for change in look.changes)
+        ):
             locks = locks_of(session)
             if not locks:
                 self._remember(session, NO_RESULTS)
@@ -294,7 +296,7 @@ class FindingTracker:
         self._is_confirmable = False
         settle = self._settings.thresholds.settle
         for subject in self._from_tables:
-            if any(times.lasted < settle for times in self._findings[subject].seen.values()):
+            if any(times.lasted < settle for times in self._findings[subject].seen_times.values()):
                 self._set_due(subject, FIRST)
 
     def _is_news(self, session: Session) -> bool:
@@ -392,7 +394,7 @@ class FindingTracker:
 
     def _store(self, subject: Subject, findings: SubjectFindings, places: int) -> None:
         self._all_places -= self._places.pop(subject, 0)
-        if findings.seen:
+        if findings.seen_times:
             self._findings[subject], self._places[subject] = findings, places
             self._all_places += places
         else:

@@ -213,8 +213,8 @@ def _interop_rank(
     """Rank children by number; a foreign one without a number as the layout's own view does."""
     number = ranker_of(INTEROP, group)
     own = rank_in(layout, layout.sights[1], children, group)
-    ours = [own(child) for child in children if child.layout == layout.name]
-    first = min(filter(None, ours), default=None)
+    own_ranks = (own(child) for child in children if child.layout == layout.name)
+    first = min(filter(None, own_ranks), default=None)
 
     def rank(child: Member) -> Rank | None:
         by_number = number(child.znode.name)

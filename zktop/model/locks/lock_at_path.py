@@ -98,29 +98,29 @@ class _LockBuilder:
     def lock(self) -> Lock:
         shape = SHAPE_OF_LAYOUT.get(self._recognised.kind)
         if shape is not None and not self._recognised.places:
-            made = self._by_shape(shape)
+            built = self._by_shape(shape)
         else:
             foreign = tuple(znode.name for znode in self._recognised.rest)
-            made = msgspec.structs.replace(self._by_name(), foreign=foreign)
+            built = msgspec.structs.replace(self._by_name(), foreign=foreign)
         family = self._site.family
         return Lock(
             path=self._site.path,
             layout=self._recognised.kind,
-            kind=kind_of(self._site, self._recognised, made),
-            queues=made.queues,
+            kind=kind_of(self._site, self._recognised, built),
+            queues=built.queues,
             stat=self._site.stat,
             seen_zxid=family.listed_at,
             at=family.arrived_at,
-            leases=made.leases.number,
-            leases_are=made.leases.are,
-            foreign=made.foreign,
-            obstacles=obstacles_of(made.queues),
-            stranded=stranded_in(made.queues),
-            warnings=self._warnings(made),
+            leases=built.leases.number,
+            leases_are=built.leases.are,
+            foreign=built.foreign,
+            obstacles=obstacles_of(built.queues),
+            stranded=stranded_in(built.queues),
+            warnings=self._warnings(built),
             error=_denial(self._site),
             blocking=self._configured is not None and self._configured.blocking,
-            until=made.until,
-            asks_watches=self._recognised.asks_watches or made.asks_watches,
+            until=built.until,
+            asks_watches=self._recognised.asks_watches or built.asks_watches,
             family=family,
             dependencies=tuple(self._site.dependencies),
         )
@@ -166,16 +166,16 @@ class _LockBuilder:
         path = join(self._site.path, node)
         return is_watching(self._site.world, member.owner, path, member.czxid)
 
-    def _warnings(self, made: Queues) -> tuple[str, ...]:
-        warnings = [warning for queue in made.queues for warning in queue.warnings]
-        warnings.extend(made.warnings)
+    def _warnings(self, built: Queues) -> tuple[str, ...]:
+        warnings = [warning for queue in built.queues for warning in queue.warnings]
+        warnings.extend(built.warnings)
         if is_nearly_exhausted(self._site.stat):
             warnings.append("sequence-exhausted")
-        if made.foreign:
+        if built.foreign:
             warnings.append("foreign-children")
-        if obstacles_of(made.queues):
+        if obstacles_of(built.queues):
             warnings.append("blocked-by-foreign")
-        if any(queue.fails for queue in only_mixed(made.queues)):
+        if any(queue.fails for queue in only_mixed(built.queues)):
             warnings.append("broken-by-foreign")
         if self._recognised.guessed:
             warnings.append("low-confidence")

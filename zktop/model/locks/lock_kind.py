@@ -21,24 +21,24 @@ _ELECTION_SAMPLE = 4
 _ELECTION: Final = r"(?i:leader(?!board))|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
 
 
-def kind_of(site: LockSite, recognised: Recognised, made: Queues) -> LockKind:
+def kind_of(site: LockSite, recognised: Recognised, built: Queues) -> LockKind:
     """Return the kind of a lock: what its config says, or else its leases, modes and path."""
-    layout = made.leases.layout or recognised.layouts[0]
+    first = built.leases.layout or recognised.layouts[0]
     if site.configured is not None and site.configured.kind is not None:
         return site.configured.kind
-    if layout.means == "mutex" and made.leases.number is not None and made.leases.number > 1:
+    if first.means == "mutex" and built.leases.number is not None and built.leases.number > 1:
         return "semaphore"
-    if any(_is_shared(each, made) for each in recognised.layouts):
+    if any(_is_shared(layout, built) for layout in recognised.layouts):
         return "read-write"
-    means = "mutex" if layout.means == "read-write" else layout.means
-    return "election" if is_election(site.path, layout, made.queues) else means
+    means = "mutex" if first.means == "read-write" else first.means
+    return "election" if is_election(site.path, first, built.queues) else means
 
 
-def _is_shared(layout: Layout, made: Queues) -> bool:
+def _is_shared(layout: Layout, built: Queues) -> bool:
     """Return whether readers may share; for some layouts, only if there is a reader."""
     if layout.means != "read-write":
         return False
-    members = (member for queue in made.queues for member in queue.members)
+    members = (member for queue in built.queues for member in queue.members)
     return not is_promoting(layout) or any(member.mode == "read" for member in members)
 
 

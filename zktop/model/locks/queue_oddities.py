@@ -72,7 +72,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
             known = [member for member in members if member.czxid]
             broken = min(known, key=attrgetter("czxid")) not in holders
         lasting = self.lasting and layout.name not in _LASTING_BY_DESIGN
-        found: dict[str, object] = {
+        signs: dict[str, object] = {
             "negative-sequence": self.negative,
             "duplicate-sequence": self.twins,
             "sequence-exhausted": self.largest == LARGEST,
@@ -83,7 +83,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
             "revocation-requested": self.revoked,
             "low-confidence": layout.guessed,
         }
-        return tuple(warning for warning, is_found in found.items() if is_found)
+        return tuple(warning for warning, sign in signs.items() if sign)
 
 
 Neighbours = tuple[Member | None, Member | None]  # the member before, and the one after

@@ -29,16 +29,20 @@ NO_REENTRY = Reentry()
 def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry:
     """Find the reads that hold because their own session holds the write lock."""
     # The writer at the front, and reads with its number; one of these may come first.
-    twins = list(takewhile(lambda m: m.sequence == members[0].sequence, members))
-    writer = next((m for m in twins if m.mode != "read"), None)
+    twins = list(takewhile(lambda member: member.sequence == members[0].sequence, members))
+    writer = next((member for member in twins if member.mode != "read"), None)
     if writer is None:
         return NO_REENTRY
-    reads = [m for m in twins if m.mode == "read" and m.owner == writer.owner]
-    inherited = {m.node for m in (writer, *reads)} if reads else set()
-    later = [m for m in members if m.mode == "read" and m.sequence != writer.sequence]
-    own = [m for m in later if m.owner and m.owner == writer.owner]
+    reads = [twin for twin in twins if twin.mode == "read" and twin.owner == writer.owner]
+    inherited = {member.node for member in (writer, *reads)} if reads else set()
+    later = [
+        member
+        for member in members
+        if member.mode == "read" and member.sequence != writer.sequence
+    ]
+    own = [read for read in later if read.owner and read.owner == writer.owner]
     is_revocable = _is_revocable(writer)
-    reentrant = [m for m in own if is_revocable or not watching(m, writer.node)]
+    reentrant = [read for read in own if is_revocable or not watching(read, writer.node)]
     warnings = ["probable-reentrant-read"] if reentrant else []
     if _is_downgrade(members, writer, watching):
         warnings.append("possible-lost-downgrade")
@@ -59,7 +63,7 @@ def _is_downgrade(members: Sequence[Member], writer: Member, watching: WatchLook
 
     If it waited, its client would watch the writer. Without watch tables, both are possible.
     """
-    after = next((m for m in members if m.sequence != writer.sequence), None)
+    after = next((member for member in members if member.sequence != writer.sequence), None)
     if after is None or after.mode != "read" or not after.owner or after.owner == writer.owner:
         return False
     return not watching(after, writer.node)

@@ -186,7 +186,7 @@ class ConcurrencyDetector:
         return 0 < newest.czxid <= self._seen_at(queue)
 
 
-def _is_any_between(taken: list[int], wait: int, seen: int) -> bool:
-    """Whether anything was taken after the wait began and before its last listing."""
-    place = bisect_right(taken, wait)
-    return place < len(taken) and taken[place] <= seen
+def _is_any_between(taken: list[int], began: int, listed: int) -> bool:
+    """Whether anything was taken after a wait began, up to the last listing that shows it."""
+    place = bisect_right(taken, began)
+    return place < len(taken) and taken[place] <= listed

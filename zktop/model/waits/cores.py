@@ -55,8 +55,8 @@ def explain_stuck(
     }
     graph = edges(queues.values())
     known = {core.actors: core for core in before}
-    found = sorted(cores(queues.values(), graph), key=lambda core: min(core.actors))
-    all_cores = tuple(_reused(core, known.get(core.actors)) for core in found)
+    current = sorted(cores(queues.values(), graph), key=lambda core: min(core.actors))
+    all_cores = tuple(_reused(core, known.get(core.actors)) for core in current)
     dead_ends = [actor for actor, others in graph.items() if not others]
     reached = reach(graph, [*(core.actors for core in all_cores), dead_ends])
     return StuckSet(

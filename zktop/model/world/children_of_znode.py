@@ -165,7 +165,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
             read = znode if znode.read_at > zxid else Znode(name, seen_at=znode.seen_at)
             if max(read.newest, draft.listed_at) > zxid:
                 draft.members[name] = read
-        draft.absent = {name: z for name, z in self.absent.items() if z > zxid}
+        draft.absent = {name: absent for name, absent in self.absent.items() if absent > zxid}
         empty = not draft.members and not draft.absent and draft.stat is None
         draft.oldest = ENDLESS if empty and draft.denied_at == NEVER else zxid + 1
         return draft.family()
