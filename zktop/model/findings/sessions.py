@@ -94,7 +94,7 @@ def _still_waits(ctx: SessionContext, freed: str) -> str:
     "warning",
     "session",
     tables=("connections",),
-    code="SIL",
+    code="FLP",
     after=(("session", "P1"),),
 )
 def flapping(ctx: SessionContext) -> Iterator[RuleResult]:

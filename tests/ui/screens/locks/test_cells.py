@@ -243,6 +243,13 @@ def test_a_filter_finds_a_finding_as_it_is_shown(report: Report) -> None:
     assert all(typed in words for typed in ("silent", "holder", "silent-holder"))
 
 
+def test_a_client_that_loses_its_connection_again_and_again_is_not_silent(report: Report) -> None:
+    """It is heard from each time that it has connected again."""
+    finding = msgspec.structs.replace(report.findings[0], rule="P2", name="flapping-session")
+
+    assert status_of(finding).word == "FLAPS"
+
+
 def test_a_rule_without_letters_has_the_common_sign(report: Report) -> None:
     """An unknown rule is shown, too."""
     finding = msgspec.structs.replace(report.findings[0], rule="R6", name="equal-sequences")
