@@ -13,6 +13,7 @@ from zktop.model.format import count, middle, millis, spoken, unblocks
 from zktop.model.layouts.layout import MODE_LETTERS, lock_in_mode
 from zktop.model.locks.lock import only_watched
 from zktop.model.locks.queue import HERE
+from zktop.model.waits.confidence import CONFIDENCE_WORD
 from zktop.model.waits.ways_out import kill_or_wait, process
 from zktop.model.world.tables_of_one_server import LOGS
 from zktop.output.schema import (
@@ -35,7 +36,6 @@ MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the
 FOLD_ABOVE = MAX_FIRST + 2
 MAX_RUNS = 12  # of modes, in the summary of a queue
 MAX_NAME, SHORT_NAME = 32, 16  # characters
-CONFIDENCE_WORDS = {"C1": "hint", "C2": "likely", "C3": "confirmed", "C4": "confirmed"}
 PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
 
 
@@ -171,7 +171,7 @@ def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
 
 
 def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
-    sure = CONFIDENCE_WORDS[deadlock.confidence]
+    sure = CONFIDENCE_WORD[deadlock.confidence]
     head = f"DEADLOCK #{deadlock.number}  {deadlock.kind}, {sure} ({deadlock.confidence})"
     behind = f", {deadlock.behind} more behind"
     head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
@@ -208,7 +208,7 @@ def step_sentence(step: StepJson, names: dict[str, str]) -> str:
 
 
 def _finding(finding: FindingJson, now: Millis, width: int) -> Iterator[str]:
-    sure = f"{CONFIDENCE_WORDS[finding.confidence]} ({finding.confidence})"
+    sure = f"{CONFIDENCE_WORD[finding.confidence]} ({finding.confidence})"
     head = f"{finding.severity.upper()} {finding.name} ({finding.rule}), {sure}"
     head += _since(finding.since, now)
     yield from wrapped(head, "", width)

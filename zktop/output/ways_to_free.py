@@ -10,9 +10,10 @@ from zktop.model.freeing.free_plan import FreePlan
 from zktop.model.freeing.refusals import unreadable_sentence
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
+from zktop.model.waits.confidence import CONFIDENCE_WORD
 from zktop.output.schema import FREE, FreedJson, FreeJson, LockBlockerJson, WayToFreeJson
 from zktop.output.snapshot_json import deadlock_json, finding_json, json_of
-from zktop.output.snapshot_text import CONFIDENCE_WORDS, WIDTH, wrapped
+from zktop.output.snapshot_text import WIDTH, wrapped
 
 ROLES: Final = {
     "holder": "holds it",
@@ -54,10 +55,10 @@ def free_lines(
     if plan.error:
         yield from wrapped(unreadable_sentence(plan.lock, plan.error), "  ", width)
     for deadlock in plan.deadlocks:
-        sure = CONFIDENCE_WORDS[deadlock.confidence]
+        sure = CONFIDENCE_WORD[deadlock.confidence]
         yield from wrapped(f"DEADLOCK {sure}: {deadlock.sentence}", "  ", width)
     for finding in plan.findings:
-        sure = CONFIDENCE_WORDS[finding.confidence]
+        sure = CONFIDENCE_WORD[finding.confidence]
         head = f"{finding.severity.upper()} {finding.name}, {sure}: "
         yield from wrapped(head + finding.sentence, "  ", width)
     for number, blocker in enumerate(plan.blockers, start=1):

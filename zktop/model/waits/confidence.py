@@ -24,6 +24,7 @@ from zktop.model.waits.wait_queue import lock_path
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 CONFIRMED: Final = ("C3", "C4")
+CONFIDENCE_WORD: Final = {"C1": "hint", "C2": "likely", "C3": "confirmed", "C4": "confirmed"}
 
 
 class Evidence(Struct, frozen=True, gc=False):

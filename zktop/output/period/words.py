@@ -10,6 +10,7 @@ import msgspec
 
 from zktop.model.format import MINUTE, clock, count, millis, several, spoken, unblocks
 from zktop.model.layouts.layout import lock_in_mode
+from zktop.model.waits.confidence import CONFIDENCE_WORD
 from zktop.model.waits.ways_out import kill_or_wait, process
 from zktop.output.period.period_schema import (
     BoundedJson,
@@ -23,7 +24,7 @@ from zktop.output.period.period_schema import (
     SpreadJson,
 )
 from zktop.output.schema import DeadlockJson, ExpiredSessionJson, FreedLockJson
-from zktop.output.snapshot_text import CONFIDENCE_WORDS, blind_lines, step_sentence
+from zktop.output.snapshot_text import blind_lines, step_sentence
 
 MAX_FINDINGS: Final = 100
 MAX_STEPS: Final = 12
@@ -199,7 +200,7 @@ def _deadlock(case: PeriodDeadlockJson, day: str) -> DeadlockWords:
     steps = [step_sentence(step, names) for step in dead.steps[:MAX_STEPS]]
     more = len(dead.steps) - MAX_STEPS
     return DeadlockWords(
-        title=f"Deadlock #{dead.number} ({dead.kind}, {CONFIDENCE_WORDS[dead.confidence]})",
+        title=f"Deadlock #{dead.number} ({dead.kind}, {CONFIDENCE_WORD[dead.confidence]})",
         when=f"From {_time(begin, day)}{ended}",
         begin=begin,
         end=case.ended,
@@ -245,7 +246,7 @@ def _finding(case: PeriodFindingJson, day: str) -> FindingWords:
     often = f", {case.times} times" if case.times > 1 else ""
     return FindingWords(
         severity=finding.severity,
-        title=f"{finding.name} ({finding.rule}, {CONFIDENCE_WORDS[finding.confidence]})",
+        title=f"{finding.name} ({finding.rule}, {CONFIDENCE_WORD[finding.confidence]})",
         when=f"{_time(begin, day)}{until}{often}",
         begin=begin,
         sentence=finding.sentence,

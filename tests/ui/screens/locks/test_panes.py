@@ -161,6 +161,27 @@ def test_the_frame_is_red_if_the_worst_alert_is_confirmed(
 
 
 @pytest.mark.parametrize(
+    ("confidence", "title", "head"),
+    [
+        ("C4", "Deadlock · confirmed", " 1  DEADLOCK"),
+        ("C2", "Deadlock · likely", " 1  likely DEADLOCK"),
+        ("C1", "Deadlock · hint", " 1  hint: DEADLOCK"),
+    ],
+)
+def test_an_alert_has_the_word_for_its_confidence_as_on_screen_3(
+    report: Report, confidence: str, title: str, head: str
+) -> None:
+    """A hint is less than likely."""
+    seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
+    changed = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
+    found = list(alerts(changed))
+    lines, _ = alert_lines(found, report.now, 120, room=1)
+
+    assert alert_frame(AlertList(found), report.now).title.startswith(title)
+    assert text_of(lines[0]).startswith(head)
+
+
+@pytest.mark.parametrize(
     ("when", "blind_spots", "said"),
     [
         ("now", 0, "No problems found"),

@@ -16,6 +16,7 @@ from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several, unblocks
 from zktop.model.report import Report
+from zktop.model.waits.confidence import CONFIDENCE_WORD, CONFIRMED, Confidence
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.ways_out import kill_or_wait
 from zktop.ui.inks import Ink
@@ -64,9 +65,14 @@ class Alert(NamedTuple):
     since: Millis | None
     sentence: str
     more: str = ""
-    is_sure: bool = True
+    confidence: Confidence = "C4"
     pictures: tuple[AlertPicture, ...] = ()  # of a deadlock; the widest first
     kind: FindingKind | None = None  # shared by equal findings; None for a deadlock
+
+    @property
+    def is_sure(self) -> bool:
+        """True if it is confirmed."""
+        return self.confidence in CONFIRMED
 
     def picture_in(self, width: int) -> AlertPicture:
         """Return the widest picture that fits; the narrowest without its ring if none does."""
@@ -116,7 +122,6 @@ def alerts(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Alert
 
 
 def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
-    is_sure = deadlock.is_sure
     behind = f"{deadlock.behind} more behind" if deadlock.behind and finding is None else ""
     return Alert(
         case=deadlock.id,
@@ -127,7 +132,7 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
         since=deadlock.since_ms,
         sentence=finding.sentence if finding else deadlock.sentence,
         more=behind,
-        is_sure=is_sure,
+        confidence=deadlock.confidence,
     )
 
 
@@ -199,7 +204,7 @@ def _finding(finding: Finding) -> Alert:
         since=finding.since,
         sentence=finding.sentence,
         more=more,
-        is_sure=finding.is_sure,
+        confidence=finding.confidence,
         kind=kind_of(finding),
     )
 
@@ -221,7 +226,7 @@ def alert_frame(listed: AlertList, now: Millis) -> FrameWords:
     first = listed.new[0]
     title = [
         f"{first.title[:1].upper()}{first.title[1:]}",
-        "confirmed" if first.is_sure else "likely",
+        CONFIDENCE_WORD[first.confidence],
     ]
     title += [] if first.since is None else [elapsed(now - first.since)]
     return FrameWords(" · ".join(title), facts, KEYS, is_alarm=first.ink == "critical")
@@ -300,11 +305,10 @@ def _oldest(batch: FindingGroup[Alert]) -> Millis | None:
 def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
     """Draw equal alerts: their number, and some of their locks."""
     first = batch.members[0]
-    sure = "" if first.is_sure else "likely "
     return joined(
         [
             line((number, "strong")),
-            line((f"{sure}{first.title.upper()} {batch.tally}", first.ink)),
+            line((f"{_title(first)} {batch.tally}", first.ink)),
             line((since, "plain")) if since else (),
             line((several(member.where for member in batch.members), "dim")),
         ]
@@ -313,16 +317,20 @@ def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
 
 @lru_cache(4 * MAX_ALERTS)  # drawn with each frame, but changed only once a second
 def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
-    sure = "" if alert.is_sure else "likely "
     return joined(
         [
             line((number, "strong")),
-            line((f"{sure}{alert.title.upper()}", alert.ink)),
+            line((_title(alert), alert.ink)),
             line((since, "plain")) if since else (),
             line((alert.more, "warning")) if alert.more else (),
             line(alert.sentence if has_sentence else (alert.where, "strong")),
         ]
     )
+
+
+def _title(alert: Alert) -> str:
+    doubt = {"C1": "hint: ", "C2": "likely "}.get(alert.confidence, "")
+    return f"{doubt}{alert.title.upper()}"
 
 
 def _sentence(alert: Alert, width: int, room: int) -> list[Line]:
