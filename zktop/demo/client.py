@@ -170,10 +170,10 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, ZnodeStat]:
         """Read a node; report the watch if one is set."""
         self.reporter.requests += 1
-        found: tuple[bytes, ZnodeStat] = super().get(path, watch and self._reporting(watch))
+        read: tuple[bytes, ZnodeStat] = super().get(path, watch and self._reporting(watch))
         if watch:
             self._report_watch(path, f"watches {_name(path)}")
-        return found
+        return read
 
     def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
         """Check whether a node exists; report the watch if one is set."""

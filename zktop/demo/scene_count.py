@@ -27,8 +27,9 @@ def scene_count(steps: Iterable[ContenderStep]) -> SceneCount:
     ...     ContenderStep("cid", "notified", "", at(3), node="/jobs"),
     ...     ContenderStep("bob", "acquired", "", at(4), lock="/jobs"),
     ... ]
-    >>> [(one.contender, one.how, one.woken, one.went_on) for one in scene_count(steps).departures]
-    [('ann', 'released', ('bob', 'cid'), ('bob',))]
+    >>> (ann,) = scene_count(steps).departures
+    >>> ann.how, ann.woken, ann.went_on
+    ('released', ('bob', 'cid'), ('bob',))
     """
     counter = _Counter()
     for step in sorted(steps, key=lambda step: step.at):
@@ -69,15 +70,16 @@ class _Counter:
 
     def _release(self, step: ContenderStep, lock: str) -> None:
         """Count a release, which is reported twice: before the delete, and after it."""
-        both = (step.contender, lock)
-        if step.what == "releasing" and lock in self._held[step.contender]:
-            self._held[step.contender].discard(lock)
-            self._releasing.add(both)
-            self._leave(step, lock, "released")
-        elif step.what != "releasing" and both not in self._releasing:
+        release = (step.contender, lock)
+        if step.what == "releasing":
+            if lock in self._held[step.contender]:
+                self._held[step.contender].discard(lock)
+                self._releasing.add(release)
+                self._leave(step, lock, "released")
+        elif release in self._releasing:
+            self._releasing.discard(release)
+        else:
             self._leave(step, lock, "left")
-        elif step.what != "releasing":
-            self._releasing.discard(both)
 
     def _end(self, step: ContenderStep) -> None:
         """Count the end of a process; one that ends by itself has released everything."""
@@ -93,7 +95,8 @@ class _Counter:
 
     def _join(self, node: str) -> None:
         """End the lock's last departure: the new node may wake clients, too."""
-        for lock in [one for one in self._latest if node.startswith(f"{one}/")]:
+        joined = [lock for lock in self._latest if node.startswith(f"{lock}/")]
+        for lock in joined:
             self._end_latest(lock)
 
     def _end_latest(self, lock: str) -> None:
@@ -103,15 +106,15 @@ class _Counter:
 
     def _wake(self, contender: str, node: str) -> None:
         for lock, index in self._latest.items():
-            one = self.departures[index]
+            departure = self.departures[index]
             is_here = node == lock or node.startswith(f"{lock}/")
-            if is_here and contender not in (one.contender, *one.woken):
-                self.departures[index] = replace(one, woken=(*one.woken, contender))
+            if is_here and contender not in (departure.contender, *departure.woken):
+                self.departures[index] = replace(departure, woken=(*departure.woken, contender))
 
     def _acquire(self, contender: str, lock: str) -> None:
         believers = tuple(sorted(name for name, held in self._held.items() if lock in held))
         self.believers[lock] = max(self.believers.get(lock, ()), believers, key=len)
         index = self._latest.get(lock)
         if index is not None and contender in self.departures[index].woken:
-            one = self.departures[index]
-            self.departures[index] = replace(one, went_on=(*one.went_on, contender))
+            departure = self.departures[index]
+            self.departures[index] = replace(departure, went_on=(*departure.went_on, contender))

@@ -63,7 +63,7 @@ async def _watch_stdin(ended: asyncio.Event) -> None:
     await asyncio.get_running_loop().connect_read_pipe(Stdin, sys.stdin)
 
 
-def _arguments() -> argparse.Namespace:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m zktop.sandbox",
         description="An in-memory ZooKeeper server for demos and tests. It stores nothing.",
@@ -85,10 +85,11 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    given = _arguments()
-    words = given.words.split(",") if given.words is not None else None
-    core = ServerCore(tick_ms=given.tick_ms, flavour=FLAVOURS[given.flavour], allowed=words)
+    options = _options()
+    words = options.words.split(",") if options.words is not None else None
+    core = ServerCore(tick_ms=options.tick_ms, flavour=FLAVOURS[options.flavour], allowed=words)
     try:
-        sys.exit(serve(given.host, given.port, core, until_stdin_closes=given.until_stdin_closes))
+        closes = options.until_stdin_closes
+        sys.exit(serve(options.host, options.port, core, until_stdin_closes=closes))
     except OSError as problem:  # the parent may be gone
         sys.exit(f"cannot print the address: {problem.strerror}")

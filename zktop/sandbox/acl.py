@@ -46,7 +46,7 @@ def allows(acl: Sequence[Acl], perm: Perm, identities: Iterable[Identity]) -> bo
     """True if the list gives one of these identities the permission."""
     for line in acl:
         if line.perms & perm and (
-            _is_world(line) or any(_matches(line, one) for one in identities)
+            _is_world(line) or any(_matches(line, identity) for identity in identities)
         ):
             return True
     return not acl
@@ -66,7 +66,8 @@ def _expand_line(line: Acl, identities: Sequence[Identity]) -> list[Acl]:
     if _is_world(line):
         return [line]
     if line.scheme == "auth":
-        lines = [Acl(line.perms, *one) for one in identities if one.scheme == "digest"]
+        proved = [identity for identity in identities if identity.scheme == "digest"]
+        lines = [Acl(line.perms, *identity) for identity in proved]
     else:
         lines = [line] if _is_valid(line) else []
     if not lines:
@@ -94,13 +95,13 @@ def _is_valid(line: Acl) -> bool:
     return line.scheme == "ip" and _network(line.id or "") is not None
 
 
-def _matches(line: Acl, one: Identity) -> bool:
-    if line.scheme != one.scheme:
+def _matches(line: Acl, identity: Identity) -> bool:
+    if line.scheme != identity.scheme:
         return False
     if line.scheme == "ip":
         network = _network(line.id or "")
-        return network is not None and _is_inside(one.id, network)
-    return line.id == one.id
+        return network is not None and _is_inside(identity.id, network)
+    return line.id == identity.id
 
 
 def _is_inside(address: str, network: IPv4Network) -> bool:

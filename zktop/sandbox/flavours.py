@@ -74,8 +74,8 @@ def _of_zetcd(node: StoredNode) -> NodeStat:
 
 ZOOKEEPER: Final = Flavour()
 FLAVOURS: Final = {
-    one.name: one
-    for one in (
+    flavour.name: flavour
+    for flavour in (
         ZOOKEEPER,
         Flavour(
             "keeper",

@@ -112,8 +112,9 @@ def _mntr(style: WordStyle, core: ServerCore) -> str:
 
 def _cons(style: WordStyle, core: ServerCore) -> str:
     return "".join(
-        f" {address_of(one)}(recved={one.received},sent={one.sent}{_details(one, style)})\n"
-        for one in core.clients
+        f" {address_of(client)}(recved={client.received},sent={client.sent}"
+        f"{_details(client, style)})\n"
+        for client in core.clients
     )
 
 
@@ -147,7 +148,8 @@ def _watches(core: ServerCore) -> list[tuple[int, str]]:
 
 def _wchs(core: ServerCore) -> str:
     listed = _watches(core)
-    sessions, paths = {one for one, _ in listed}, {path for _, path in listed}
+    sessions = {session for session, _ in listed}
+    paths = {path for _, path in listed}
     return (
         f"{len(sessions)} connections watching {len(paths)} paths\nTotal watches:{len(listed)}\n"
     )
@@ -156,11 +158,11 @@ def _wchs(core: ServerCore) -> str:
 def _wchc(style: WordStyle, core: ServerCore) -> str:
     watches = _watches(core)
     listed = dict.fromkeys(watches) if style.paths_once else watches
-    return _group((style.hexed(one), path) for one, path in listed)
+    return _group((style.hexed(session), path) for session, path in listed)
 
 
 def _wchp(style: WordStyle, core: ServerCore) -> str:
-    return _group((path, style.hexed(one)) for one, path in _watches(core))
+    return _group((path, style.hexed(session)) for session, path in _watches(core))
 
 
 def _group(pairs: Iterable[tuple[str, str]]) -> str:
@@ -171,11 +173,11 @@ def _group(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def _dump(style: WordStyle, core: ServerCore) -> str:
-    sessions = [one for _, ids in core.sessions.deadlines.buckets() for one in ids]
+    sessions = [session for _, ids in core.sessions.deadlines.buckets() for session in ids]
     owners = dict(core.store.tree.owners())
     return (
         f"Sessions dump ({len(sessions)}):\n"
-        + "".join(f"{style.hexed(one)}\n" for one in sessions)
+        + "".join(f"{style.hexed(session)}\n" for session in sessions)
         + f"Sessions with Ephemerals ({len(owners)}):\n"
         + _group((style.hexed(owner), path) for owner, paths in owners.items() for path in paths)
     )

@@ -18,7 +18,7 @@ from zktop.sandbox.protocol import (
     pack_stat,
     pack_strings,
 )
-from zktop.sandbox.tree import SandboxTree, StoredNode
+from zktop.sandbox.tree import StoredNode
 from zktop.sandbox.watches import WatchesByPath, WatchMode
 from zktop.sandbox.write_requests import END_OF_MULTI, Store, multi, refused_response, text, write
 
@@ -99,15 +99,15 @@ def _sync(store: Store, _client: ClientConnection, reader: FrameReader) -> bytes
 
 
 def _who_am_i(_store: Store, client: ClientConnection, _reader: FrameReader) -> bytes:
-    shown = [
-        protocol.pack_string(one.scheme) + protocol.pack_string(_user(one))
-        for one in client.identities
+    identities = [
+        protocol.pack_string(identity.scheme) + protocol.pack_string(_user(identity))
+        for identity in client.identities
     ]
-    return protocol.pack_vector(shown)
+    return protocol.pack_vector(identities)
 
 
-def _user(one: acl.Identity) -> str:
-    return one.id.partition(":")[0] if one.scheme == "digest" else one.id
+def _user(identity: acl.Identity) -> str:
+    return identity.id.partition(":")[0] if identity.scheme == "digest" else identity.id
 
 
 def _reconfig(store: Store, _client: ClientConnection, _reader: FrameReader) -> bytes:
@@ -201,22 +201,18 @@ def _restore(store: Store, client: ClientConnection, reader: FrameReader) -> Non
     """Restore the watches of a reconnected client, or notify it of what it missed."""
     tree, data, child = store.tree, store.watches.data, store.watches.child
     since = reader.int64()
-    for path in _texts(reader):
-        changed = path in tree and tree.node(path).mzxid > since
-        _watch_again(
-            client, data, path, _missed_event(tree, path, EventType.CHANGED if changed else None)
-        )
-    for path in _texts(reader):
+    for path in _texts(reader):  # watches on data
+        missed: EventType | None = EventType.DELETED
+        if path in tree:
+            missed = EventType.CHANGED if tree.node(path).mzxid > since else None
+        _watch_again(client, data, path, missed)
+    for path in _texts(reader):  # watches on paths that did not exist
         _watch_again(client, data, path, EventType.CREATED if path in tree else None)
-    for path in _texts(reader):
-        changed = path in tree and tree.node(path).pzxid > since
-        _watch_again(
-            client, child, path, _missed_event(tree, path, EventType.CHILDREN if changed else None)
-        )
-
-
-def _missed_event(tree: SandboxTree, path: str, if_there: EventType | None) -> EventType | None:
-    return if_there if path in tree else EventType.DELETED
+    for path in _texts(reader):  # watches on children
+        missed = EventType.DELETED
+        if path in tree:
+            missed = EventType.CHILDREN if tree.node(path).pzxid > since else None
+        _watch_again(client, child, path, missed)
 
 
 def _watch_again(

@@ -119,7 +119,7 @@ class ServerCore:
             raise Malformed("a client that has seen a later state than this server's")
         now = self.clock.monotonic_ms()
         if request.session and self.flavour.resumes:
-            self._hang_up(request.session)
+            self._close_former_connection(request.session)
             session = self.sessions.reattach(
                 request.session, request.password, request.timeout, now
             )
@@ -147,7 +147,7 @@ class ServerCore:
             timeout_ms, session, password, sends_read_only_flag=sends_read_only_flag
         )
 
-    def _hang_up(self, session_id: int) -> None:
+    def _close_former_connection(self, session_id: int) -> None:
         """Close the old connection of a session that resumes on a new one.
 
         As in the real server, this happens before the password check.
@@ -178,7 +178,7 @@ class ServerCore:
             code = ErrorCode.MARSHALLING_ERROR
             stays_open = stays_open and self.flavour.survives_malformed
         self._note(client, number, xid, arrived_ms)
-        if stays_open or number != Op.CLOSE_SESSION or self.flavour.answers_close:
+        if number != Op.CLOSE_SESSION or self.flavour.answers_close:
             client.reply(xid, self.store.zxid, code, body)
         if not stays_open:
             client.transport.close()

@@ -90,7 +90,7 @@ class SocketProtocol(asyncio.Protocol):
         at, arrived = 0, self._core.clock.monotonic_ms()
         while not self._paused and not self._transport.is_closing():
             head = self._received[at : at + HEADER_BYTES]
-            if len(head) < HEADER_BYTES or self._is_word(head) or self._is_swallowed_word(head):
+            if len(head) < HEADER_BYTES or self._answer_word(head) or self._swallow_word(head):
                 break
             end = at + HEADER_BYTES + int.from_bytes(head, signed=True)
             if not at + HEADER_BYTES <= end <= at + HEADER_BYTES + MAX_FRAME_BYTES:
@@ -108,8 +108,8 @@ class SocketProtocol(asyncio.Protocol):
         except Malformed:
             self.close()
 
-    def _is_word(self, head: bytearray) -> bool:
-        """Answer a four-letter word that begins this connection; return whether there was one."""
+    def _answer_word(self, head: bytearray) -> bool:
+        """Answer a four-letter word that begins this connection; False if there is none."""
         if self.client.received:
             return False
         flavour, allowed = self._core.flavour, self._core.allowed
@@ -122,8 +122,8 @@ class SocketProtocol(asyncio.Protocol):
         self.close()
         return True
 
-    def _is_swallowed_word(self, head: bytearray) -> bool:
-        """True for a four-letter word on zetcd, which takes it for a length and waits forever."""
+    def _swallow_word(self, head: bytearray) -> bool:
+        """Wait forever after a four-letter word, like zetcd, which takes it for a length."""
         if self._core.flavour.name != "zetcd" or self.client.received or not head.isalpha():
             return False
         self._core.idle.drop(self.client)

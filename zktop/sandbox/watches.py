@@ -112,11 +112,11 @@ class ServerWatches(Generic[Watcher]):
         """Notify a watcher of both data and children only once of a delete."""
         receivers = self.data.fire(path, EventType.DELETED)
         yield EventType.DELETED, receivers
-        also = self.child.fire(path, EventType.DELETED)
-        yield (
-            EventType.DELETED,
-            {watcher: also[watcher] for watcher in also if watcher not in receivers},
-        )
+        of_children = self.child.fire(path, EventType.DELETED)
+        others = {
+            watcher: named for watcher, named in of_children.items() if watcher not in receivers
+        }
+        yield EventType.DELETED, others
         yield self._children_changed(path)
 
     def changed(self, path: str) -> Iterator[Notifications[Watcher]]:

@@ -89,8 +89,8 @@ class QueueRecipe(Recipe):
 
     def _sort_by_number(self, names: Iterable[str]) -> list[str]:
         pattern = f"(?:{self.pattern}){SEQUENCE_NUMBER}"
-        numbers = {name: int(found[1]) for name in names if (found := re.match(pattern, name))}
-        return sorted(numbers, key=numbers.__getitem__)
+        matches = [match for name in names if (match := re.match(pattern, name))]
+        return [match.string for match in sorted(matches, key=lambda match: int(match[1]))]
 
     def _place(self, me: str, queue: list[str]) -> int:
         """Our place in the queue, from 0; PlaceLostError if our node is not in it."""

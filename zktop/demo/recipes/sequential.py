@@ -151,6 +151,7 @@ class WatchPredecessor(QueueRecipe):
         return True
 
     def _look_once(self, deadline: Timeout) -> bool:
+        """List the queue once; if our node is not first, wait without a watch."""
         assert self.node  # noqa: S101  it is in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
             self._report_decision("not first yet: keeps waiting, without a watch")

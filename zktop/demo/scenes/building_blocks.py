@@ -54,9 +54,9 @@ def behind(start: StartContender, says: str | None = None) -> SceneMove:
 
 def behind_all(start: StartContender, *others: str) -> SceneMove:
     """Start a contender that wakes all other waiters; wait until they watch again."""
-    alone = behind(start)
+    its_move = behind(start)
     again = tuple(ExpectedStep(name, "watching") for name in others)
-    return replace(alone, until=alone.until + again)
+    return replace(its_move, until=its_move.until + again)
 
 
 def _parse(kind: type[Value], words: str) -> Value:
