@@ -242,6 +242,16 @@ def test_b9_fires_for_a_holder_that_watches_a_numbered_node_elsewhere() -> None:
     assert "probably waits for lock-0000000004 in /secret" in finding.sentence
 
 
+def test_b9_says_that_an_acl_hides_the_other_lock() -> None:
+    """To name it as a root would not help."""
+    tables = [watching({"alice": [OUTSIDE]})]
+    finding = only("B9", ctx(k("alice", 0), B, tables=tables, is_denied="/secret".__eq__))
+
+    assert "in /secret, whose ACL does not let zktop list its children." in finding.sentence
+    assert "--auth" in finding.advice
+    assert "--root" not in finding.advice
+
+
 def test_b9_is_quiet_for_the_queue_of_a_semaphore_that_is_watched() -> None:
     """It is no lock of its own: zktop reads it as a part of the semaphore."""
     tables = [watching({"alice": ["/app/disk-__lock__/lock-0000000004"]})]

@@ -49,6 +49,7 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     is_lock: Callable[[str], bool] = lambda _: False
     lock_at: Callable[[str], Lock | None] = lambda _: None
     is_read: Callable[[str], bool] = lambda _: False  # whether its children are known
+    is_denied: Callable[[str], bool] = lambda _: False  # whether an ACL hides its children
     client_names: ClientNames = ClientNames()
 
     @property

@@ -292,10 +292,15 @@ def hidden_waits(ctx: LockContext, holder: Member) -> Iterator[Text]:
 def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
     parent, node = split(path)
     other = ctx.ensemble.owner_of(path)
+    if ctx.shared.is_denied(parent):
+        why = "whose ACL does not let zktop list its children"
+        way = "Give zktop an identity that may read it (--auth)"
+    else:
+        why, way = "which is not among the watched locks", f"Watch {short(parent)} too (--root)"
     return RuleMatch(
         about=ctx.about(holder, key=(holder.node, path)),
         sentence=f"{ctx.name_of(holder)} holds {ctx.name} and probably waits for {short(node)} in "
-        f"{short(parent)}, which is not among the watched locks.",
+        f"{short(parent)}, {why}.",
         confidence="C2" if other else "C1",
         evidence=(
             (True, f"its session watches {short(node)}"),
@@ -304,6 +309,6 @@ def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
             else (None, "that node belongs to another session"),
             (None, "it watches that node to get a lock"),
         ),
-        advice=f"Watch {short(parent)} too (--root): a deadlock through it is invisible now.",
+        advice=f"{way}: a deadlock through it is invisible now.",
         as_of=ctx.ensemble.watched_at(holder.owner),
     )

@@ -201,6 +201,7 @@ class FindingTracker:
             is_lock=lambda path: Text(path) in look.locks,
             lock_at=lambda path: look.locks.get(Text(path)),
             is_read=lambda path: look.world.family(path).listed,
+            is_denied=lambda path: look.world.family(path).denied,
             client_names=look.client_names,
         )
 
