@@ -64,6 +64,19 @@ def of_modes(modes: str, released: int | None = None) -> LockDetail:
     return detail_of((NOW, facts(*children)), (NOW + 5_000, gone))
 
 
+def test_the_queue_of_a_lock_that_became_unreadable_is_from_before() -> None:
+    """Later nodes are not known, so nothing is said about who enters next."""
+    denied: list[AnyFact] = [Denied(path=PATH, what="list", zxid=2_000_000, at=NOW + 5_000)]
+    before = NOW, facts(k("ann", 0), k("bob", 1))
+    readable, hidden = detail_of(before), detail_of(before, (NOW + 5_000, denied))
+    warning = "Below is the queue as it was before"
+
+    assert text(release_sentence(readable, None, 80)) == "  If ann releases now: bob enters."
+    assert release_sentence(hidden, None, 80) == []
+    assert warning not in text(lock_head(readable, 100))
+    assert warning in text(lock_head(hidden, 100))
+
+
 def test_a_foreign_child_in_the_way_is_no_column_of_the_matrix() -> None:
     """It is before the waiters, and in no queue."""
     children = [CONFIG, curator("ann", 1), curator("bob", 2)]

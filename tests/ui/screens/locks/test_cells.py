@@ -127,7 +127,7 @@ def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:
     )
     drawn = cells_of(report, live.rows[Text("/locks/secret")])
 
-    assert drawn["HOLDER"] == "?"
+    assert (drawn["HOLDER"], drawn["HELD"]) == ("?", "?")
     assert (drawn["STATE"], drawn["QUEUE"], drawn["OLDEST"], drawn["TOTAL WAIT"]) == (
         " DENIED ",
         "?",
@@ -135,6 +135,16 @@ def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:
         "?",
     )
     assert "DENIED" in live.rows[Text("/locks/secret")].states.split()  # for state:denied
+
+
+def test_a_lock_that_became_unreadable_is_not_dated_by_what_was_known_before() -> None:
+    """Its holder may have released it since."""
+    denied = Denied(path=Text("/locks/orders"), what="list", zxid=2_000_000, at=NOW + 5_000)
+    *_, last = frames((NOW, lock("/locks/orders", "ann", "bob")), (NOW + 5_000, [denied]))
+    drawn = cells_of(last.report, rows_of(last.report).rows[Text("/locks/orders")])
+
+    assert drawn["STATE"] == " DENIED "
+    assert {drawn[one] for one in ("HOLDER", "HELD", "QUEUE", "OLDEST", "TOTAL WAIT")} == {"?"}
 
 
 def test_the_row_of_a_deleted_lock_says_so(report: Report) -> None:

@@ -33,6 +33,9 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
     if lock.error is not None:
         problem = "No lock" if lock.is_no_lock else "zktop cannot read this lock"
         lines += wrapped(f"{problem}: {lock.error}", width - 1, "unknown", " ")
+        if len(detail.queue):
+            before = "Below is the queue as it was before; newer nodes are not known."
+            lines += wrapped(before, width - 1, "unknown", " ")
     lines += _holders(detail, width - 1 - TITLE_CELLS)
     lines += _queue(detail, width)
     return lines

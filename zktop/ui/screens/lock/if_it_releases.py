@@ -15,6 +15,8 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     is_long = len(queue.members) > MAX_MAPPED_MEMBERS
     if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
         return []
+    if lock.error is not None:  # those that came later are not known
+        return []
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
     holder, waiting = queue.members[place], queue.members[queue.holder_count :]
     if holder.node in detail.report.nodes_in(detail.path, ABANDONED):

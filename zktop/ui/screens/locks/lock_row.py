@@ -106,6 +106,11 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         return past.at if past.changed_at is not None or first is None else first.at
 
     @property
+    def is_unreadable(self) -> bool:
+        """Whether an ACL hides it: what was known before may have changed."""
+        return self.lock.error is not None and not self.lock.is_no_lock
+
+    @property
     def held(self) -> Since | None:
         """The start of the oldest hold; None without a holder."""
         if self._held is UNSET:

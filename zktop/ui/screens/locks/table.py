@@ -77,8 +77,11 @@ class LockCells:
         return (letter, Run(name, ink), Run(more, ink))
 
     def held(self, row: LockRow) -> Line:
-        since = None if row.gone_at is not None else row.held
-        return DASH if since is None else self._age(since)
+        if row.gone_at is not None:
+            return DASH
+        if row.is_unreadable:
+            return UNKNOWN
+        return DASH if row.held is None else self._age(row.held)
 
     def queue(self, row: LockRow) -> Line:
         if row.gone_at is not None:
@@ -96,7 +99,7 @@ class LockCells:
     def oldest(self, row: LockRow) -> Line:
         if row.gone_at is not None:
             return DASH
-        if row.waited is None:
+        if row.waited is None or row.is_unreadable:
             return UNKNOWN if row.waiting or row.waiting is None else DASH
         return self._age(row.waited)
 
