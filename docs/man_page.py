@@ -26,8 +26,8 @@ EXIT_CODES = {
     "2": "invalid usage or config",
     "3": "no connection, or connection lost and not restored in time; check --from: nothing is "
     "known of that time",
-    "4": "nothing to look at: no lock, or none that can be read (check, snapshot, free), no "
-    "layout with this name (layouts), nothing seen in this time (report, --at)",
+    "4": "nothing to look at: no lock (check, snapshot, free) or none that can be read (check), "
+    "no layout with this name (layouts), nothing seen in this time (report, --at)",
     "130": "interrupted",
 }
 VARIABLES = {
