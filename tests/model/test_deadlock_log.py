@@ -39,7 +39,7 @@ def table(*names: str, quiet_ms: int = 0, late_ms: int = 0) -> AnyFact:
     return connections(ZK1, *rows, at=BEGIN + late_ms)
 
 
-ALL = (table("ann", "bob", "cid"),)
+ALL = (table("ann", "bob", "cid", late_ms=5_000),)
 ENDS = {
     "bob gave up waiting for /x": (gone("/x", BOB_X, 900),),
     "bob gave up or closed its session": (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900)),
@@ -67,6 +67,13 @@ def test_an_ended_deadlock_says_which_client_left_and_how(how: str) -> None:
     assert not live.over
     assert not after.deadlocks
     assert (over.at, over.how) == (after.now, how)
+
+
+def test_without_tables_a_session_that_leaves_may_have_expired() -> None:
+    """No server shows whether it was connected."""
+    *_, after = looked(RING, ENDS["bob gave up or closed its session"])
+
+    assert after.over[0].how == "bob gave up, or its session ended"
 
 
 def test_a_session_without_a_connection_that_leaves_has_expired() -> None:
@@ -294,7 +301,7 @@ def test_a_session_whose_last_node_shows_that_it_expired_has_expired() -> None:
 def test_the_event_of_its_end_says_how() -> None:
     """With the number that its beginning had."""
     teller = EventStream()
-    events = [one for made in looked(RING, ENDS["bob gave up or closed its session"])
+    events = [one for made in looked((*RING, *ALL), ENDS["bob gave up or closed its session"])
               for one in teller.events(made)]  # fmt: skip
     begin, end = (event for event in events if event.event.startswith("deadlock"))
 

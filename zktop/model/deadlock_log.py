@@ -180,6 +180,8 @@ def _how_left(departure: _Departure) -> str:
     if any(former.ending == "expired" for former, _ in gone):
         return f"the session of {step.name} expired: it was killed, paused or cut off"
     if len(gone) == len(_places(step)) > 1 and recorded <= {None, "closed"}:
+        if all(former.may_have_expired for former, _ in gone):
+            return f"{step.name} gave up, or its session ended"
         doubt = "gave up or " if None in recorded else ""
         return f"{step.name} {doubt}closed its session"
     return _how_one_left(step.name, *min(gone, key=lambda pair: pair[0].gone_at), step.waits)

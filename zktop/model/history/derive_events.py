@@ -190,6 +190,7 @@ class LockLog:
             deleted_by=None if removal is None else deleted_by_another(member, removal),
             how=None if removal is None else removal.how,
             is_unseen=verdict.why in (MISSING, UNSEEN),
+            may_have_expired=removal is None and verdict == ExpiryVerdict(expired=False),
         )
         return gone, verdict.why
 

@@ -100,3 +100,4 @@ class FormerMember(msgspec.Struct, frozen=True, gc=False):
     how: RemovalKind | None = None  # as a transaction log says
     is_unseen: bool = False  # how and when it left is unknown
     held_briefly: bool = False  # it only came first during a recursive delete
+    may_have_expired: bool = False  # nothing shows whether its session expired
