@@ -53,7 +53,8 @@ class FigureTally:
         elif event.waited is not None:
             is_granted = event.event == "acquired"
             self.waits.add(event.waited, is_over=is_granted)
-            self.given_up += not is_granted
+            if not is_granted:
+                self.given_up += 1
 
     def extend(self, other: "FigureTally") -> None:
         self.waits.extend(other.waits)
@@ -188,7 +189,7 @@ class Ledger:
             self._names.note(actor, session, event.owner, before)
         if event.at < self._since:
             return
-        self._seen[path] += event.event == "queued"
+        self._seen[path] += int(event.event == "queued")
         self._missed[path] += event.creates or 0
         if event.waited is not None or event.held is not None:
             for tally in (self._locks[path], self._actors[actor]):

@@ -158,8 +158,10 @@ def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     lock, bound = ctx.lock, _starving_readers(ctx)
     if lock.kind != "read-write" or any(isinstance(queue, RowRangeQueue) for queue in lock.queues):
         return  # there, readers of other rows do not compete with a writer
+    if any(holder.mode != "read" for holder in ctx.holders):
+        return
     left = _former_readers(ctx)
-    for writer in ctx.waiters if all(holder.mode == "read" for holder in ctx.holders) else ():
+    for writer in ctx.waiters:
         later = [gone for gone in left if gone.czxid > writer.czxid]
         age = ctx.age(writer) or 0
         if writer.mode == "read" or len(later) < bound:

@@ -289,7 +289,8 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
             number = 0
             for member in reversed(queue.members):
                 behind[member.node] = number
-                number += member.node in waiting
+                if member.node in waiting:
+                    number += 1
         return behind
 
     def path_of(self, node: str) -> Text:

@@ -266,7 +266,9 @@ def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
 
     It watches a sequential node outside all known locks.
     """
-    for holder in ctx.holders if ctx.waiters else ():
+    if not ctx.waiters:
+        return
+    for holder in ctx.holders:
         if len(_watched(ctx, holder)) > MAX_WATCHES:
             yield TOO_MANY_WATCHES
             continue

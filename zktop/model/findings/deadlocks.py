@@ -250,7 +250,9 @@ def _watching_holders(ctx: LockContext) -> Iterator[RuleResult]:
 def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
     """The locks of others for which a session may wait by its watches alone."""
     watched = (ctx.ensemble.watched(session) if session else None) or ()
-    for path in sorted(watched) if len(watched) <= MAX_WATCHED else ():
+    if len(watched) > MAX_WATCHED:
+        return
+    for path in sorted(watched):
         for lock in filter(None, map(ctx.shared.lock_at, (path, split(path)[0]))):
             if lock.is_only_watched and not lock.has_standbys:
                 nodes = [absolute_path(lock.path, holder.node) for holder in lock.holders]

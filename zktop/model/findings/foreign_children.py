@@ -106,8 +106,11 @@ def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
 
     A table from before the last change of the children may show a watch on one that is gone.
     """
-    queues = [queue for queue in ctx.lock.queues if isinstance(queue, MixedQueue)]
-    for queue in queues if is_free else ():
+    if not is_free:
+        return
+    for queue in ctx.lock.queues:
+        if not isinstance(queue, MixedQueue):
+            continue
         first = next((waiter for waiter in queue.waiters if queue.expected(waiter)), None)
         table = ctx.ensemble.watch_fact(first.owner) if first else None
         if first is None or table is None or table.zxid < max(first.czxid, queue.folder.changed):

@@ -59,8 +59,10 @@ def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
             path for waiter in waiting if waiter.member.mode == "read" for path in waiter.expected
         }
         for path in waiting[0].others:
-            unexpected[path] += path not in expected
-            vain[path] += path not in shared
+            if path not in expected:
+                unexpected[path] += 1
+            if path not in shared:
+                vain[path] += 1
     return vain, unexpected
 
 
@@ -216,7 +218,9 @@ def relinked(ctx: LockContext) -> Iterator[RuleResult]:
     It has been active since, and has no watch.
     """
     quits = [gone for gone in ctx.past.former_members if gone.ending == "abandoned"]
-    for waiter in ctx.mismatched if quits else ():
+    if not quits:
+        return
+    for waiter in ctx.mismatched:
         member = waiter.member
         idle = ctx.shared.sessions.idle_since(member.owner)
         left = max((gone.gone_at for gone in quits if gone.czxid < member.czxid), default=None)

@@ -34,7 +34,7 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
-    is_one_session = earlier.owner == later.owner != 0
+    is_one_session = bool(later.owner) and earlier.owner == later.owner
     are_read = earlier.znode.stat is not None and later.znode.stat is not None
     owner, first, second = ctx.name_of(later), short(earlier.node), short(later.node)
     remedy = f"Restart {owner}: its nodes go with its session."

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Session
@@ -234,20 +235,19 @@ def _shown_below(
 def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | None) -> str:
     """Count what tables show below a root; zktop's own watches are no sign of locks."""
     below = f"{base.rstrip('/')}/"
-    places = [
-        (path, session)
-        for table in tables
-        for rows in ((table.watches.rows if table.watches else {}), table.expiry.ephemerals or {})
-        for session, paths in rows.items()
-        if session != own
-        for path in paths
-        if path.startswith(below)
-    ]
-    if not places:
+    paths: set[Text] = set()
+    sessions: set[Session] = set()
+    for table in tables:
+        watches = table.watches.rows if table.watches else {}
+        for session, its_paths in chain(watches.items(), (table.expiry.ephemerals or {}).items()):
+            shown = [path for path in its_paths if path.startswith(below)]
+            if shown and session != own:
+                paths.update(shown)
+                sessions.add(session)
+    if not paths:
         return "The servers' tables show nothing below it."
-    paths = count(len({path for path, _ in places}), "path")
-    sessions = count(len({session for _, session in places}), "session")
-    return f"Watch tables and dumps show {paths} of {sessions} below it."
+    what = f"{count(len(paths), 'path')} of {count(len(sessions), 'session')}"
+    return f"Watch tables and dumps show {what} below it."
 
 
 LARGE_SHARE: Final = 0.5  # of JUTE_MAXBUFFER

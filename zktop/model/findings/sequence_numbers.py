@@ -74,7 +74,9 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
 @Rule("R6", "equal-sequences", "info", only_if=("several", "read-write"))
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads, with the number of its write lock: one owner, two nodes."""
-    for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
+    if ctx.lock.kind != "read-write":
+        return
+    for queue in ctx.lock.queues:
         writes = {holder.sequence: holder for holder in queue.holders if holder.mode == "write"}
         for read in queue.holders:
             is_numbered = read.mode == "read" and read.sequence is not None

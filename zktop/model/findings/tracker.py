@@ -272,7 +272,8 @@ class FindingTracker:
         self._is_marking = self._is_confirmable = True
         # With many thousands, this pause exceeds the longest rest, so they are due sooner anyway.
         is_sooner = len(self._findings) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS
-        for subject in self._from_tables if is_sooner else self._from_tables.keys() & self._fresh:
+        from_tables = self._from_tables.keys()
+        for subject in from_tables if is_sooner else from_tables & self._fresh:
             self._due.set_within(subject, look.now + self._pause_ms(subject))
 
     def _mark_step(self, look: LookInput, shared: SharedContext) -> None:

@@ -41,7 +41,9 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 @Rule("S4", "downgrade-overlap", "critical", code="TWO", rank=9, only_if=("several", "read-write"))
 def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads; when it stops writing, it and the next writer both own the lock."""
-    for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
+    if ctx.lock.kind != "read-write":
+        return
+    for queue in ctx.lock.queues:
         holders = [member for member in queue.holders if member.owner]
         writes = {holder.owner: holder for holder in reversed(holders) if holder.mode == "write"}
         for read in (member for member in holders if member.mode == "read"):
@@ -207,7 +209,7 @@ def _may_sort_by_name(ctx: LockContext, may_own: list[Member]) -> RuleMatch:
 )
 def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     """Two libraries, or two recipes, use one lock and do not see each other's nodes."""
-    for waiter in ctx.mismatched if ctx.shared.shows_watches else ():
+    for waiter in ctx.mismatched:
         if may_own_beside_readers(ctx, waiter):
             yield _beside_readers(ctx, waiter.member)
     if len(ctx.lock.queues) > 1:

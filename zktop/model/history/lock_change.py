@@ -160,7 +160,7 @@ def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
         went.update((member.node, member) for member in before[run.old_start : run.old_end])
         came.update((member.node, member) for member in after[run.new_start : run.new_end])
     read: list[Member] = []
-    for node in came.keys() & went.keys() if came and went else ():
+    for node in came.keys() & went.keys():
         if _is_same(went[node], came[node]):
             if came[node].czxid and not went[node].czxid:
                 read.append(came[node])
@@ -226,9 +226,10 @@ def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
     queues = lock.queues if lock else ()
     if len(queues) == 1:
         return queues[0]
-    return next(
-        (queue for queue in queues if any(other is member for other in queue.members)), None
-    )
+    for queue in queues:
+        if any(other is member for other in queue.members):
+            return queue
+    return None
 
 
 def count_waiting(lock: Lock | None) -> int:

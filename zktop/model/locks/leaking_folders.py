@@ -102,7 +102,8 @@ def _folders(
             continue
         example = lock or example
         stats.append(stat)
-        empty += not is_used
+        if not is_used:
+            empty += 1
     had_clients = any(stat.cversion for stat in stats)  # not merely znodes without data
     is_mostly_empty = 2 * empty > len(sample)
     is_leak = is_mostly_empty and (example is not None or had_clients)

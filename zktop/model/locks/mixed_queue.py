@@ -308,7 +308,9 @@ class MixedQueue(QueueDefaults):
     def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
         """Find the members whose watch proves a view other than the assumed one."""
         views = self.folder.views(self.layout)
-        for member in self.members if len(views) > 1 else ():
+        if len(views) == 1:
+            return
+        for member in self.members:
             known = self.folder.memory.proofs.get(member.node)
             proof = known or self._proof(member, views)
             if proof is not None:

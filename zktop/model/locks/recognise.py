@@ -263,7 +263,8 @@ def _drop_guesses(by_layout: SortedChildren) -> None:
     """Drop all guesses if a match is sure, else all but the first by name."""
     guesses = sorted(name for name in by_layout.matches if by_layout.layouts[name].guessed)
     is_sure = len(guesses) < len(by_layout.matches)
-    for name in guesses if is_sure else guesses[1:]:
+    dropped = guesses if is_sure else guesses[1:]
+    for name in dropped:
         by_layout.give_up(name)
 
 

@@ -164,8 +164,8 @@ def _chained_edges(stuck_queue: StuckQueue) -> Iterator[tuple[int, int]]:
         member = stuck_queue.members[place]
         is_reader = shares and member.reads
         if is_waiting:
-            for other in writers_ahead if is_reader else ahead:
-                yield place, other
+            its_blockers = writers_ahead if is_reader else ahead
+            yield from ((place, other) for other in its_blockers)
         if is_waiting and not is_reader:
             ahead, writers_ahead = [], []
         ahead.append(place)

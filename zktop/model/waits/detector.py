@@ -412,7 +412,7 @@ def _paths(names: Iterable[str]) -> tuple[Text, ...]:
 
 def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
     locks = {turn.lock for turn in inversion.turns}
-    return any(all(lock in deadlock.locks for lock in locks) for deadlock in deadlocks)
+    return any(locks.issubset(deadlock.locks) for deadlock in deadlocks)
 
 
 def _follows(ensemble: Ensemble, actor: str, earlier: str, asked_ms: Millis) -> bool:

@@ -77,7 +77,9 @@ class FinishOrder:
 
     def _without_turn(self, queue: ThinnedQueue | None) -> Iterator[str]:
         """The tangled actors of a queue without a turn; drops actors no longer tangled."""
-        for member in queue.members if queue else ():
+        if queue is None:
+            return
+        for member in queue.members:
             actor = member.actor
             if actor not in self._tangled:
                 self._turns.pop(actor, None)

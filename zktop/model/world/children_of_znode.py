@@ -24,6 +24,7 @@ from zktop.model.facts import (
     NodeBatch,
     Stat,
     ZnodeFact,
+    join,
     split,
 )
 from zktop.model.text import Text
@@ -127,7 +128,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
         """Return the family of `path` with these facts added."""
         draft = _Draft(self)
-        below = len(path) + (path != "/")
+        below = len(join(path, ""))  # where the name begins in the path of a child
         for fact in facts:
             draft.oldest = min(draft.oldest, fact.zxid)
             draft.arrived_at = max(draft.arrived_at, fact.at)

@@ -53,7 +53,8 @@ class PersistentMap(Mapping[K, V]):
             return self._merged_with(recent)
         length = self.length
         for key, value in changes.items():
-            length += (value is not None) - (key in self)
+            was_there, is_there = key in self, value is not None
+            length += int(is_there) - int(was_there)
         following = PersistentMap(self.base, recent, length)
         following.mark, following.merged = self.mark, self.merged
         return following

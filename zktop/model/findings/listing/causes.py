@@ -106,8 +106,9 @@ class CauseIndex:
 
     def file(self, finding: Finding) -> None:
         """Index a finding if it may be a cause; a C1 note is not one."""
-        is_hint = finding.confidence == "C1" and finding.severity == "info"
-        for by in () if is_hint else self._in_common.get(finding.rule, ()):
+        if finding.confidence == "C1" and finding.severity == "info":
+            return
+        for by in self._in_common.get(finding.rule, ()):
             for key in _keys(finding, by):
                 self._filed.setdefault((by, key), []).append(finding)
 
