@@ -74,6 +74,17 @@ def test_a_window_begins_and_ends_in_the_story(tmp_path: Path) -> None:
     assert start.zxid == 5
 
 
+def test_a_window_begins_at_its_time(tmp_path: Path) -> None:
+    """Not with its first transaction: what was so before, was so when the window began."""
+    folder = written(tmp_path, log_1=story().later(60_000).opened(ANN).bytes())
+
+    begin, before_all, after_it = (
+        played([folder], since=T0 + since)[1][0].at - T0 for since in (30_000, -10_000, 70_000)
+    )
+
+    assert (begin, before_all, after_it) == (30_000, 0, 60_080)
+
+
 def test_a_quiet_window_ends_before_the_transaction_that_follows_it(tmp_path: Path) -> None:
     """Its state is dated with the last transaction before it, not with the first one after it."""
     early, late = epoch(1, 5), LogWriter((1 << 32) + 6, T0 + 2_000_000)

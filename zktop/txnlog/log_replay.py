@@ -98,7 +98,7 @@ class LogReplay:
     ) -> Iterator[Restart | ReplayStep]:
         """Yield a restart, then each transaction from `since` to `until`.
 
-        After a hole, another restart comes first. `on_skipped` is called with the transactions
+        The restart is at `since` if the transaction before it is known. After a hole, another restart comes first. `on_skipped` is called with the transactions
         before a restart.
         """
         before, at, has_begun = self._start(since), 0, False
@@ -115,7 +115,9 @@ class LogReplay:
                 has_begun = False
             if not has_begun and zxid > self._exact_from and (since is None or now >= since):
                 has_begun = True
-                yield self._restart(zxid - 1 if self._hole else before, now)
+                is_known = since is not None and at > 0 and self._hole is None
+                begin = max(since or 0, at) if is_known else now
+                yield self._restart(zxid - 1 if self._hole else before, begin)
             effects = self._apply(transaction, is_counted=has_begun)
             if has_begun:
                 self._count(zxid, before, now)
