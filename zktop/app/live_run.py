@@ -237,8 +237,10 @@ class LiveRun:
             if self._is_woken or self._source.has_facts:
                 now = time.monotonic()
                 look_by = look_by or now + GATHER_S
-                earliest = self._pace.earliest()
-                until = min(end, max(earliest, look_by) if self._source.is_reading else earliest)
+                due = self._pace.earliest()
+                if self._source.is_reading:
+                    due = max(due, look_by)
+                until = min(end, due)
                 if until - now > 2 * GATHER_S:
                     time.sleep(GATHER_S)
 

@@ -38,7 +38,7 @@ HERD = Lesson(
     (
         "one lock and the length of its queue; the release is among the events",
         "part 1: all watch the children; part 2: a chain of arrows",
-        "nothing in part 1: five is a small herd, and servers do not list such watches",
+        "nothing in part 1: five is a small herd, and ZooKeeper does not list such watches",
         "part 1: the server counts more watches than it lists",
         "the release, and who acquired the lock next",
     ),

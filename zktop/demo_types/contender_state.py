@@ -32,7 +32,7 @@ StepKind = Literal[
 
 WatchedPart = Literal[
     "node",
-    "children",  # no server lists such watches
+    "children",  # ZooKeeper does not list such watches
     "absent",  # the znode was already deleted when the watch was set
 ]
 

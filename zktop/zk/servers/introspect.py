@@ -227,24 +227,27 @@ class Introspection:
     def _request_sample(
         self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
     ) -> Sample:
+        """Ask the AdminServer or with words; add the paths of ephemerals to the list."""
         kind = schedule.kind
         if kind is not None and not kind.traits.answers_words:
             return unreached(f"{kind} does not report it", kind)
         settings = SampleSettings(
-            address,
-            self._access.hosts,
-            self._context,
-            self._admin,
-            self._admin_context,
-            self._large_tables,
-            self._count_bytes,
-            self._take_request,
-            self._table_reader,
-            schedule.sizes,
-            schedule.known_tables,
-            tuple(other.watches for other in self._schedules.values() if other is not schedule),
-            self._asked_hidden,
-            None if self.on_ephemerals is None else ephemerals.append,
+            address=address,
+            hosts=self._access.hosts,
+            context=self._context,
+            admin=self._admin,
+            admin_context=self._admin_context,
+            large_tables=self._large_tables,
+            count_bytes=self._count_bytes,
+            take_request=self._take_request,
+            table_reader=self._table_reader,
+            sizes=schedule.sizes,
+            known_tables=schedule.known_tables,
+            other_watches=tuple(
+                other.watches for other in self._schedules.values() if other is not schedule
+            ),
+            hidden=self._asked_hidden,
+            note_ephemeral=None if self.on_ephemerals is None else ephemerals.append,
         )
         has_admin = kind is None or kind.traits.admin
         if has_admin and schedule.admin_due <= time.monotonic():

@@ -152,6 +152,7 @@ class Discovery:
         self._list_more(self._connection_number)
 
     def _unwatched(self, places: AbstractSet[str]) -> list[str]:
+        """Return the places that the roots cover and that are not read yet."""
         folders = self._watcher.tree.folders
         return [
             path
@@ -171,7 +172,7 @@ class Discovery:
         self._order = SearchOrder()
         self._under_way += 1
 
-        def listed(_batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
+        def on_listed(_batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
             self._under_way -= 1
             if results[0] == NO_AUTH:
                 self._denied.append("/")
@@ -179,7 +180,7 @@ class Discovery:
                 self._add("/", results[0])
             self._list_more(connection_number)
 
-        self._reader.read([(GET_CHILDREN, "/")], listed)
+        self._reader.read([(GET_CHILDREN, "/")], on_listed)
 
     def _add(self, path: str, names: Sequence[str]) -> None:
         """Search the children of a znode."""
@@ -199,8 +200,8 @@ class Discovery:
         """List more znodes, up to the limit of requests under way."""
         if connection_number != self._connection_number:
             return
-        most = 1 if self.walks else BATCHES_AHEAD
-        while self._under_way < most and (chunks := self._order.take(CHUNK_ZNODES)):
+        max_under_way = 1 if self.walks else BATCHES_AHEAD
+        while self._under_way < max_under_way and (chunks := self._order.take(CHUNK_ZNODES)):
             self._under_way += 1
             self._reader.read_siblings(
                 GET_CHILDREN,
@@ -333,7 +334,7 @@ class Discovery:
         for name in locks:
             self._watch_lock(contents, name)
         if siblings.parent not in self._mostly_empty:
-            empty = [name for name in empty if self._reads_unowned(contents.path(name), ())]
+            empty = [name for name in empty if self._admit_unowned(contents.path(name), ())]
             for name in (*empty, *unowned):
                 self._watch(contents.path(name))
 
@@ -347,7 +348,7 @@ class Discovery:
     def _classify_possible(
         self, contents: ChunkContents, stats: Mapping[str, Stat]
     ) -> tuple[list[str], list[str], list[str]]:
-        """Return the locks, empty folders, and other places where no session owns a znode."""
+        """Return the locks, empty folders, and other places without owners; search the rest."""
         locks, empty, unowned = [], [], []
         for name in contents.possible:
             path = contents.path(name)
@@ -361,15 +362,15 @@ class Discovery:
                 self.looked_at += len(contents.children[name])
             elif path in stats and is_empty_lock_folder(name, stats[path], is_among_many=False):
                 empty.append(name)
-            elif content == "unowned" and self._reads_unowned(path, contents.children[name]):
+            elif content == "unowned" and self._admit_unowned(path, contents.children[name]):
                 unowned.append(name)
             else:
                 contents.folders += 1
                 self._add(path, contents.children[name])
         return locks, empty, unowned
 
-    def _reads_unowned(self, path: str, names: Sequence[str]) -> bool:
-        """True if a place where no session owns a znode may be read: their number is limited."""
+    def _admit_unowned(self, path: str, names: Sequence[str]) -> bool:
+        """Count a place where no session owns a znode; False if there are too many to read."""
         if path in self._unowned:
             return True
         number = max(1, len(names))
