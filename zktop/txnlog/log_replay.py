@@ -98,8 +98,8 @@ class LogReplay:
     ) -> Iterator[Restart | ReplayStep]:
         """Yield a restart, then each transaction from `since` to `until`.
 
-        The restart is at `since` if the transaction before it is known. After a hole, another restart comes first. `on_skipped` is called with the transactions
-        before a restart.
+        The restart is at `since` if the transaction before it is known. After a hole, another
+        restart comes first. `on_skipped` is called with the transactions before a restart.
         """
         before, at, has_begun = self._start(since), 0, False
         merged = MergedRecords(self._members(before))
@@ -115,9 +115,9 @@ class LogReplay:
                 has_begun = False
             if not has_begun and zxid > self._exact_from and (since is None or now >= since):
                 has_begun = True
-                is_known = since is not None and at > 0 and self._hole is None
-                begin = max(since or 0, at) if is_known else now
-                yield self._restart(zxid - 1 if self._hole else before, begin)
+                yield self._restart(
+                    zxid - 1 if self._hole else before, self._begin(since, at, now)
+                )
             effects = self._apply(transaction, is_counted=has_begun)
             if has_begun:
                 self._count(zxid, before, now)
@@ -133,6 +133,12 @@ class LogReplay:
     def notes(self) -> list[str]:
         """Sentences about what is missing or doubtful; complete after all steps."""
         return self._notes.sentences
+
+    def _begin(self, since: Millis | None, before: Millis, now: Millis) -> Millis:
+        """Return when the tree became what it is before the transaction of now, or `since`."""
+        if since is None or not before or self._hole is not None:
+            return now
+        return max(since, before)
 
     def _restart(self, zxid: int, at: Millis) -> Restart:
         hole, self._hole = self._hole, None
