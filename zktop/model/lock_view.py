@@ -75,7 +75,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def knows_waiters(self) -> bool:
-        """Whether all waiters are known: those without a znode if all watches are listed."""
+        """Whether all waiters are known: those without a znode are if all watches are listed."""
         if self.lock.is_only_watched:
             return self.watch_check.ensemble.visibility.watches == "all"
         return self.lock.error is None

@@ -62,7 +62,7 @@ def test_an_actor_that_acts_while_it_waits_has_several_threads():
     activity = ConcurrencyDetector()
     found = WaitGraph(queues(RING, seen_zxid=50))
     (extra,) = queue("Z x: A@20").requests
-    activity.deleted(extra, there=20, gone=30)
+    activity.note_deletion(extra, there=20, gone=30)
 
     assert activity.look(found) == ()
     assert activity.is_concurrent("A")
@@ -78,7 +78,7 @@ def test_a_session_that_ends_is_not_concurrent():
     """All its nodes vanish at once, but listings show one after the other."""
     activity = ConcurrencyDetector()
     found = WaitGraph([queue("X x: B@8", seen_zxid=30), queue("Y x: B@2 A@7", seen_zxid=20)])
-    activity.deleted(queue("X x: A@1").requests[0], there=10, gone=30)
+    activity.note_deletion(queue("X x: A@1").requests[0], there=10, gone=30)
 
     assert activity.look(found) == ("/Y",)
 
@@ -93,7 +93,7 @@ def test_of_undecided_releases_only_the_newest_is_remembered():
     activity = ConcurrencyDetector()
     found = WaitGraph([queue("X x: B@8", seen_zxid=20), queue("Y x: B@2 A@7", seen_zxid=20)])
     for zxid in range(30, 60, 2):
-        activity.deleted(queue("Z x: A@1").requests[0], there=zxid, gone=zxid + 1)
+        activity.note_deletion(queue("Z x: A@1").requests[0], there=zxid, gone=zxid + 1)
 
         assert activity.look(found) == ("/Y",)
         assert len(activity._deletions) == 1

@@ -38,22 +38,12 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     if not obstacles:
         return
     paths = [absolute_path(ctx.path, child.node) for child in obstacles]
-    named = several(map(short, paths))
-    without_holder = _without_holder(ctx)
-    is_free = bool(without_holder)
-    behind = _behind(ctx, obstacles) or len(ctx.waiters)
-    waiting = sum(len(queue.waiters) for queue in without_holder) if is_free else behind
-    lock = "the lock"
-    if ctx.holders:
-        lock = f"{len(without_holder)} of its {len(ctx.lock.queues)} locks"
-    are, them = ("is", "it") if len(paths) == 1 else ("are", "them")
-    until = f"until {_these_are(paths)} deleted"
-    effect = f"{waits(waiting)} for {them}, now or after the next release, {until}."
-    if is_free:
-        effect = f"no client holds {lock}, and none will {until}; {waits(waiting)}."
+    are = "is" if len(paths) == 1 else "are"
+    is_free = bool(_without_holder(ctx))
+    effect = _prevents_holding(ctx, paths) if is_free else _makes_wait(ctx, paths)
     yield RuleMatch(
         about=ctx.about(*obstacles, key=("blocked-by-foreign",)),
-        sentence=f"{named} {are} in the way in {ctx.name}: {effect}",
+        sentence=f"{several(map(short, paths))} {are} in the way in {ctx.name}: {effect}",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *(owner_facts(ctx, child) for child in obstacles[:3]),
@@ -76,8 +66,26 @@ def _without_holder(ctx: LockContext) -> list[LockQueue]:
     return [queue for queue in ctx.lock.queues if queue.waiters and not queue.holders]
 
 
-def _these_are(paths: list[Text]) -> str:
-    return f"{paths[0]} is" if len(paths) == 1 else "these are"
+def _prevents_holding(ctx: LockContext, paths: list[Text]) -> str:
+    """Say which locks no client holds, and how many clients wait for them."""
+    without_holder = _without_holder(ctx)
+    lock = "the lock"
+    if ctx.holders:
+        lock = f"{len(without_holder)} of its {len(ctx.lock.queues)} locks"
+    waiting = sum(len(queue.waiters) for queue in without_holder)
+    return f"no client holds {lock}, and none will {_until_deleted(paths)}; {waits(waiting)}."
+
+
+def _makes_wait(ctx: LockContext, paths: list[Text]) -> str:
+    """Say how many clients wait for these children although a client holds the lock."""
+    waiting = _behind(ctx, ctx.lock.obstacles) or len(ctx.waiters)
+    them = "it" if len(paths) == 1 else "them"
+    until = _until_deleted(paths)
+    return f"{waits(waiting)} for {them}, now or after the next release, {until}."
+
+
+def _until_deleted(paths: list[Text]) -> str:
+    return f"until {paths[0]} is deleted" if len(paths) == 1 else "until these are deleted"
 
 
 def _take_permits(ctx: LockContext) -> bool:

@@ -30,7 +30,7 @@ MAX_STALE_SESSIONS = 20  # findings in one lock
 )
 def herd_on_member(ctx: LockContext) -> Iterator[RuleResult]:
     """Many waiters watch one node, but only one of them can continue when it is deleted."""
-    bound = _many(ctx)
+    bound = _herd_size(ctx)
     if ctx.lock.kind == "single":
         yield from _herd_on_single(ctx, bound)
     if ctx.lock.kind == "single" or len(ctx.waiters) < bound:
@@ -42,7 +42,8 @@ def herd_on_member(ctx: LockContext) -> Iterator[RuleResult]:
             yield _herd(ctx, member, number, unexpected[path])
 
 
-def _many(ctx: LockContext) -> int:
+def _herd_size(ctx: LockContext) -> int:
+    """How many waiters make a herd: at least half of them all."""
     return max(ctx.thresholds.herd, (len(ctx.waiters) + 1) // 2)
 
 
@@ -128,7 +129,7 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
     if len(ctx.waiters) < ctx.thresholds.herd:
         return
     herd = [member for member in ctx.waiters if member.node in ctx.watching_children]
-    is_known = len(herd) >= _many(ctx)
+    is_known = len(herd) >= _herd_size(ctx)
     clue = "inferred: the servers notify them, and no table shows a watch"
     if not is_known:
         herd = [
@@ -143,7 +144,7 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
             for waiter in ctx.mismatched
             if not waiter.watched and _was_woken(ctx, waiter.member.owner)
         ]
-    if len(herd) >= _many(ctx):
+    if len(herd) >= _herd_size(ctx):
         number = len(herd)
         yield RuleMatch(
             about=ctx.about(*ctx.holders[:1], key=("parent",)),

@@ -97,13 +97,13 @@ class LockHistories:
         return NO_HISTORY if first is None else _without_events(now_ms, first)
 
     def _fold(self, change: LockChange, ensemble: Ensemble, joint: JointDeletions) -> list[Event]:
-        if change.before is None and self._existed_before(change):
+        if change.before is None and self._add_if_older(change):
             return []
         change = self._readable(change)
         if change.path in self._unread:
             self._unread.discard(change.path)
             change = LockChange.between(change.path, None, change.after)
-        if (change.before is None and change.after is None) or self._was_only_read(change):
+        if (change.before is None and change.after is None) or self._complete_first_look(change):
             return []
         at = self._time_of(change, ensemble)
         blind_since = self._blind_since(change)
@@ -134,8 +134,8 @@ class LockHistories:
             at = self._now if ended is None or ended <= self._last else ended
         return min(self._now, at)
 
-    def _existed_before(self, change: LockChange) -> bool:
-        """If all of a lock existed before the first look, add it and return True.
+    def _add_if_older(self, change: LockChange) -> bool:
+        """Add a lock if all of it existed before the first look; return whether it did.
 
         This is the usual case.
         """
@@ -153,10 +153,10 @@ class LockHistories:
         self._first[path] = first_look_of(lock.stat, members, born, now)
         return True
 
-    def _was_only_read(self, change: LockChange) -> bool:
-        """If znodes were read and nothing else happened since the first look, complete that look.
+    def _complete_first_look(self, change: LockChange) -> bool:
+        """Complete the first look if znodes were read since, and nothing else happened.
 
-        What was unread at the first look may prove an earlier hold.
+        What was unread at the first look may prove an earlier hold. Return True then.
         """
         path, moved = change.path, (change.created, change.deleted, change.granted, change.lost)
         first = self._first.get(path)

@@ -84,7 +84,7 @@ class LockLog:
         arrivals = _arrival_times(change, ctx, self._at)
         self._pass_time(ctx.now_ms)
         self._newest = None
-        self._identify(change)
+        self._count_identified(change)
         zxid = _deleted_at(change, ctx) if len(change.deleted) == 1 else None
         places = self._gates.after(change)
         since = {node: self._since(place, holds=False) for node, place in places.items()}
@@ -138,7 +138,7 @@ class LockLog:
         held = {member.node for member in change.lost}
         deleted = {member.node for member in change.deleted}
         for member in change.deleted:
-            if self._gates.served(member.node):
+            if self._gates.pop_served(member.node):
                 continue
             gone, why = self._former_member(member, change, ctx, held=member.node in held)
             unclear = (
@@ -245,7 +245,7 @@ class LockLog:
             yield replace(_event("acquired", change, own, member, cause), waited=waited)
         self._stays = self._stays.with_changes(stays)
 
-    def _identify(self, change: LockChange) -> None:
+    def _count_identified(self, change: LockChange) -> None:
         """Count the success of holders whose clients have only now become known."""
         for member in change.read:
             stay = self._stays.get(member.node)

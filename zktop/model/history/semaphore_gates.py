@@ -44,7 +44,7 @@ class SemaphoreGates:
                     self._unsure[lease.node] = place
         return place_of_lease
 
-    def served(self, node: Text) -> bool:
+    def pop_served(self, node: Text) -> bool:
         """Return whether the client of a node that leaves has a lease; forget the node."""
         is_served = node in self._served
         self._served.discard(node)

@@ -31,7 +31,7 @@ class ViewProof(msgspec.Struct, frozen=True, gc=False):
     """The view that a watch proves for a member."""
 
     view: ClientView
-    is_fresh: bool  # a table older than the member did not list the watch
+    is_fresh: bool  # a table from before the member showed its session without this watch
 
 
 class SessionWatches(msgspec.Struct, frozen=True, gc=False):

@@ -106,7 +106,7 @@ class ConcurrencyDetector:
         """The zxid of its last release while it was stuck; 0 if it released nothing."""
         return self._released.get(actor, 0)
 
-    def deleted(self, request: WaitRequest, *, there: int, gone: int) -> None:
+    def note_deletion(self, request: WaitRequest, *, there: int, gone: int) -> None:
         """Record a member listed at zxid `there` and missing at zxid `gone`."""
         there = max(there, self._complete_to)
         self._deletions.append(_Deletion(request.actor, there, gone))

@@ -174,13 +174,13 @@ class DeadlockDetector:
         ):
             was = self.graph.queues.get(name)
             changed = {(request.node, request.czxid) for request in created} if deleted else ()
+            at_ms = lock.changed_at if lock and queue else None
             for request in deleted:
                 self._note_deletion(request, was, lock, gone)
                 if (request.node, request.czxid) not in changed:
-                    at = lock.changed_at if lock and queue else None
-                    if queue and at is not None and self._gave_up(request, was, queue, at):
+                    if self._gave_up(request, was, queue, at_ms):
                         self._orders.gave_up(name, request.node)
-                    self._orders.ended(name, request.node, at)
+                    self._orders.ended(name, request.node, at_ms)
                 if self.graph.is_stuck(request.actor):
                     self._left.add(deadlock_place(lock_path(name), request))
             if queue is None:
@@ -193,13 +193,17 @@ class DeadlockDetector:
                 self._elections.add(name)
 
     def _gave_up(
-        self, request: WaitRequest, was: WaitQueue | None, queue: WaitQueue, at_ms: Millis
+        self,
+        request: WaitRequest,
+        was: WaitQueue | None,
+        queue: WaitQueue | None,
+        at_ms: Millis | None,
     ) -> bool:
         """Whether a request was only a try: it left soon, and the holder stayed the same.
 
         If the leader's clock is far from zktop's, it is unknown how soon.
         """
-        if was is None or request.since_ms is None:
+        if was is None or queue is None or at_ms is None or request.since_ms is None:
             return False
         if abs(at_ms - request.since_ms) >= TRY_MS:
             return False
@@ -226,7 +230,7 @@ class DeadlockDetector:
             return
         gone = max(lock.seen_zxid, lock.family.absent.get(node, 0))
         if gone > was.seen_zxid:
-            self._concurrency.deleted(request, there=was.seen_zxid, gone=gone)
+            self._concurrency.note_deletion(request, there=was.seen_zxid, gone=gone)
 
     def judge(
         self,
