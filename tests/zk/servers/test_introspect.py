@@ -75,6 +75,18 @@ def test_all_members_are_found_and_asked(
     assert {t.server.mode for t in by_address.values() if t.server} == {"leader", "follower"}
 
 
+def test_the_connection_that_asks_is_no_client(
+    ensemble: list[RunningServer], waiter: KazooClient, channel: str
+) -> None:
+    """A server counts it, too, while it answers a four-letter word."""
+    address = ensemble[1].address
+    assert waiter.connected
+    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as live:
+        live.until(lambda world: _figures(world, address).connections == 1)
+
+        assert _rows(live.world, address)
+
+
 def test_the_leader_reports_session_expiry(
     ensemble: list[RunningServer], waiter: KazooClient, channel: str
 ) -> None:

@@ -38,6 +38,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     all_watches: bool = True  # child and persistent watches are in the tables, without their kind
     all_sessions: bool = False  # `dump` lists the sessions of all servers
     expiry: bool = False  # `dump` shows when sessions expire
+    counts_words: bool = False  # the connection that asks is one of those that it counts
     answers: bool = False  # `lresp` is the time of the last answer, pings included
 
     counts_creations: bool = False  # `cversion` of a parent counts creations and deletions only
@@ -51,6 +52,7 @@ OLD_ZOOKEEPER: Final = Traits(
     all_watches=False,
     all_sessions=True,
     expiry=True,
+    counts_words=True,
     answers=True,
     counts_creations=True,
     dates_changes=True,

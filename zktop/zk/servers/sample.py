@@ -162,6 +162,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     sample.zxid = _zxid_in(srvr)
     sample.figures = _srvr_figures(srvr)
     sample.attempt("server", lambda: sample.figures.update(_mntr_figures(ask("mntr"))))
+    _leave_out_this_connection(sample)
     sample.attempt("connections", lambda: _word_connections(sample, ask("cons"), clock))
     dump = b""
     try:  # before the watches: it shows how long paths are, and holds no lock
@@ -218,6 +219,12 @@ def _mntr_figures(mntr: str) -> dict[str, Any]:
     monitored = table_formats.monitored(mntr)
     numbers = {name: table_formats.decimal(monitored.get(name)) for name in _NUMBERS}
     return {name: value for name, value in numbers.items() if value is not None}
+
+
+def _leave_out_this_connection(sample: Sample) -> None:
+    counted = sample.figures["num_alive_connections"]
+    if counted and sample.kind.traits.counts_words:
+        sample.figures["num_alive_connections"] = counted - 1
 
 
 def _word_connections(sample: Sample, cons: str, clock: ServerClock) -> None:
