@@ -1,5 +1,6 @@
 """Many sessions with similar names share a line until one of them is at risk."""
 
+import re
 from asyncio import sleep
 from collections.abc import Iterable
 from time import monotonic
@@ -8,10 +9,22 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.make_facts import NOW, ZK1, connections, figures, lock, own, row, session
+from model.make_facts import (
+    NOW,
+    ZK1,
+    ZK2,
+    connections,
+    figures,
+    lock,
+    no_connections,
+    own,
+    row,
+    session,
+)
 from textual.pilot import Pilot
 from ui.fake_feed import WAIT_S, app_of, frames, settled
 
+from zktop.model.facts import AnyFact
 from zktop.model.format import fold_name
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
@@ -26,12 +39,12 @@ from zktop.ui.widgets.table import RowGroup
 WEB = tuple(f"web-{number}" for number in range(30))
 
 
-def one_at_risk(silent: str = "web-7") -> list[Frame]:
+def one_at_risk(silent: str = "web-7", *more: AnyFact) -> list[Frame]:
     """Thirty sessions hold a lock each, and one of them is silent; one more has another name."""
     facts = [fact for name in WEB for fact in lock(f"/locks/{name}", name)]
     rows = [row(name, 9_000 if name == silent else 100) for name in (*WEB, "db")]
     tables = (own(), figures(ZK1), connections(ZK1, *rows))
-    return frames((NOW, [*facts, *lock("/locks/db", "db"), *tables]))
+    return frames((NOW, [*facts, *lock("/locks/db", "db"), *tables, *more]))
 
 
 class Plain(NamedTuple):
@@ -147,6 +160,16 @@ async def test_enter_opens_a_group_and_closes_it() -> None:
         assert unfolded.count(" web-") > MIN_GROUP
         assert "29  ▸ web-*" in folded
         assert "GROUP web-*  29 sessions with similar names" in folded
+
+
+async def test_a_group_is_not_at_low_risk_if_a_table_is_missing() -> None:
+    """Some of them may be connected to the other server, and silent."""
+    ui = app_of(*one_at_risk("web-7", no_connections(ZK2)), page="sessions")
+    async with ui.run_test(size=(120, 50)) as pilot:
+        text = "\n".join(await opened(pilot, "down"))
+
+        assert re.search(r"\? +29  ▸ web-\*", text)
+        assert "similar names, none known to be at risk" in text
 
 
 async def test_f_opens_all_groups() -> None:

@@ -162,6 +162,16 @@ async def test_without_tables_it_says_what_is_unknown() -> None:
         assert "/locks/y goes to D" in screen
 
 
+async def test_a_client_of_which_no_table_shows_a_contact_is_not_at_low_risk() -> None:
+    """It may be about to expire; the next one was heard from."""
+    tables = connections(ZK1, row("B", 100), at=AT), replace(out(ZK2, "down"), at=AT)
+    async with shown(reports_of(*tables)) as (_, pilot):
+        _, *rows = panel(await settled(pilot), "Sessions")
+        risks = {name: risk for risk, _, name, *_ in map(str.split, filter(str.strip, rows))}
+
+        assert (risks["A"], risks["B"]) == ("?", "LOW")
+
+
 async def test_a_server_that_is_down_says_since_when_and_why() -> None:
     """In place of its mode and its note, in red."""
     down = replace(out(ZK1, "down"), since=AT - 9_000, at=AT + 2_000)

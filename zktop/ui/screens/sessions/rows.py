@@ -143,6 +143,11 @@ class SessionGroup(RowGroup[SessionRow], frozen=True, eq=False):
     A service of a thousand processes is one line until one of them is in trouble.
     """
 
+    @property
+    def is_partly_unseen(self) -> bool:
+        """Whether a connection table is missing, so that some of them may be silent."""
+        return self.rows[0].report.ensemble.visibility.sessions != "all"
+
     @cached_property
     def holds(self) -> int:
         return sum(row.holds for row in self.rows)

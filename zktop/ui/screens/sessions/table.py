@@ -24,7 +24,7 @@ def _group_number(number: int, ink: Ink) -> Line:
 
 
 GROUP_CELLS: Final[dict[str, Callable[[Any], Line]]] = {
-    "RISK": lambda _group: line(("LOW", "plain")),
+    "RISK": lambda group: UNKNOWN if group.is_partly_unseen else line(("LOW", "plain")),
     "SESSION": lambda group: line((f"{with_spaces(len(group.rows)):>7}", "strong")),
     "IDENTITY": lambda group: line(group.sign, " ", (group.name, "strong")),
     "HOLDS": lambda group: _group_number(group.holds, "holds"),
@@ -36,11 +36,12 @@ GROUP_CELLS: Final[dict[str, Callable[[Any], Line]]] = {
 def about_group(group: SessionGroup) -> list[Line]:
     names = [row.unique_name for row in group.rows[:MAX_NAMES]]
     more = with_spaces(len(group.rows) - MAX_NAMES)
+    risk = "none known to be at risk" if group.is_partly_unseen else "all at low risk"
     return [
         line(
             ("GROUP ", "title"),
             (group.name, "strong"),
-            f"  {count(len(group.rows), 'session')} with similar names, all at low risk",
+            f"  {count(len(group.rows), 'session')} with similar names, {risk}",
         ),
         line(("  sessions   ", "dim"), f"{', '.join(names)} and {more} more"),
         line(("  holds      ", "dim"), count(group.holds, "lock")),
@@ -158,6 +159,8 @@ def _note(row: SessionRow) -> Line:
 
 def _risk(row: SessionRow) -> Line:
     level = row.risk.level
+    if level == "LOW" and row.presence is None:  # its silence is unknown
+        return UNKNOWN
     return line((level, RISK_INKS[level])) if level else DASH
 
 
