@@ -116,7 +116,7 @@ class LogReplay:
             if not has_begun and zxid > self._exact_from and (since is None or now >= since):
                 has_begun = True
                 yield self._restart(
-                    zxid - 1 if self._hole else before, self._begin(since, at, now)
+                    zxid - 1 if self._hole else before, self._begin_time(since, at, now)
                 )
             effects = self._apply(transaction, is_counted=has_begun)
             if has_begun:
@@ -134,10 +134,13 @@ class LogReplay:
         """Sentences about what is missing or doubtful; complete after all steps."""
         return self._notes.sentences
 
-    def _begin(self, since: Millis | None, before: Millis, now: Millis) -> Millis:
-        """Return when the tree became what it is before the transaction of now, or `since`."""
+    def _begin_time(self, since: Millis | None, before: Millis, first: Millis) -> Millis:
+        """Return the time of a restart: `since`, or that of the first transaction to yield.
+
+        It is `since` only if the transaction before it is known; `before` is its time, or 0.
+        """
         if since is None or not before or self._hole is not None:
-            return now
+            return first
         return max(since, before)
 
     def _restart(self, zxid: int, at: Millis) -> Restart:
