@@ -134,23 +134,26 @@ def _deed(report: Report, view: LockView, node: str | None, *, revoke: bool) -> 
     """Return what to do, if anything; raise NotFreedError if it is refused."""
     if node is None and not revoke:
         return None
-    found = request_to_release(report, view) if node is None else deletion(report, view, node)
-    if isinstance(found, str):
-        raise NotFreedError(found)
-    return found
+    if node is None:
+        deed_or_refusal = request_to_release(report, view)
+    else:
+        deed_or_refusal = deletion(report, view, node)
+    if isinstance(deed_or_refusal, str):
+        raise NotFreedError(deed_or_refusal)
+    return deed_or_refusal
 
 
 def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
-    """Do it, then wait until `run`, which only reads, has seen the effect."""
+    """Do the deed, then wait until `run`, which only reads, has seen the effect."""
     with NodeWriter(demo_connection(config)) as writer:
         act = writer.delete if deed.kind == "delete-node" else writer.ask_to_release
-        for number, (path, stat) in enumerate(deed.targets):
+        for done, (path, stat) in enumerate(deed.targets):
             try:
                 act(path, stat)
             except NotFreedError as error:
-                if not number:
+                if not done:
                     raise
-                before = several(deed.paths[:number])
+                before = several(deed.paths[:done])
                 raise NotFreedError(f"{error} Before that, zktop wrote to {before}.") from error
     for report in run.reports(PATIENCE_S):
         run.raise_if_lost()

@@ -53,17 +53,18 @@ def command(overrides: Overrides, names: tuple[str, ...]) -> None:
 def matching(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
     """Return the layouts that match any of the names: by number of matches, guesses last.
 
-    Layouts that match every name are left out, because names alone do not identify them.
+    A layout that matches any name at all is left out: names do not identify it.
 
     >>> [layout.name for layout in matching(LAYOUTS, ["lock-0000000007", "lock-0000000012"])]
     ['plain-lock', 'named-sequence']
     """
     selective = [layout for layout in layouts if parse_name(layout, _NO_LOCK_NAME) is None]
     counted = [
-        (sum(parse_name(each, name) is not None for name in names), each) for each in selective
+        (sum(parse_name(layout, name) is not None for name in names), layout)
+        for layout in selective
     ]
     matches = [pair for pair in counted if pair[0]]
-    return [each for _, each in sorted(matches, key=lambda pair: (-pair[0], pair[1].guessed))]
+    return [layout for _, layout in sorted(matches, key=lambda pair: (-pair[0], pair[1].guessed))]
 
 
 def _show(layout: Layout) -> None:

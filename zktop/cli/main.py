@@ -123,7 +123,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand, or suggest one in the error."""
         name = args[0]
-        if name not in COMMANDS and _screen(name) is None and not ctx.resilient_parsing:
+        if name not in COMMANDS and _screen_name(name) is None and not ctx.resilient_parsing:
             meant = nearest(name, [*COMMANDS, *SCREENS]) or (":" in name and f"--hosts {name}")
             hint = f" Did you mean {meant}?" if meant else ""
             raise click.UsageError(f"There is no command {quoted(name)}.{hint}", ctx=ctx)
@@ -167,15 +167,15 @@ def _print_config(overrides: Overrides) -> None:
     put_table([("SETTING", "VALUE", "FROM"), *rows(effective)])
 
 
-def _screen(word: str) -> str | None:
-    """Return the name of the screen with this name or number."""
+def _screen_name(word: str) -> str | None:
+    """Return the name of the screen with this name or number; None if there is none."""
     by_number = {str(number): name for number, name in enumerate(SCREENS, start=1)}
     return word if word in SCREENS else by_number.get(word)
 
 
 def _screen_command(word: str) -> click.Command | None:
     """Return a command that opens the UI on one of its screens."""
-    screen = _screen(word)
+    screen = _screen_name(word)
     if screen is None:
         return None
 
@@ -189,9 +189,9 @@ def _screen_command(word: str) -> click.Command | None:
 
 def _open_ui(overrides: Overrides, screen: str = SCREENS[0]) -> int:
     with no_collections():
-        from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  see below
+        from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  loads the UI, too
         from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  the UI starts here
-        from zktop.config.join_sources import cluster_configs, effective_config  # noqa: PLC0415  needs the types
+        from zktop.config.join_sources import cluster_configs, effective_config  # noqa: PLC0415  not needed for --help
 
     with every_mistake(overrides):
         effective, clusters = effective_config(overrides), cluster_configs(overrides)

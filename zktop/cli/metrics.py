@@ -27,7 +27,7 @@ from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 
 SUFFIX = ".prom"  # the textfile collector of node_exporter reads no other files
-REST_S = 60.0  # the longest wait for empty lock folders
+EMPTY_FOLDERS_S = 60.0  # the longest wait for empty lock folders
 CONFIRM_S = 1.0  # beyond `settle`, so that findings are confirmed
 MAX_PORT = 65_535
 _EXAMPLES = """\b
@@ -134,8 +134,8 @@ def command(
             on_report = _both(collector.look, hooks.look)
             _look_at_reports(overrides, options["duration"], on_report)
     elif options["textfile"]:
-        file_of, path = exports.text_file, options["textfile"]
-        with file_of(collector, path) as write, _webhooks(overrides) as hooks:
+        textfile = exports.text_file(collector, options["textfile"])
+        with textfile as write, _webhooks(overrides) as hooks:
             on_report = _both(_writing(collector.look, write, options["every"]), hooks.look)
             _look_at_reports(overrides, options["duration"], on_report)
     else:
@@ -171,7 +171,7 @@ def _look_at_reports(
 def _wait_for_empty_folders(run: LiveRun) -> None:
     """Wait until empty lock folders are read; there may be thousands, and they are read last."""
     if run.reads_more:
-        for _report in run.reports(REST_S):
+        for _report in run.reports(EMPTY_FOLDERS_S):
             run.raise_if_lost(patience_s=0.0)
             if not run.reads_more:
                 return

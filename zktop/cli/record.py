@@ -90,7 +90,7 @@ def command(
     if (output is None) == (folder is None):
         raise click.UsageError("Give either -o FILE or --dir DIR.")
     if output is not None:
-        if any(one is not None for one in limits.values()):
+        if any(limit is not None for limit in limits.values()):
             raise click.UsageError("--keep and --max-size need --dir.")
         _record_file(overrides, output, duration, redact=redact)
     if folder is not None:

@@ -69,13 +69,13 @@ def command(
     if output and file and realpath(output) == realpath(file):
         raise click.UsageError(f"{output} is the recording to read: write to another file.")
     form = form or _form_of(output)
-    found, is_interrupted = _period(overrides, **period_options)
-    document = _document(found, form)
+    summary, is_interrupted = _period(overrides, **period_options)
+    document = _document(summary, form)
     if output is None:
         put_utf8(document.rstrip())
     else:
         _write(output, document)
-        narrate(f"{output}: {words.summary(found.period)}")
+        narrate(f"{output}: {words.summary(summary.period)}")
     return ExitCode.INTERRUPTED if is_interrupted else ExitCode.FINE
 
 
@@ -97,7 +97,7 @@ def _period(
 
 
 def _form_of(output: Path | None) -> str:
-    """Return the format that the ending of a name stands for; Markdown if it has none."""
+    """Return the format for the ending of a file name; Markdown if it has none."""
     suffix = output.suffix[1:].lower() if output else ""
     if suffix and suffix not in FORMATS:
         known = ", ".join(f".{form}" for form in FORMATS)
@@ -162,12 +162,12 @@ def _summary(period: Period, origin: Origin, until: Millis | None = None) -> Per
     return summary
 
 
-def _document(found: PeriodSummary, form: str) -> bytes:
+def _document(summary: PeriodSummary, form: str) -> bytes:
     if form == "json":
-        return msgspec.json.format(msgspec.json.encode(found.period), indent=2) + b"\n"
-    content = words.document(found.period)
+        return msgspec.json.format(msgspec.json.encode(summary.period), indent=2) + b"\n"
+    content = words.document(summary.period)
     if form == "html":
-        return page(content, found.timeline, name_and_version())
+        return page(content, summary.timeline, name_and_version())
     return "".join(f"{line}\n" for line in markdown.lines(content)).encode()
 
 

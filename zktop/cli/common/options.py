@@ -189,7 +189,7 @@ def _add_options(
     @functools.wraps(command)
     def with_options(**values: Any) -> Any:
         context = click.get_current_context()
-        own = overrides_of(context, [(each, values.pop(each.parameter)) for each in options])
+        own = overrides_of(context, [(option, values.pop(option.parameter)) for option in options])
         if isinstance(context.obj, Overrides):
             own = own.over(context.obj)
         context.obj = own
@@ -227,18 +227,21 @@ def typed_words(overrides: Overrides) -> TypedWords:
     """Return the typed connection options as words of a command line, without secrets."""
     settings = (overrides.file, overrides.cluster, *overrides.settings, overrides.layouts)
     typed = [setting for setting in settings if setting is not None and setting.is_typed]
-    secret = dict.fromkeys(one.origin.option or "" for one in typed if one.key in SECRETS)
-    flags = {option.flag: option.flag_word is not None for option in OPTIONS}
+    left_out = dict.fromkeys(
+        setting.origin.option or "" for setting in typed if setting.key in SECRETS
+    )
+    is_flag = {option.flag: option.flag_word is not None for option in OPTIONS}
     words: dict[str, tuple[str, ...]] = {}
-    for one in {one.key: one for one in typed}.values():  # the last one for a key wins
-        option = one.origin.option
-        if option in flags and option not in secret:
-            texts = one.texts
-            if option == SASL.flag and option in words:  # its parts are separate settings
-                texts = (":".join((*words[option][1:], *texts)),)
-            values = ((option, text) for text in texts)
-            words[option] = (option,) if flags[option] else tuple(chain.from_iterable(values))
-    return TypedWords(tuple(chain.from_iterable(words.values())), tuple(secret))
+    by_key = {setting.key: setting for setting in typed}  # the last setting of a key wins
+    for setting in by_key.values():
+        option, texts = setting.origin.option, setting.texts
+        if option not in is_flag or option in left_out:
+            continue
+        if option == SASL.flag and option in words:  # its parts are separate settings
+            texts = (":".join((*words[option][1:], *texts)),)
+        with_values = chain.from_iterable((option, text) for text in texts)
+        words[option] = (option,) if is_flag[option] else tuple(with_values)
+    return TypedWords(tuple(chain.from_iterable(words.values())), tuple(left_out))
 
 
 def _texts(option: ConfigOption, value: Any) -> tuple[str, ...]:
@@ -270,9 +273,10 @@ class ReplayTime(msgspec.Struct, frozen=True):
         return full_time(self.text)
 
     def resolve(self, begin: Millis, last_known: Millis, after: Millis | None = None) -> Millis:
-        """Return this moment of a recording that ends at `last_known`, or at most a piece later.
+        """Return this moment of a recording.
 
         A time of day means the last such time, unless that is before the beginning or `after`.
+        The recording may go on after `last_known`, for at most one piece of a ring folder.
         """
         first = begin if after is None else after
         at = moment_of(self.text, begin, first)
