@@ -12,7 +12,7 @@ from ui.fake_feed import app_of, painted, settled, until
 from zktop.ui.base_app import MAX_LOG_BYTES, ErrorLog
 from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.styled_text import Line
-from zktop.ui.textual_fixes.key_queue import call_in_steps
+from zktop.ui.textual_fixes.work_in_steps import call_in_steps
 from zktop.ui.widgets.header import PageHeader
 from zktop.ui.widgets.table import Table
 

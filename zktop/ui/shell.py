@@ -34,7 +34,7 @@ from zktop.ui.past.archive import Block, StoredFrame
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes.draw_once import DrawnOnce
-from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.textual_fixes.work_in_steps import call_after
 from zktop.ui.view_state import ViewState
 from zktop.ui.visit import Visit
 from zktop.ui.widgets.filter_line import FilterLine

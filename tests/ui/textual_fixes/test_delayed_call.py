@@ -3,7 +3,7 @@
 import pytest
 from ui.fake_feed import app_of, frames, settled, until
 
-from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.textual_fixes.work_in_steps import call_after
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9, 0.001])

@@ -22,8 +22,8 @@ from zktop.ui.dialogs.new_contender import Menu
 from zktop.ui.messages import PageReady
 from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.settings import UiSettings
-from zktop.ui.textual_fixes import key_queue
-from zktop.ui.textual_fixes.key_queue import call_in_steps
+from zktop.ui.textual_fixes import key_queue, work_in_steps
+from zktop.ui.textual_fixes.work_in_steps import call_in_steps
 from zktop.ui.widgets.filter_line import FilterLine
 
 BUSY_S = 60.0
@@ -315,7 +315,7 @@ async def test_work_in_steps_goes_on_if_a_key_is_never_handled(
     app, over = app_of(*trouble()), list[str]()
     async with app.run_test() as pilot:
         await settled(pilot)
-        monkeypatch.setattr(key_queue, "MAX_PAUSE_S", 0.01)
+        monkeypatch.setattr(work_in_steps, "MAX_PAUSE_S", 0.01)
         app.key_queue.wait()  # for nothing
         call_in_steps(app, iter((None, None)), then=lambda: over.append("end"))
         await until(pilot, lambda: over, "the last step")

@@ -18,7 +18,7 @@ from zktop.ui.dialogs.base import Box, Dialog, text_field
 from zktop.ui.dialogs.palette_items import PaletteGroup, PaletteItem, SessionNames, groups_of
 from zktop.ui.shell import Shell
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of
-from zktop.ui.textual_fixes.key_queue import call_in_steps
+from zktop.ui.textual_fixes.work_in_steps import call_in_steps, is_done_after_step
 from zktop.ui.widgets.text_view import TextList
 
 MAX_IN_GROUP: Final = 20
@@ -54,7 +54,7 @@ class PaletteDialog(Dialog[PaletteItem]):
         self._recent_names = app.visit.recent
         self._recent: Sequence[PaletteItem] = ()
         self._reading = names.read()
-        self._is_reading = next(self._reading, self) is not self
+        self._is_reading = not is_done_after_step(self._reading)
         self._find_recent()
 
     def compose(self) -> ComposeResult:

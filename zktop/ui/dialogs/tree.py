@@ -10,7 +10,7 @@ from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.keys import KEYS
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
-from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
+from zktop.ui.textual_fixes.work_in_steps import call_after, call_in_steps, is_done_after_step
 from zktop.ui.trees.path_tree import PathNode, PathTree, PathTreeLines, is_open_by_default
 from zktop.ui.trees.tree_lines import WaitTreeLines, write_overview
 from zktop.ui.trees.wait_tree import tree_of
@@ -97,7 +97,7 @@ class TreeDialog(Dialog[LineLink]):
             self._draw_tree()
             self._note_time(begun)
 
-        if next(steps, self) is self:
+        if is_done_after_step(steps):
             counted()
         else:
             self._draw_tree()

@@ -12,6 +12,7 @@ from zktop.model.report import Report
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
 from zktop.ui.screens.common.example_row import ExampleCell
+from zktop.ui.textual_fixes.work_in_steps import is_done_after_step
 from zktop.ui.view_state import Selection, TimeRange, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel
 from zktop.ui.widgets.table import Table
@@ -87,7 +88,7 @@ class Page(Vertical):
     ) -> Iterator[None]:
         """Search the rows of a large table in steps, with "searching ..." in its title."""
         steps = find(self.view_state.filter if self.view_state is not None else NO_FILTER)
-        if next(steps, self) is self:
+        if is_done_after_step(steps):
             return
         self.passed = None
         table.frame(FrameWords(title, "searching ..."))

@@ -18,7 +18,7 @@ from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.screen import Screen, ScreenResultType
 
-from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.textual_fixes.work_in_steps import call_after
 
 MAX_UNDRAWN: Final = 3  # layouts in a row, each of which is followed by another
 

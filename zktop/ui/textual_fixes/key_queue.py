@@ -5,9 +5,8 @@ has yet to open a dialog, close one or turn the page. Without the queue, the key
 opens a dialog goes to the table below, and the key after the one that closes it is lost.
 """
 
-import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -19,54 +18,11 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from zktop.ui.keys import FIXED
-from zktop.ui.messages import DrawingFailed
+from zktop.ui.textual_fixes.work_in_steps import call_after
 
 ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
-WORK_S: Final = 0.008  # of work in steps between two checks for keys
 PICTURE_S: Final = 0.03  # from the handling of a key to the frame that shows its effect
-MAX_PAUSE_S: Final = 0.2  # longest pause of such work while keys keep coming
 MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
-
-
-def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> None:
-    """Call a function after a delay, between two messages.
-
-    On a busy machine the time of a Textual timer may pass before it starts to wait; then it never
-    fires.
-    """
-    asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
-
-
-def call_in_steps(
-    pump: MessagePump, steps: Iterator[None], then: Callable[[], object] = lambda: None
-) -> None:
-    """Run steps after the next drawing, a few milliseconds at a time; keys come first.
-
-    A key passes through several widgets, and so does the drawing of its effect. Work in between
-    would delay both at each widget. `then` is called at the end, even if a step failed; the error
-    is reported.
-    """
-    pump.call_after_refresh(partial(_do_some, pump, steps, then, perf_counter()))
-
-
-def _do_some(
-    pump: MessagePump, steps: Iterator[None], then: Callable[[], object], before_s: float
-) -> None:
-    queue: KeyQueue | None = getattr(pump.app, "key_queue", None)
-    begun_s = perf_counter()
-    if queue is not None and queue.is_answering and begun_s - before_s < MAX_PAUSE_S:
-        call_after(WORK_S, pump, partial(_do_some, pump, steps, then, before_s))
-        return
-    try:
-        while not (is_over := next(steps, steps) is steps) and perf_counter() < begun_s + WORK_S:
-            pass
-    except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
-        is_over = True
-        pump.post_message(DrawingFailed("A step", error))
-    if is_over:
-        then()
-    else:
-        call_after(0, pump, partial(_do_some, pump, steps, then, perf_counter()))
 
 
 @dataclass

@@ -32,7 +32,7 @@ from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.sessions import directory
 from zktop.ui.screens.sessions.rows import MIN_GROUP
 from zktop.ui.screens.sessions.table import SessionTable
-from zktop.ui.textual_fixes import key_queue
+from zktop.ui.textual_fixes import work_in_steps
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.table import RowGroup
 
@@ -206,7 +206,7 @@ async def test_a_selected_session_is_listed_outside_its_group() -> None:
 async def test_the_first_opening_reads_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until the last, the screen says that it reads; then it shows what it always shows."""
     monkeypatch.setattr(directory, "MEMBERS_AT_ONCE", 1)
-    monkeypatch.setattr(key_queue, "WORK_S", 0.0)
+    monkeypatch.setattr(work_in_steps, "WORK_S", 0.0)
     ui = app_of(*one_at_risk())
     async with ui.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

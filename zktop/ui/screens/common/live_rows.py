@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.ui.filters import Filter
 from zktop.ui.screens.common.throttle import READABLE_S
 from zktop.ui.screens.page import Page
-from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
+from zktop.ui.textual_fixes.work_in_steps import call_after, call_in_steps, is_done_after_step
 from zktop.ui.widgets.table import RowGroup, Table
 
 TEXTS_AT_ONCE: Final = 200  # in one step; some 3 ms
@@ -248,13 +248,6 @@ class LiveRows(Generic[R]):
         return self._quiet_from
 
 
-def _is_done_at_once(steps: Iterator[None]) -> bool:
-    """Work until the first pause; return True if there is none, since all is done."""
-    for _pause in steps:
-        return False
-    return True
-
-
 class ReadingInSteps:
     """Reads a report into the rows of a page, and draws it after the first and the last step.
 
@@ -271,7 +264,7 @@ class ReadingInSteps:
         if self.is_under_way:
             return False
         steps = rows.read(report)
-        if _is_done_at_once(steps):
+        if is_done_after_step(steps):
             return True
         self.is_under_way = True
         call_in_steps(self._page, self._rest(steps), then=self._end)
@@ -322,7 +315,7 @@ class RowSorter:
         if self._is_preparing:
             return
         steps = self._prepare()
-        if not _is_done_at_once(steps):
+        if not is_done_after_step(steps):
             self._is_preparing = True
             call_in_steps(self._table, steps, then=self._prepared)
             return

@@ -7,7 +7,7 @@ from typing import Final
 from textual.message_pump import MessagePump
 
 from zktop.ui.messages import DrawingFailed
-from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.textual_fixes.work_in_steps import call_after
 
 READABLE_S: Final = 0.5  # between two drawings; a reader cannot follow faster ones
 EARLY_SHARE: Final = 1 / 4  # of the pause; a call may come that much early

@@ -46,7 +46,7 @@ from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.screens.page import OrderedTable
 from zktop.ui.styled_text import text_of
-from zktop.ui.textual_fixes.key_queue import call_in_steps
+from zktop.ui.textual_fixes.work_in_steps import call_in_steps
 from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText

@@ -31,7 +31,7 @@ from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_gro
 from zktop.ui.screens.timeline.last_60_seconds import minute_lines
 from zktop.ui.screens.timeline.last_60_seconds_panel import MinutePanel
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
-from zktop.ui.textual_fixes.key_queue import call_in_steps
+from zktop.ui.textual_fixes.work_in_steps import call_in_steps
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
