@@ -28,6 +28,7 @@ from zktop.model.facts import AnyFact
 from zktop.model.format import fold_name
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
+from zktop.ui.keys import with_user_keys
 from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.sessions import directory
 from zktop.ui.screens.sessions.rows import MIN_GROUP
@@ -180,6 +181,29 @@ async def test_f_opens_all_groups() -> None:
 
         assert "web-*" not in every
         assert "29  ▸ web-*" in folded
+
+
+async def test_the_detail_of_a_group_says_what_enter_does() -> None:
+    """It opens a closed group, and closes an open one."""
+    async with app().run_test(size=(120, 50)) as pilot:
+        folded = "\n".join(await opened(pilot, "down"))
+        unfolded = "\n".join(await opened(pilot, "enter"))
+
+        assert "enter opens this group" in folded
+        assert "enter closes this group" in unfolded
+
+
+async def test_the_detail_of_a_group_names_the_users_key() -> None:
+    """The key that opens all groups is not f for all users."""
+    keys = {"fold": "f5"}
+    ui = app_of(
+        *one_at_risk(),
+        page="sessions",
+        table=with_user_keys(keys),
+        changed_keys=frozenset(keys),
+    )
+    async with ui.run_test(size=(120, 50)) as pilot:
+        assert "f5 opens all" in "\n".join(await opened(pilot, "down"))
 
 
 @pytest.mark.parametrize("keys", [("o", "i", "enter", "escape"), ("slash", *"web", "enter")])

@@ -193,7 +193,7 @@ class SessionsScreen(Page):
         if group is not None:
             self._detail_for = None
             detail.frame(FrameWords(group.name))
-            detail.show(about_group(group))
+            detail.show(about_group(group, state.key_of("fold")))
         elif row is None or not width:
             self._detail_for = None
             is_empty = not row and not self._reading.is_under_way and not state.filter
@@ -338,9 +338,11 @@ class SessionsScreen(Page):
         """Return the details of the session, or of the group, under the cursor."""
         row, group, state = self._table.row, self._group, self.view_state
         lines: list[Line] = []
+        if state is None:
+            return ""
         if group is not None:
-            lines = about_group(group)
-        elif row is not None and state is not None:
+            lines = about_group(group, state.key_of("fold"))
+        elif row is not None:
             head = line(f"SESSION {session_text(row.session)}  {row.name or ''}")
             lines = [head, *self._details(row, state, COPY_CELLS).lines]
         return "\n".join(text_of(drawn).rstrip() for drawn in lines if drawn != NOTHING)

@@ -33,7 +33,10 @@ GROUP_CELLS: Final[dict[str, Callable[[Any], Line]]] = {
 }
 
 
-def about_group(group: SessionGroup) -> list[Line]:
+def about_group(group: SessionGroup, fold_key: str) -> list[Line]:
+    """Describe the group under the cursor, and the keys that open it."""
+    verb = "closes" if group.is_open else "opens"
+    keys = f"enter {verb} this group, {fold_key} opens all"
     names = [row.unique_name for row in group.rows[:MAX_NAMES]]
     more = with_spaces(len(group.rows) - MAX_NAMES)
     risk = "none known to be at risk" if group.is_partly_unseen else "all at low risk"
@@ -46,7 +49,7 @@ def about_group(group: SessionGroup) -> list[Line]:
         line(("  sessions   ", "dim"), f"{', '.join(names)} and {more} more"),
         line(("  holds      ", "dim"), count(group.holds, "lock")),
         line(("  waits for  ", "dim"), count(group.waits, "lock")),
-        line(("  enter opens this group, f all groups; a session at risk is listed alone", "dim")),
+        line((f"  {keys}; a session at risk is listed alone", "dim")),
     ]
 
 
