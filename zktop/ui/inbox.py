@@ -47,12 +47,12 @@ class Inbox:
 
     def _merged(self, news: News) -> News:
         """Remove the newest entry of the same kind, and merge it into this one."""
-        same = (at for at, one in enumerate(self._news) if type(one) is type(news))
-        at = max(same, default=None)
-        if at is None:
+        same = (index for index, old in enumerate(self._news) if type(old) is type(news))
+        newest = max(same, default=None)
+        if newest is None:
             return news
-        old = self._news[at]
-        del self._news[at]
+        old = self._news[newest]
+        del self._news[newest]
         if isinstance(news, Frame) and isinstance(old, Frame):
             return replace(news, events=(*old.events, *news.events)[-MAX_EVENTS:])
         if isinstance(news, Complaint) and isinstance(old, Complaint):

@@ -50,7 +50,7 @@ class NavigationApp(BaseApp):
         """
         if name not in self.visits and self.clusters is not None:
             self._prepared(self.clusters.open(name)).start()
-        self.playback.rest()
+        self.playback.stop()
         self.visit = self.visits[name]
 
     def wake(self) -> None:
@@ -177,7 +177,7 @@ class NavigationApp(BaseApp):
         ident = f"page-{name}"
         if not visit.pages.query(f"#{ident}"):
             await visit.pages.add_content(page_named(name).new_page())
-        if name == "findings" != visit.page:
+        if name == "findings" and visit.page != name:
             self.clear_notifications()  # they would cover the findings that they announce
         visit.page, visit.pages.current = name, ident
         page = visit.pages.query_one(f"#{ident}", Page)
@@ -196,8 +196,8 @@ class NavigationApp(BaseApp):
         """Give the focus to the first pane in sight, unless the user is typing."""
         if self.is_typing:
             return
-        first = next((one for one in page.query("*") if one.focusable and one.display), None)
-        if first is not None:
+        panes = (widget for widget in page.query("*") if widget.focusable and widget.display)
+        if (first := next(panes, None)) is not None:
             self.screen.set_focus(first, scroll_visible=False)
 
     def on_show_page(self, message: ShowPage) -> None:

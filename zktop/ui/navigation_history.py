@@ -19,7 +19,7 @@ class NavigationHistory(NamedTuple):
 
     >>> a, b, c = map(NavigationEntry, "abc")
     >>> history = NavigationHistory().after_leaving(a).after_leaving(b).back(c)
-    >>> [[one.page for one in some] for some in history]
+    >>> [[entry.page for entry in entries] for entries in history]
     [['a'], ['c']]
     """
 

@@ -142,8 +142,8 @@ class Shell(NavigationApp):
 
     def on_unmount(self) -> None:
         """Release a feed that waits for room in its inbox."""
-        for one in self.visits.values():
-            one.inbox.close()
+        for visit in self.visits.values():
+            visit.inbox.close()
 
     # News
 
@@ -155,24 +155,25 @@ class Shell(NavigationApp):
         gap = 1 / self.refresh_rate if self._rate >= BUSY_PER_S else MIN_FRAME_S
         wait = self._drawn_at + gap - perf_counter()
         if wait <= 0:
-            self._frame()
+            self._handle_news()
         elif not self._is_due:
             self._is_due = True
-            call_after(wait, self, self._frame)
+            call_after(wait, self, self._handle_news)
 
-    def _frame(self) -> None:
+    def _handle_news(self) -> None:
+        """Store the news of all clusters, and draw those of the one on display."""
         self._is_due = False
-        is_shown_due, is_first = self.visit.inbox.is_awake, self.tape.last is None
-        taken = [(visit, visit.inbox.take()) for visit in self.visits.values()]
-        happened = sum(self._take(visit, one) for visit, news in taken for one in news)
+        must_draw, was_empty = self.visit.inbox.is_awake, self.tape.last is None
+        news_of = {visit: visit.inbox.take() for visit in self.visits.values()}
+        happened = sum(self._take(visit, piece) for visit in news_of for piece in news_of[visit])
         now = perf_counter()
         span = max(now - self._drawn_at, 0.001)
         self._rate += min(1.0, span / RATE_WINDOW_S) * (happened / span - self._rate)
         self._drawn_at = now
-        if is_first and self.tape.last is not None:
-            self.first_report()
-        if is_shown_due:
-            self._draw_news([one for visit, news in taken if visit is self.visit for one in news])
+        if was_empty and self.tape.last is not None:
+            self.after_first_report()
+        if must_draw:
+            self._draw_news(news_of[self.visit])
 
     def _draw_news(self, news: Sequence[News]) -> None:
         """Draw the page, or only the header while nothing but the time changes."""
@@ -191,10 +192,10 @@ class Shell(NavigationApp):
             and last.at - self.tape.changed_at >= STILL_AFTER_MS
             and self.playback.is_newest
             and bool(news)
-            and all(isinstance(one, Frame) for one in news)
+            and all(isinstance(piece, Frame) for piece in news)
         )
 
-    def first_report(self) -> None:
+    def after_first_report(self) -> None:
         """Called after the first report; for subclasses."""
 
     def _take(self, visit: Visit, news: News) -> int:

@@ -77,7 +77,8 @@ class Visit:
 
     def remember(self, name: str) -> None:
         """Add an item of the palette to the recent ones."""
-        self.recent = [name, *(one for one in self.recent if one != name)][:MAX_RECENT]
+        others = [item for item in self.recent if item != name]
+        self.recent = [name, *others][:MAX_RECENT]
 
     @property
     def was_never_connected(self) -> bool:

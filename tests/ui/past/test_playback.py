@@ -69,7 +69,7 @@ def test_time_passes_at_the_speed_that_was_chosen() -> None:
     playback.speed = 4.0
     playback.play(known)
 
-    playback.passed(known, 2.0)
+    playback.advance(known, 2.0)
 
     assert playback.moment(known) == BEGIN + 2_000 + 8_000
     assert playback.is_playing
@@ -81,7 +81,7 @@ def test_a_recording_stops_at_its_end() -> None:
     playback.is_all_read = True
     playback.play(known)
 
-    playback.passed(known, 1_000.0)
+    playback.advance(known, 1_000.0)
 
     assert (playback.moment(known), playback.is_playing, playback.is_newest) == (END, False, False)
 
@@ -91,7 +91,7 @@ def test_playing_waits_for_frames_not_read_yet() -> None:
     playback, known = Playback(is_live=False), tape()
     playback.play(known)
 
-    playback.passed(known, 1_000.0)
+    playback.advance(known, 1_000.0)
 
     assert playback.is_playing
 
@@ -102,7 +102,7 @@ def test_playing_the_past_ends_in_the_present() -> None:
     playback.go(known, BEGIN)
     playback.play(known)
 
-    playback.passed(known, 1_000.0)
+    playback.advance(known, 1_000.0)
 
     assert playback.is_newest
 

@@ -11,7 +11,7 @@ from ui.past.churn import BEGIN, churn
 from zktop.model.facts import Millis
 from zktop.ui.dialogs.compare import CompareDialog
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.archive import _contents_of
+from zktop.ui.past.archive import _pieces_by_step
 from zktop.ui.past.memory_limits import FRAME_BYTES, TapeLimits
 from zktop.ui.past.tape import Tape
 from zktop.ui.view_state import Selection
@@ -181,8 +181,8 @@ async def test_the_name_of_a_client_that_has_left_unpacks_nothing() -> None:
     async with busy("timeline") as pilot:
         app = pilot.app
         app.subject = Selection(session=0xDEAD)
-        before = _contents_of.cache_info()
+        before = _pieces_by_step.cache_info()
 
         app.draw()
 
-        assert _contents_of.cache_info() == before
+        assert _pieces_by_step.cache_info() == before

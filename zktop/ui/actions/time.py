@@ -41,7 +41,7 @@ class TimeActions(Shell):
             self.run_worker(self._unpack(self.visit.tape), group="past")
 
     async def _unpack(self, tape: Tape) -> None:
-        """Rebuild that report on a thread, then the next one if the user has moved on."""
+        """Rebuild the report of the current moment on a thread; `draw` asks for further ones."""
         at, last, limit = self.playback.moment(tape), tape.last, tape.in_memory_from
         try:
             if at is not None and last is not None:
@@ -60,7 +60,7 @@ class TimeActions(Shell):
         else:
             self.playback.go(tape, tape.end or 0)
 
-    def first_report(self) -> None:
+    def after_first_report(self) -> None:
         """Start the playback of a recording if the command line asks for it."""
         if self.settings.speed is not None and not self.feed.is_live:
             self.playback.speed = self.settings.speed
@@ -83,14 +83,16 @@ class TimeActions(Shell):
         if self.is_leaving or not self.is_running:
             return  # the widgets may be gone
         before, self._ticked_at = self._ticked_at, perf_counter()
-        if self.playback.passed(self.tape, self._ticked_at - before):
+        if self.playback.advance(self.tape, self._ticked_at - before):
             self.draw()
         if not self.playback.is_playing:
             self.run_clock()
 
     def action_pause(self) -> None:
+        """Pause the display, or playback; pressed again, return to live, or play on."""
         playback, is_live = self.playback, self.feed.is_live
-        if playback.is_newest if is_live else playback.is_playing:
+        is_moving = playback.is_newest if is_live else playback.is_playing
+        if is_moving:
             playback.hold(self.tape)
         elif is_live:
             playback.return_to_newest()
@@ -101,11 +103,11 @@ class TimeActions(Shell):
     def action_play(self) -> None:
         if self.playback.is_newest:
             back, seek, play = map(self.key_of, ("step_back", "seek", "play"))
-            way = f"Go back with {back} or {seek}, then press {play} to play."
-            self.show_message(f"This is live. {way}")
+            hint = f"Go back with {back} or {seek}, then press {play} to play."
+            self.show_message(f"This is live. {hint}")
             return
         if self.playback.is_playing:
-            self.playback.rest()
+            self.playback.stop()
         else:
             self.playback.play(self.tape)
         self.run_clock()
@@ -196,9 +198,9 @@ class TimeActions(Shell):
         if mark is not None and marked is not None and mark != at:
             self.push_screen(CompareDialog(ComparedMoment("mark", mark, marked.report), here))
         elif not self.feed.is_live:
-            to_mark, to_compare = map(self.key_of, ("mark", "compare"))
-            way = f"go to another one, then compare them with {to_compare}."
-            self.show_message(f"Mark a moment with {to_mark}, {way}")
+            mark_key, compare_key = map(self.key_of, ("mark", "compare"))
+            hint = f"go to another one, then compare them with {compare_key}."
+            self.show_message(f"Mark a moment with {mark_key}, {hint}")
         elif frame is newest:
             self.show_message("This is the newest moment. Go back in time to compare with it.")
         else:
@@ -208,11 +210,11 @@ class TimeActions(Shell):
     async def _frame_at(self, at: Millis) -> Frame | None:
         """Return the frame shown at a moment; a packed one is rebuilt on a thread."""
         frame = self.tape.frame_at(at)
-        if frame is None and self.tape.last is not None:
-            reports = self.tape.reports(at, at)
-            report = await on_a_thread(partial(next, reports, None))
-            return Frame(report) if report is not None else None
-        return frame
+        if frame is not None or self.tape.last is None:
+            return frame
+        reports = self.tape.reports(at, at)
+        report = await on_a_thread(partial(next, reports, None))
+        return Frame(report) if report is not None else None
 
     def action_accounts(self) -> None:
         """Show who made others wait between the mark and the cursor, or in the time in view."""

@@ -100,29 +100,29 @@ class Block(msgspec.Struct, frozen=True, eq=False):
 
 
 @lru_cache(maxsize=2)  # the events of one moment are drawn many times a second
-def _contents_of(block: Block) -> list[list[Piece]]:
-    found = (
-        unpacked_together(block.packed)
-        if block.packed
-        else chain.from_iterable(map(unpacked, block.loose))
-    )
-    contents: list[list[Piece]] = [[]]
-    for piece in found:
-        contents[-1].append(piece)
+def _pieces_by_step(block: Block) -> list[list[Piece]]:
+    """Return the pieces of each step of a block."""
+    if block.packed:
+        unpacked_pieces = unpacked_together(block.packed)
+    else:
+        unpacked_pieces = chain.from_iterable(map(unpacked, block.loose))
+    by_step: list[list[Piece]] = [[]]
+    for piece in unpacked_pieces:
+        by_step[-1].append(piece)
         if piece.is_last:
-            contents.append([])
-    return contents[:-1]
+            by_step.append([])
+    return by_step[:-1]
 
 
-class _Counted:
+class _CountedFacts:
     """Iterates over facts and counts them."""
 
     def __init__(self, facts: Iterator[AnyFact]) -> None:
-        self._facts, self.number = facts, 0
+        self._facts, self.count = facts, 0
 
     def __iter__(self) -> Iterator[AnyFact]:
         for fact in self._facts:
-            self.number += 1
+            self.count += 1
             yield fact
 
 
@@ -141,46 +141,46 @@ class Packer:
 
         Each second becomes one step, with the state of its last frame.
         """
-        done: list[Block] = []
-        for _, several in groupby(frames, key=lambda one: one.second):
-            those = list(several)
-            world = those[-1].frame.report.world
-            known = self._world
-            is_new = world.zxid < known.zxid or world.gap_at != known.gap_at
-            if self._open.steps and (is_new or len(self._open.steps) >= BLOCK_STEPS):
-                done.append(_closed(self._open))
+        closed: list[Block] = []
+        for _, frames_of_second in groupby(frames, key=lambda frame: frame.second):
+            step = list(frames_of_second)
+            world, before = step[-1].frame.report.world, self._world
+            starts_over = world.zxid < before.zxid or world.gap_at != before.gap_at
+            if self._open.steps and (starts_over or len(self._open.steps) >= BLOCK_STEPS):
+                closed.append(_closed(self._open))
                 number = self._open.number + len(self._open.steps)
-                self._open = Block(number, (), None, starts_over=is_new)
-            if not self._open.steps and (is_new or not self._state_facts):
+                self._open = Block(number, (), None, starts_over=starts_over)
+            if not self._open.steps and (starts_over or not self._state_facts):
                 self._begin_with(world)
             elif not self._open.steps and self._facts_since >= STATE_SHARE * self._state_facts:
-                self._begin_with(self._world)
-            self._add(those)
-        return [*done, self._open]
+                self._begin_with(before)
+            self._add(step)
+        return [*closed, self._open]
 
     def _begin_with(self, world: World) -> None:
         """Begin the open block with a full state."""
-        facts = _Counted(facts_of(world))
+        facts = _CountedFacts(facts_of(world))
         state = packed(pieces(facts))
         self._open = msgspec.structs.replace(self._open, state=state, gap_at=world.gap_at)
-        self._world, self._state_facts, self._facts_since = world, facts.number, 0
+        self._world, self._state_facts, self._facts_since = world, facts.count, 0
 
-    def _add(self, those: Sequence[StoredFrame]) -> None:
-        report, before = those[-1].frame.report, self._world
+    def _add(self, frames: Sequence[StoredFrame]) -> None:
+        """Add a step made of the frames of one second."""
+        report, before = frames[-1].frame.report, self._world
         self._world = report.world
-        alarms = tuple(name for one in those for name in one.alarms)
-        has_change = any(one.has_change for one in those)
+        alarms = tuple(name for stored in frames for name in stored.alarms)
+        has_change = any(stored.has_change for stored in frames)
         number = self._open.number + len(self._open.steps)
         keeps_memories = len(self._open.steps) % FOLLOWED_STEPS == 0
-        memories, memory_bytes = self._keep() if keeps_memories else (None, 0)
+        memories, memory_bytes = self._keep_memories() if keeps_memories else (None, 0)
         step = PackedStep(
             number, report.now, has_change, alarms, report.ours, report.cost, memories
         )
         self._remember(report)
-        events = [event for one in those for event in one.frame.events]
-        facts = _Counted(facts_between(before, report.world))
+        events = [event for stored in frames for event in stored.frame.events]
+        facts = _CountedFacts(facts_between(before, report.world))
         content = quickly_packed(pieces(facts, events, before))
-        self._facts_since += facts.number
+        self._facts_since += facts.count
         self._open = msgspec.structs.replace(
             self._open,
             steps=(*self._open.steps, step),
@@ -188,19 +188,19 @@ class Packer:
             memory_bytes=self._open.memory_bytes + memory_bytes,
         )
 
-    def _keep(self) -> tuple[FolderMemories, int]:
+    def _keep_memories(self) -> tuple[FolderMemories, int]:
         """Return the memories for a step, and the bytes of those that no earlier step has."""
         before, self._kept = self._kept, self._memories
-        new = (one for path, one in self._kept.items() if before.get(path) is not one)
-        return self._kept, CHILD_BYTES * sum(len(one.names) for one in new)
+        new = (memory for path, memory in self._kept.items() if before.get(path) is not memory)
+        return self._kept, CHILD_BYTES * sum(len(memory.names) for memory in new)
 
     def _remember(self, report: Report) -> None:
         """Keep what is known about changed locks but is not in the facts; usually nothing."""
         changed, self._parts = report.parts.changed_since(self._parts), report.parts
-        found = ((path, report.parts.get(path)) for path in changed)
-        known = {path: part and unseen_memory(part.lock) for path, part in found}
-        if any(known.values()) or known.keys() & self._memories.keys():
-            merged = {**self._memories, **known}
+        records = ((path, report.parts.get(path)) for path in changed)
+        new = {path: record and unseen_memory(record.lock) for path, record in records}
+        if any(new.values()) or new.keys() & self._memories.keys():
+            merged = {**self._memories, **new}
             self._memories = {path: memory for path, memory in merged.items() if memory}
 
 
@@ -267,9 +267,9 @@ class Archive:
         blocks = [block for block in self._blocks if block.number < new[0].number] + [*new]
         weight = sum(block.weight_bytes for block in blocks)
         while weight > self._limit_bytes:
-            following = (n for n, one in enumerate(blocks) if n and one.state is not None)
-            first = next(following, 0)
-            if not first:
+            later = (at for at in range(1, len(blocks)) if blocks[at].state is not None)
+            first = next(later, None)
+            if first is None:
                 break  # no later block has a state to rebuild reports from
             weight -= sum(block.weight_bytes for block in blocks[:first])
             blocks = blocks[first:]
@@ -291,9 +291,9 @@ class Archive:
         """Yield the events up to a moment, newest first."""
         for block in reversed(self._blocks):
             if block.steps and block.steps[0].at <= moment + STEP_MS:
-                for step in reversed(_contents_of(block)):
-                    happened = reversed(events_in(step[-1]))
-                    yield from dropwhile(lambda event: event.at > moment, happened)
+                for pieces_of_step in reversed(_pieces_by_step(block)):
+                    newest_first = reversed(events_in(pieces_of_step[-1]))
+                    yield from dropwhile(lambda event: event.at > moment, newest_first)
 
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
         """Yield the worlds of a span of time, starting with the one shown at its beginning."""
@@ -350,14 +350,14 @@ def _steps(blocks: Iterable[Block]) -> list[PackedStep]:
 
 def _index_at(steps: Sequence[PackedStep], moment: Millis) -> int:
     """Return the index of the newest step not after this moment; -1 if all are later."""
-    return bisect_right(steps, moment, key=lambda one: one.at) - 1
+    return bisect_right(steps, moment, key=lambda step: step.at) - 1
 
 
 def _follower_before(number: int, blocks: Sequence[Block], settings: Settings) -> _Follower:
     first = max(blocks[0].number, number - FOLLOWED_STEPS)
-    earlier = (one for one in reversed(_steps(blocks)) if one.number <= first)
+    earlier = (step for step in reversed(_steps(blocks)) if step.number <= first)
     # The first step of each block has memories.
-    step = next(one for one in earlier if one.memories is not None)
+    step = next(step for step in earlier if step.memories is not None)
     return _Follower(step.number, settings, step.memories or NO_MEMORIES)
 
 
@@ -365,16 +365,16 @@ def _followed(
     blocks: Sequence[Block], first: int, known: World | None = None
 ) -> Iterator[tuple[PackedStep, World]]:
     """Yield the steps from `first` on, each with its world; `known` is the world before them."""
-    start = max(n for n, one in enumerate(blocks) if one.number <= first)
+    start = max(index for index, block in enumerate(blocks) if block.number <= first)
     if known is None:
-        start = max(n for n in range(start + 1) if blocks[n].state is not None)
+        start = max(index for index in range(start + 1) if blocks[index].state is not None)
     applied_from = blocks[start].number if known is None else first  # `known` has earlier facts
     world = known
     for block in blocks[start:]:
         if world is None or (block.starts_over and block.number >= applied_from):
             world = block.world()
-        for step, content in zip(block.steps, _contents_of(block), strict=True):
-            for piece in content if step.number >= applied_from else ():
+        for step, its_pieces in zip(block.steps, _pieces_by_step(block), strict=True):
+            for piece in its_pieces if step.number >= applied_from else ():
                 world = world.after(*facts_in(piece, world))
             if step.number >= first:
                 yield step, world

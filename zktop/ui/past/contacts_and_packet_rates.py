@@ -1,10 +1,10 @@
 """Contacts and packet rates of sessions, from the connection tables on the tape."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import takewhile
 from typing import Final, NamedTuple
 
-from zktop.model.facts import Connections, Millis, Session
+from zktop.model.facts import Connection, Connections, Millis, Session
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
@@ -21,9 +21,9 @@ def contacts(
 
     Only frames that are not packed are searched, once for all sessions.
     """
-    found: dict[Session, set[tuple[Millis, Text]]] = {one: set() for one in sessions}
+    contacts_of: dict[Session, set[tuple[Millis, Text]]] = {session: set() for session in sessions}
     newest: dict[Text, Connections] = {}  # of each server
-    for frame in takewhile(lambda one: one.at < end + LATE_MS, tape.frames(begin)):
+    for frame in takewhile(lambda frame: frame.at < end + LATE_MS, tape.frames(begin)):
         for tables in frame.report.ensemble.tables:
             table = tables.facts.connections
             if table is None or newest.get(tables.server) is table:
@@ -35,8 +35,8 @@ def contacts(
                 if row is not None and row.quiet_ms is not None:
                     heard = table.at - row.quiet_ms
                     if begin <= heard < end:
-                        found[session].add((heard, tables.server))
-    return {session: sorted(times) for session, times in found.items()}
+                        contacts_of[session].add((heard, tables.server))
+    return {session: sorted(times) for session, times in contacts_of.items()}
 
 
 class RecentContacts(NamedTuple):
@@ -52,14 +52,16 @@ def recent_contacts(tape: Tape, session: Session, report: Report) -> RecentConta
     if presence is None or presence.timeout_ms is None:
         return RecentContacts()
     begin = report.now - TIMEOUTS_SHOWN * presence.timeout_ms
-    found = contacts(tape, (session,), begin, report.now + 1)
-    times = tuple(at for at, server in found[session] if server == presence.server)
+    all_contacts = contacts(tape, (session,), begin, report.now + 1)[session]
+    times = tuple(at for at, server in all_contacts if server == presence.server)
     return RecentContacts(times, tape.in_memory_from or 0)
 
 
 def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections | None:
     """Return the previous table of the same server; None if it is not stored."""
-    return next((one for one in _tables(table.server, tape, moment) if one.at < table.at), None)
+    return next(
+        (earlier for earlier in _tables(table.server, tape, moment) if earlier.at < table.at), None
+    )
 
 
 def _tables(server: Text, tape: Tape, moment: Millis) -> Iterator[Connections]:
@@ -71,15 +73,12 @@ def _tables(server: Text, tape: Tape, moment: Millis) -> Iterator[Connections]:
             yield tables.connections
 
 
-_Counts = dict[Session, tuple[int, int, Millis | None]]  # received, sent, connected since
-
-
 class _TablePair(NamedTuple):
-    """A connection table, and the counters of the previous one."""
+    """A connection table, with its rows and those of the previous table by session."""
 
     table: Connections
-    now: _Counts
-    before: _Counts
+    now: Mapping[Session, Connection]
+    before: Mapping[Session, Connection]
     span_ms: int
     total: tuple[float, float] | None  # received and sent per second; None: no session in both
 
@@ -105,9 +104,9 @@ class PacketRates:
         pair = self._pairs.get(server)
         now = pair.now.get(session) if pair else None
         before = pair.before.get(session) if pair else None
-        if pair is None or now is None or before is None or now[2] != before[2]:
-            return None
-        return max(0.0, 1000 * (now[0] - before[0]) / pair.span_ms)
+        if pair is None or now is None or before is None or now.established != before.established:
+            return None  # new, or connected again since: the counters began at 0
+        return max(0.0, 1000 * (now.received - before.received) / pair.span_ms)
 
     def total(self, server: Text) -> tuple[float, float] | None:
         """Return the packets per second that a server received, and sent."""
@@ -117,14 +116,14 @@ class PacketRates:
 
 def _paired(table: Connections, previous: Connections | None) -> _TablePair:
     """Count the packets between two tables, for all sessions that are in both."""
-    now, before = _counted(table), _counted(previous) if previous else {}
+    now, before = _by_session(table), _by_session(previous) if previous else {}
     span_ms = max(1, table.at - (previous or table).at)
     both = [(now[session], before[session]) for session in now.keys() & before.keys()]
-    received = sum(max(0, after[0] - earlier[0]) for after, earlier in both)
-    sent = sum(max(0, after[1] - earlier[1]) for after, earlier in both)
+    received = sum(max(0, after.received - earlier.received) for after, earlier in both)
+    sent = sum(max(0, after.sent - earlier.sent) for after, earlier in both)
     total = (1000 * received / span_ms, 1000 * sent / span_ms) if both else None
     return _TablePair(table, now, before, span_ms, total)
 
 
-def _counted(table: Connections) -> _Counts:
-    return {row.session: (row.received, row.sent, row.established) for row in table.rows or ()}
+def _by_session(table: Connections) -> dict[Session, Connection]:
+    return {row.session: row for row in table.rows or ()}

@@ -58,15 +58,15 @@ def pieces(
 ) -> Iterator[bytes]:
     """Encode events, and the facts that follow the world `before`."""
     left = iter(facts)
-    some = list(islice(left, PIECE_FACTS))
+    current = list(islice(left, PIECE_FACTS))
     while True:
         following = list(islice(left, PIECE_FACTS))
-        encoded = _encoded(some, () if following else events, before, is_last=not following)
+        encoded = _encoded(current, () if following else events, before, is_last=not following)
         yield len(encoded).to_bytes(LENGTH_BYTES)
         yield encoded
         if not following:
             return
-        some = following
+        current = following
 
 
 def _encoded(
@@ -103,15 +103,15 @@ def packed(encoded: Iterable[bytes]) -> bytes:
     return b"".join([*map(compressor.compress, encoded), compressor.flush()])
 
 
-def packed_together(quickly: Iterable[bytes]) -> bytes:
-    return packed(chunk for one in quickly for chunk in _inflated(one))
+def packed_together(steps: Iterable[bytes]) -> bytes:
+    return packed(chunk for step in steps for chunk in _inflated(step))
 
 
 # Unpacking
 
 
-def unpacked(quickly: bytes) -> Iterator[Piece]:
-    return _split(_inflated(quickly))
+def unpacked(step: bytes) -> Iterator[Piece]:
+    return _split(_inflated(step))
 
 
 def unpacked_together(compressed: bytes) -> Iterator[Piece]:
@@ -127,7 +127,8 @@ def facts_in(piece: Piece, before: World) -> list[AnyFact]:
         known, changed = _rows_before(table, before) or {}, _rows(table) or {}
         if gone := set(shared.gone):
             known = {key: row for key, row in known.items() if key not in gone}
-        known = known | changed if changed else known
+        if changed:
+            known = known | changed
         force_setattr(table, _FIELDS[type(table)], known)
     return facts
 

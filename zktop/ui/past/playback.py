@@ -36,12 +36,15 @@ class Playback:
         return self._held is not None if self.is_live else not self.is_playing
 
     def frame(self, tape: Tape) -> Frame | None:
+        """Return the frame to show; an earlier one until that of this moment is unpacked."""
         if self._held is not None:
             return self._held
-        at = self.at if self.is_live or self.at is not None else _start(tape)
+        at = self.at
+        if at is None and not self.is_live:
+            at = _start(tape)
         if at is None:
             return tape.last
-        self._shown = tape.frame_at(at) or self._shown or tape.last  # until it is unpacked
+        self._shown = tape.frame_at(at) or self._shown or tape.last
         return self._shown
 
     def moment(self, tape: Tape) -> Millis | None:
@@ -71,7 +74,7 @@ class Playback:
             self.at = tape.begin
         self.is_playing = True
 
-    def rest(self) -> None:
+    def stop(self) -> None:
         self.is_playing = False
 
     def return_to_newest(self) -> None:
@@ -84,7 +87,7 @@ class Playback:
         self.speed = SPEEDS[(at + 1) % len(SPEEDS)]
         return self.speed
 
-    def passed(self, tape: Tape, seconds: float) -> bool:
+    def advance(self, tape: Tape, seconds: float) -> bool:
         """Advance while playing; return whether the moment has changed."""
         begin, end = tape.begin, tape.end
         if not self.is_playing or begin is None or end is None:

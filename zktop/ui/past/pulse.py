@@ -14,7 +14,7 @@ KEPT_S: Final = 4 * 3600
 WAITS_S: Final = 60  # a percentile covers the waits that ended in the last minute
 MAX_WAITS: Final = 5_000
 MAX_CHANGES: Final = 40_000  # of the number of waiters
-DROPPED: Final = 4  # the oldest quarter of a full list is dropped
+DROPPED_PARTS: Final = 4  # of a full list, the oldest quarter is dropped
 
 
 class PulseSecond(NamedTuple):
@@ -50,19 +50,19 @@ class Pulse:
 
     def add(self, frame: Frame) -> None:
         """Count what happened up to this frame."""
-        report = frame.report
-        was_lost = self._report is not None and self._report.is_lost
-        self._waiting += self._more_waiters(report)
+        before, report = self._report, frame.report
+        self._report = report
+        self._waiting += _more_waiters(before, report)
         self._newest = max(self._newest, frame.at)
+        was_lost = before is not None and before.is_lost
         if not (was_lost and report.is_lost):
             self._note_waiting(is_lost=report.is_lost)
         acquired = self._note_waits(frame.events)
         second = frame.at // SECOND_MS
-        last = self._seconds[-1] if self._seconds else None
-        if last is not None and last.second >= second:
-            before = self._seconds.pop()
-            p99 = self._p99(frame.at) if acquired else before.wait_p99_ms
-            acquired, second = acquired + before.acquired, before.second
+        if self._seconds and self._seconds[-1].second >= second:
+            same = self._seconds.pop()  # a second with several frames has one entry
+            p99 = self._p99(frame.at) if acquired else same.wait_p99_ms
+            acquired, second = acquired + same.acquired, same.second
         else:
             p99 = self._p99(frame.at)
         self._seconds.append(
@@ -77,9 +77,9 @@ class Pulse:
             )
         )
         if len(self._seconds) > KEPT_S:
-            del self._seconds[: KEPT_S // DROPPED]
+            del self._seconds[: KEPT_S // DROPPED_PARTS]
         if len(self._changes) > MAX_CHANGES:
-            del self._changes[: MAX_CHANGES // DROPPED]
+            del self._changes[: MAX_CHANGES // DROPPED_PARTS]
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
         """Return the seconds before a moment; those without a frame repeat the previous one."""
@@ -92,8 +92,9 @@ class Pulse:
             if at < len(self._seconds) and self._seconds[at].second == second:
                 before = self._seconds[at]
                 at += 1
-            same = before is not None and before.second == second
-            shown.append(before if same and before else _quiet(before, second))
+                shown.append(before)
+            else:
+                shown.append(_quiet(before, second))
         return shown
 
     def waiting(self, begin: Millis, step_ms: float, number: int) -> list[int | None]:
@@ -105,15 +106,14 @@ class Pulse:
             first, end = begin + step * step_ms, begin + (step + 1) * step_ms
             if first > self._newest:
                 return largest + [None] * (number - step)
-            inside = self._changes[
-                at : bisect_left(self._changes, end, at, key=lambda change: change.at)
-            ]
-            is_new = bool(inside) and inside[0].at == first
-            known = () if is_new or current is None else (current,)
-            later = (change.waiting for change in inside if change.waiting is not None)
-            largest.append(max([*known, *later], default=None))
-            if inside:
-                at, current = at + len(inside), inside[-1].waiting
+            stop = bisect_left(self._changes, end, at, key=lambda change: change.at)
+            changes = self._changes[at:stop]
+            numbers = [change.waiting for change in changes]
+            if not changes or changes[0].at > first:
+                numbers.append(current)  # until the first change
+            largest.append(max((size for size in numbers if size is not None), default=None))
+            if changes:
+                at, current = stop, changes[-1].waiting
         return largest
 
     def _note_waiting(self, *, is_lost: bool) -> None:
@@ -121,14 +121,6 @@ class Pulse:
             self._changes.append(WaitingChange(self._newest, self._waiting))
         if is_lost:
             self._changes.append(WaitingChange(self._newest + 1, None))
-
-    def _more_waiters(self, report: Report) -> int:
-        """Return how many more clients wait than before; only changed locks are recounted."""
-        before, self._report = self._report, report
-        return sum(
-            _waiters(report, path) - (_waiters(before, path) if before is not None else 0)
-            for path in report.changed_since(before)
-        )
 
     def _note_waits(self, events: tuple[Event, ...]) -> int:
         acquired = [event for event in events if event.event == "acquired"]
@@ -143,6 +135,14 @@ class Pulse:
         while waits and (len(waits) > MAX_WAITS or waits[0][0] < begin):
             del lengths[bisect_left(lengths, waits.popleft()[1])]
         return lengths[(len(lengths) * 99 - 1) // 100] if lengths else None
+
+
+def _more_waiters(before: Report | None, report: Report) -> int:
+    """Return how many more clients wait than before; only changed locks are recounted."""
+    return sum(
+        _waiters(report, path) - (_waiters(before, path) if before is not None else 0)
+        for path in report.changed_since(before)
+    )
 
 
 def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:

@@ -56,9 +56,11 @@ def lock_state(record: LockRecord | None, at: Millis) -> LockState:
     queue = sum(len(queue.waiters) for queue in queues)
     if len(holders) == 1:
         return LockState(at, session_id(holders[0].owner), 1, queue=queue)
-    named = session_id(hash(tuple([holder.owner for holder in holders]))) if holders else 0
-    are_readers = bool(holders) and all(holder.mode == "read" for holder in holders)
-    return LockState(at, named, len(holders), are_readers, queue)
+    if not holders:
+        return LockState(at, queue=queue)
+    all_holders = session_id(hash(tuple([holder.owner for holder in holders])))
+    are_readers = all(holder.mode == "read" for holder in holders)
+    return LockState(at, all_holders, len(holders), are_readers, queue)
 
 
 def nodes_held(report: Report, session: Session) -> int:
@@ -82,7 +84,7 @@ def alarms_in(report: Report) -> Alarms:
         _stuck(deadlock for deadlock in report.deadlocks if deadlock.is_sure),
         _stuck(deadlock for deadlock in report.deadlocks if not deadlock.is_sure),
         len(report.critical),
-        any(one.is_sure for one in report.critical),
+        any(alert.is_sure for alert in report.critical),
     )
 
 

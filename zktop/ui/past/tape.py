@@ -126,14 +126,14 @@ class Tape:
     def put_unpacked(self, report: UnpackedReport, limit: Millis | None) -> None:
         """Keep a report that was rebuilt from the archive.
 
-        `limit` is the moment of the oldest frame that was not packed before it was rebuilt.
+        `limit` is `in_memory_from` as it was when the rebuilding began.
         """
         self._unpacked = report._replace(until=limit if report.until is None else report.until)
 
     def frame_at(self, moment: Millis) -> Frame | None:
         """Return the frame shown at this moment; before the first frame, the first.
 
-        None if it is packed.
+        None if that frame is packed.
         """
         if self.last is not None and moment >= self.last.at:
             return self.last
@@ -269,7 +269,7 @@ class Tape:
         if blocks:
             self.archive.add(blocks)
         if self.first_alarm is not None:
-            self.first_alarm = self.alarm_after(0)  # its second is one step now
+            self.first_alarm = self.alarm_after(0)  # packed, it has the time of its step
         self.tracks.forget_before(self.begin or 0)
 
     # Deadlocks

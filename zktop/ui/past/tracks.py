@@ -183,12 +183,13 @@ class Tracks:
         if at <= self.begin:
             return
         self.begin = at
-        self.unseen = [one for one in self.unseen if one[1] > at]
-        self.expired = {one: then for one, then in self.expired.items() if then >= at}
+        self.unseen = [(lost_at, end) for lost_at, end in self.unseen if end > at]
+        self.expired = {session: then for session, then in self.expired.items() if then >= at}
         _forget(self._alarms, at)
-        self._locks = {key: one for key, one in self._locks.items() if _forget(one, at)}
-        self._sessions = {key: one for key, one in self._sessions.items() if _forget(one, at)}
-        self._labels = {key: one for key, one in self._labels.items() if key in self._sessions}
+        locks, sessions, labels = self._locks.items(), self._sessions.items(), self._labels.items()
+        self._locks = {path: track for path, track in locks if _forget(track, at)}
+        self._sessions = {session: track for session, track in sessions if _forget(track, at)}
+        self._labels = {session: name for session, name in labels if session in self._sessions}
 
     # Looking back: the state at the beginning of a time span, and its changes within it
 
@@ -227,8 +228,8 @@ class Tracks:
         for path, track in self._locks.items():
             # The first state of a track is not a change.
             first = bisect_left(track.times, begin, 1)
-            if number := bisect_left(track.times, end, first) - first:
-                counts[path] = number
+            if changes := bisect_left(track.times, end, first) - first:
+                counts[path] = changes
         return sorted(counts, key=lambda path: (-counts[path], path))
 
 
@@ -240,8 +241,8 @@ def _count_holders(
     after: Sequence[Member] = new.lock.holders if new is not None else ()
     if len(before) + len(after) > FEW_HOLDERS:
         runs = list(changed_runs(before, after))
-        before = [one for run in runs for one in before[run.old_start : run.old_end]]
-        after = [one for run in runs for one in after[run.new_start : run.new_end]]
+        before = [member for run in runs for member in before[run.old_start : run.old_end]]
+        after = [member for run in runs for member in after[run.new_start : run.new_end]]
     for member in before:
         more_held[member.owner] -= 1
     for member in after:
