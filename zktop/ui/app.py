@@ -59,7 +59,7 @@ class Zktop(
         report, page, selection = self.view_state.report, self.page, self.selection
         if report is None or page is None:
             return None
-        live = [one.id for one in worst_first(report)] if report.deadlocks else []
+        live = [deadlock.id for deadlock in worst_first(report)] if report.deadlocks else []
         is_over = selection.case in self.tape.deadlocks and selection.case not in live
         return selection._replace(case=live[0]) if live and is_over else None
 
@@ -117,7 +117,7 @@ class Zktop(
     def action_jump(self) -> None:
         """Show a letter on each pane and tab; the next key goes to its pane or tab."""
         page = self.page
-        panes = [one for one in self.screen.focus_chain if page in one.ancestors]
+        panes = [pane for pane in self.screen.focus_chain if page in pane.ancestors]
         targets = [
             JumpTarget(number, at, partial(self.action_show_screen, PAGES[int(number) - 1].name))
             for number, at in self.query_one(PageHeader).tabs
@@ -137,14 +137,14 @@ class Zktop(
 
     def action_sort(self) -> None:
         """Let the user choose the columns and the order of the table."""
-        chosen = self.page.ordered_table if self.page is not None else None
-        if chosen is not None:
-            self.push_screen(ColumnsDialog(*chosen))
+        ordered_table = self.page.ordered_table if self.page is not None else None
+        if ordered_table is not None:
+            self.push_screen(ColumnsDialog(*ordered_table))
 
     def action_theme(self) -> None:
         themes = self.settings.themes()
-        for wrong in themes.mistakes:
-            self.show_message(wrong, is_wrong=True)
+        for mistake in themes.mistakes:
+            self.show_message(mistake, is_wrong=True)
         if not themes.designs:
             self.show_message("There are no themes to choose from.", is_wrong=True)
             return

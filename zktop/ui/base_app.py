@@ -52,20 +52,21 @@ class ErrorLog:
     def __init__(self, file: Path | None = None) -> None:
         self.file = file
         self.last: Exception | None = None
-        self._known: dict[str, str] = {}  # line of code: its sentence
+        self._known: dict[str, str] = {}  # sentences, by kind of error and line of code
 
     def note(self, what: str, error: Exception) -> str:
         """Return a sentence about an error; log its traceback the first time."""
         self.last = error
-        where = traceback.extract_tb(error.__traceback__)[-1:]
-        name = (
-            f"{what} {type(error).__name__} {[(frame.filename, frame.lineno) for frame in where]}"
-        )
-        if name not in self._known:
+        where = [
+            (frame.filename, frame.lineno)
+            for frame in traceback.extract_tb(error.__traceback__)[-1:]
+        ]
+        key = f"{what} {type(error).__name__} {where}"
+        if key not in self._known:
             short = clean(f"{type(error).__name__}: {error}")[:MAX_ERROR_CHARS]
             sentence = f"{what} failed ({short}); the rest continues."
-            self._known[name] = f"{sentence} {self._write_details(what, error)}".rstrip()
-        return self._known[name]
+            self._known[key] = f"{sentence} {self._write_details(what, error)}".rstrip()
+        return self._known[key]
 
     def _write_details(self, what: str, error: Exception) -> str:
         if self.file is None:

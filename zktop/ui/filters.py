@@ -71,12 +71,12 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         >>> parsed_filter("/[/").mistakes([])
         'not a pattern: /[/ (unterminated character set)'
         """
-        found = [word.mistake for word in self.words if word.mistake]
+        mistakes = [word.mistake for word in self.words if word.mistake]
         named = dict.fromkeys(word.field for word in self.words if word.field)
         if unknown := [field for field in named if field not in known]:
             words = "words" if len(unknown) > 1 else "word"
-            found.append(f"unknown {words} {_listed(unknown)} ({_listed(known)})")
-        return "; ".join([*found, *self._unknown_states(known, states)])
+            mistakes.append(f"unknown {words} {_listed(unknown)} ({_listed(known)})")
+        return "; ".join([*mistakes, *self._unknown_states(known, states)])
 
     def _unknown_states(self, known: Sequence[str], states: Sequence[str]) -> Iterator[str]:
         for word in self.words:
@@ -96,10 +96,10 @@ NO_FILTER: Final = Filter()
 def parsed_filter(text: str) -> Filter:
     """Parse what the user typed.
 
-    >>> one = parsed_filter("orders !api state:waiting")
-    >>> one.passes({"": "/locks/orders worker", "state": "waiting"})
+    >>> wanted = parsed_filter("orders !api state:waiting")
+    >>> wanted.passes({"": "/locks/orders worker", "state": "waiting"})
     True
-    >>> one.passes({"": "/locks/orders api-1", "state": "waiting"})
+    >>> wanted.passes({"": "/locks/orders api-1", "state": "waiting"})
     False
     """
     return Filter(text, tuple(map(_word, text.split())))
@@ -126,10 +126,10 @@ def _word(word: str) -> Word:
     if len(word) > 2 and word.startswith("/") and word.endswith("/"):  # noqa: PLR2004  both slashes and something
         return _pattern(word)
     field, value = _field(word)
-    return Word(field, _text(value), value=value)
+    return Word(field, _contains(value), value=value)
 
 
-def _text(text: str) -> Callable[[str], bool]:
+def _contains(text: str) -> Callable[[str], bool]:
     wanted = text.casefold()
     return lambda searched: wanted in searched.casefold()
 
@@ -146,4 +146,4 @@ def _pattern(word: str) -> Word:
         why = "too large"
     else:
         return Word("", lambda searched: pattern.search(searched) is not None)
-    return Word("", _text(text), mistake=f"not a pattern: {word} ({why})")
+    return Word("", _contains(text), mistake=f"not a pattern: {word} ({why})")

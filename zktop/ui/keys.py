@@ -185,7 +185,7 @@ def key_of(action: str, table: Sequence[Action] = KEYS) -> str:
     >>> key_of("filter"), key_of("tree", with_user_keys({"tree": "f9"}))
     ('/', 'f9')
     """
-    return next(key_label(one.names[0]) for one in (*table, *KEYS) if one.id == action)
+    return next(key_label(key.names[0]) for key in (*table, *KEYS) if key.id == action)
 
 
 def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:
@@ -201,9 +201,11 @@ def known_on(page: str, table: Sequence[Action] = KEYS) -> Iterable[Action]:
     """Return the actions that work on a page, one for each key, the page's own groups first."""
     own = [key for key in table if page in key.pages]
     taken = {name for key in own for name in key.names}
-    known = [
-        key for key in table if page in key.pages or not (key.pages or taken.issuperset(key.names))
-    ]
+
+    def works(key: Action) -> bool:
+        return page in key.pages if key.pages else not taken.issuperset(key.names)
+
+    known = filter(works, table)
     return sorted(known, key=lambda key: key.group not in FIRST_GROUPS or not key.pages)
 
 
@@ -217,23 +219,24 @@ _NAMES: Final = {
 
 def with_user_keys(settings: Mapping[str, str]) -> tuple[Action, ...]:
     """Return the table with the user's keys, already checked by `key_mistakes`."""
-    return tuple(
-        key._replace(keys=",".join(map(textual_key, _parts(settings[key.id]))))
-        if key.id in settings
-        else key
-        for key in KEYS
-    )
+
+    def with_own_keys(key: Action) -> Action:
+        if key.id not in settings:
+            return key
+        return key._replace(keys=",".join(map(textual_key, _parts(settings[key.id]))))
+
+    return tuple(map(with_own_keys, KEYS))
 
 
 def key_mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield all mistakes in the user's keys: the action, and what is wrong."""
     good: dict[str, str] = {}
     for action, text in settings.items():
-        wrong = [what for name in _parts(text) for what in _wrong(name, action)]
-        yield from ((action, what) for what in wrong)
+        mistakes = [mistake for name in _parts(text) for mistake in _mistakes_in(name, action)]
+        yield from ((action, mistake) for mistake in mistakes)
         if not any(_parts(text)):
             yield action, "names no key"
-        elif not wrong:
+        elif not mistakes:
             good[action] = text
     yield from clashes(with_user_keys(good), frozenset(good))
 
@@ -243,13 +246,14 @@ def added_mistakes(
 ) -> Iterator[tuple[str, str]]:
     """Yield all mistakes in the keys of the user's own actions: the action, and what is wrong."""
     for action in added:
-        yield from ((action.id, what) for name in action.names for what in _wrong(name, action.id))
+        for name in action.names:
+            yield from ((action.id, mistake) for mistake in _mistakes_in(name, action.id))
         if not action.names:
             yield action.id, "names no key"
     new = frozenset(action.id for action in added)
-    for blamed, what in clashes((*with_user_keys(settings), *added), new):
-        if blamed in new:
-            yield blamed, what
+    for action_id, clash in clashes((*with_user_keys(settings), *added), new):
+        if action_id in new:
+            yield action_id, clash
 
 
 def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -258,12 +262,12 @@ def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[
     for first, second in combinations(table, 2):
         if names[first.id].isdisjoint(names[second.id]) or not _overlap(first, second):
             continue
-        later, earlier = (second, first) if second.id in changed else (first, second)
-        is_command = earlier.group == "commands"
-        other = earlier.help if is_command else f"{earlier.id} ({earlier.help})"
+        blamed, other = (second, first) if second.id in changed else (first, second)
+        is_command = other.group == "commands"
+        other_name = other.help if is_command else f"{other.id} ({other.help})"
         for name in second.names:
             if name in first.names:
-                yield later.id, f"{key_label(name)} is also the key of {other}"
+                yield blamed.id, f"{key_label(name)} is also the key of {other_name}"
 
 
 def textual_key(text: str) -> str:
@@ -294,7 +298,7 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _wrong(text: str, action: str) -> Iterator[str]:
+def _mistakes_in(text: str, action: str) -> Iterator[str]:
     match = _CHORD.fullmatch(textual_key(text))
     prefix, base = match.groups() if match else ("", "")
     modifiers = prefix.split("+")[:-1]

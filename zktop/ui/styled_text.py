@@ -144,7 +144,7 @@ def joined(lines: Iterable[Line], between: str = "  ") -> Line:
 def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list[Line]:
     """Wrap a sentence between words; break words that are longer than a line.
 
-    >>> [text_of(one) for one in wrapped("a sentence of words", 11, indent="  ")]
+    >>> [text_of(drawn) for drawn in wrapped("a sentence of words", 11, indent="  ")]
     ['  a', '  sentence', '  of words']
     """
     lines: list[Line] = []
@@ -168,7 +168,7 @@ def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list
 def hanging_lines(mark: Line, text: str, width: int, ink: Ink = "plain") -> list[Line]:
     """Wrap a sentence after a mark; the other lines are indented by the width of the mark.
 
-    >>> [text_of(one) for one in hanging_lines(line("1. "), "a sentence of words", 13)]
+    >>> [text_of(drawn) for drawn in hanging_lines(line("1. "), "a sentence of words", 13)]
     ['1. a sentence', '   of words']
     """
     indent = width_of(mark)
@@ -179,7 +179,7 @@ def hanging_lines(mark: Line, text: str, width: int, ink: Ink = "plain") -> list
 def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
     """Put two drawings side by side; the left one is `left_width` cells wide.
 
-    >>> [text_of(one) for one in side_by_side([line("ab")], [line("c"), line("d")], 4)]
+    >>> [text_of(drawn) for drawn in side_by_side([line("ab")], [line("c"), line("d")], 4)]
     ['ab     c', '       d']
     """
     return [

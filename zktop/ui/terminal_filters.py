@@ -84,12 +84,14 @@ def to_ascii(text: str) -> str:
     """
     if text.isascii():
         return text
-    made = "".join(one if one.isascii() else _plain(one) for one in text.translate(LOOKALIKES))
+    plain = "".join(map(_plain, text.translate(LOOKALIKES)))
     cells = cell_len(text)
-    return made if len(made) == cells else set_cell_size(made, cells)
+    return plain if len(plain) == cells else set_cell_size(plain, cells)
 
 
 def _plain(character: str) -> str:
+    if character.isascii():
+        return character
     if _BOX_FIRST <= character <= _BOX_LAST:
         return "+"
     cells = cell_len(character)

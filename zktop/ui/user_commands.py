@@ -39,19 +39,20 @@ class UserCommand(NamedTuple):
         >>> UserCommand("f2", "Log", ("log", "--of={path}"), "lock").filled({"path": "/a b"})
         ('log', '--of=/a b')
         """
-        made = []
+        filled_words = []
         for word in self.words:
             text = _FIELD.sub(partial(_value, values), word)
             if text.startswith("-") and not word.startswith("-"):
                 raise ValueError(f"{text!r} would be read as an option")
-            made.append(text)
-        return tuple(made)
+            filled_words.append(text)
+        return tuple(filled_words)
 
 
-def _value(values: Mapping[str, str], found: re.Match[str]) -> str:
-    value = values.get(found[1], found[0])
+def _value(values: Mapping[str, str], match: re.Match[str]) -> str:
+    field = match[1]
+    value = values.get(field, match[0])
     if not value:
-        raise ValueError(f"the {found[1]} is not known here")
+        raise ValueError(f"the {field} is not known here")
     return value
 
 
@@ -60,12 +61,12 @@ def command_actions(commands: Sequence[UserCommand]) -> tuple[Action, ...]:
     return tuple(
         Action(
             f"command_{number}",
-            ",".join(textual_key(key.strip()) for key in one.key.split(",") if key.strip()),
-            one.title,
+            ",".join(textual_key(key.strip()) for key in command.key.split(",") if key.strip()),
+            command.title,
             "commands",
             run=f"user_command({number})",
         )
-        for number, one in enumerate(commands)
+        for number, command in enumerate(commands)
     )
 
 
@@ -77,13 +78,14 @@ def values_for(
         return _of_lock(selection.path, selection.node) if selection.path else None
     if on == "session":
         return _of_session(selection.session, selection, report) if selection.session else None
-    dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == selection.case), None)
-    if dead is None and len(report.deadlocks) == 1:
-        dead = report.deadlocks[0]
-    if dead is None:
+    chosen = (deadlock for deadlock in report.deadlocks if deadlock.id == selection.case)
+    deadlock = next(chosen, None)
+    if deadlock is None and len(report.deadlocks) == 1:
+        deadlock = report.deadlocks[0]
+    if deadlock is None:
         return None
-    actor = dead.ways_out[0].actor if dead.ways_out else ""
-    waits = next((one.waits for one in dead.steps if one.actor == actor), None)
+    actor = deadlock.ways_out[0].actor if deadlock.ways_out else ""
+    waits = next((step.waits for step in deadlock.steps if step.actor == actor), None)
     place = Selection(path=waits.lock, node=waits.node) if waits else Selection()
     return _of_session(session_of(actor), place, report)
 

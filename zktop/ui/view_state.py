@@ -40,10 +40,12 @@ class Selection(NamedTuple):
 
         The node and contender are dropped when the lock or session changes.
         """
-        known = {field: value for field, value in newer._asdict().items() if value is not None}
-        has_moved = any(known.get(one, getattr(self, one)) != getattr(self, one) for one in PLACE)
+        given = {field: value for field, value in newer._asdict().items() if value is not None}
+        has_moved = any(
+            given.get(field, getattr(self, field)) != getattr(self, field) for field in PLACE
+        )
         kept = self._replace(node=None, contender=None) if has_moved else self
-        return kept._replace(**known)
+        return kept._replace(**given)
 
 
 def locks_of(report: Report, selection: Selection) -> frozenset[str]:

@@ -16,7 +16,7 @@ from zktop.app.export_formats import ReportExports
 from zktop.ui.actions.export import write_new
 from zktop.ui.actions.svg_picture import portable_svg
 from zktop.ui.app import Zktop
-from zktop.ui.dialogs.export import FORMATS, refused
+from zktop.ui.dialogs.export import FORMATS, why_refused
 
 BEGINS = {
     "json": "{",
@@ -134,8 +134,8 @@ def test_existing_files_are_never_replaced(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text("mine")
 
-    assert refused(str(file)) == f"{file} already exists. Choose another name."
-    assert refused(str(tmp_path)) == f"{tmp_path} is a directory."
+    assert why_refused(str(file)) == f"{file} already exists. Choose another name."
+    assert why_refused(str(tmp_path)) == f"{tmp_path} is a directory."
     with pytest.raises(FileExistsError):
         write_new(file, b"theirs")
     assert file.read_text() == "mine"
@@ -220,7 +220,7 @@ def test_a_name_in_a_deleted_directory_is_refused(
     monkeypatch.chdir(folder)
     folder.rmdir()
 
-    assert refused("zktop.json").endswith("No such file or directory")
+    assert why_refused("zktop.json").endswith("No such file or directory")
 
 
 def test_a_picture_keeps_the_names_of_znodes() -> None:

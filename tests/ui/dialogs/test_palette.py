@@ -14,7 +14,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs import palette, palette_items
-from zktop.ui.dialogs.palette import MAX_IN_GROUP, PaletteDialog, found
+from zktop.ui.dialogs.palette import MAX_IN_GROUP, PaletteDialog, search
 from zktop.ui.dialogs.palette_items import PaletteItem, groups_of
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextList
@@ -113,8 +113,8 @@ async def test_no_more_than_a_screenful_is_found_among_many() -> None:
     app = app_of(*frames((NOW, many), settings=Settings(roots=(Root("/locks/**"),))))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        all_of_them = found(groups_of(app), (), "locks l0")[0]
-        one = found(groups_of(app), (), "l0399")[0]
+        all_of_them = search(groups_of(app), (), "locks l0")[0]
+        one = search(groups_of(app), (), "l0399")[0]
 
     assert (all_of_them.title, len(all_of_them.items)) == ("Locks", MAX_IN_GROUP)
     assert all_of_them.note == "type more letters to see the others"
@@ -240,7 +240,7 @@ async def test_a_kind_lists_no_other() -> None:
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        some = found(groups_of(app), (), "lock ")
+        some = search(groups_of(app), (), "lock ")
 
     assert [one.title for one in some] == ["Locks"]
     assert all(item.name.startswith("/") for item in some[0].items)

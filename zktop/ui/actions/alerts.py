@@ -20,19 +20,19 @@ class AlertActions(Shell):
         if report is None:
             return
         acknowledged = self.visit.acknowledged.covered(report)
-        new = [one for one in self._listed(report) if one not in acknowledged]
-        notes = {one.id for one in report.findings if one.severity == "info"}
-        alerts = [one for one in new if one not in notes] or new
-        if not alerts:
-            known = f"No new alerts; {len(acknowledged)} acknowledged."
-            self.show_message(known if acknowledged else "No alerts.")
+        new = [alert_id for alert_id in self._listed(report) if alert_id not in acknowledged]
+        notes = {finding.id for finding in report.findings if finding.severity == "info"}
+        ids = [alert_id for alert_id in new if alert_id not in notes] or new
+        if not ids:
+            none_new = f"No new alerts; {len(acknowledged)} acknowledged."
+            self.show_message(none_new if acknowledged else "No alerts.")
             return
         case = self.subject.case
-        if alerts == [case] and self.visit.page == "findings":
+        if ids == [case] and self.visit.page == "findings":
             self.show_message("There is no other alert.")
             return
-        following = alerts[(alerts.index(case) + 1) % len(alerts)] if case in alerts else alerts[0]
-        self.turn_to("findings", Selection(case=following))
+        following = ids.index(case) + 1 if case in ids else 0
+        self.turn_to("findings", Selection(case=ids[following % len(ids)]))
 
     def action_acknowledge(self) -> None:
         """Acknowledge the alerts under the cursor; if all of them are acknowledged, undo that."""
@@ -40,7 +40,7 @@ class AlertActions(Shell):
         if report is None or page is None:
             return
         listed = {*self._listed(report), *self.visit.acknowledged.covered(report)}
-        ids = [one for one in page.selected_alerts if one in listed]
+        ids = [alert_id for alert_id in page.selected_alerts if alert_id in listed]
         if ids:
             self._acknowledge(ids, report)
         else:
@@ -52,7 +52,7 @@ class AlertActions(Shell):
         if report is None:
             return
         acknowledged = self.visit.acknowledged.covered(report)
-        new = [one for one in self._listed(report) if one not in acknowledged]
+        new = [alert_id for alert_id in self._listed(report) if alert_id not in acknowledged]
         if new or acknowledged:
             self._acknowledge(new or acknowledged, report)
         else:
@@ -79,13 +79,13 @@ class AlertActions(Shell):
 
     def _listed(self, report: Report) -> list[str]:
         """Return the ids of deadlocks, then of findings that follow from no other, worst first."""
-        dead = [deadlock.id for deadlock in report.deadlocks]
-        others = [
+        deadlocks = [deadlock.id for deadlock in report.deadlocks]
+        findings = [
             finding.id
             for finding in report.findings
             if not finding.cause and not (self.hides_notes and finding.severity == "info")
         ]
-        return list(dict.fromkeys((*dead, *others)))
+        return list(dict.fromkeys((*deadlocks, *findings)))  # a deadlock may also be a finding
 
 
 def _name(ids: Collection[str], report: Report) -> str:

@@ -66,9 +66,10 @@ class ContenderActions(Shell):
         if recipe is not None:
             first = _order(recipe, f"{port.root}/lock")
         elif path is not None:
-            layout, leases = self._lock(path)
-            if joined := port.recipe_for(layout, "exclusive"):
-                first = _order(joined[0], path, joined[1], leases)
+            layout, leases = self._layout_and_leases(path)
+            if recipe_and_mode := port.recipe_for(layout, "exclusive"):
+                name, mode = recipe_and_mode
+                first = _order(name, path, mode, leases)
 
         def filled_in(orders: tuple[ContenderOrder, ...] | None) -> None:
             if orders:
@@ -173,26 +174,27 @@ class ContenderActions(Shell):
         if path is None:
             self.show_message(f"No lock under the cursor. Press {key} to start a demo client.")
             return
-        layout, leases = self._lock(path)
-        recipe = port.recipe_for(layout, mode)
-        if recipe is None:
-            none = (
+        layout, leases = self._layout_and_leases(path)
+        recipe_and_mode = port.recipe_for(layout, mode)
+        if recipe_and_mode is None:
+            no_recipe = (
                 f"No recipe can {VERBS[mode]} a lock of layout {layout}. {key} lists all recipes."
             )
-            gone = f"There is no lock at {path} now. Press {key} to start a demo client."
-            self.show_message(none if layout else gone)
+            no_lock = f"There is no lock at {path} now. Press {key} to start a demo client."
+            self.show_message(no_recipe if layout else no_lock)
             return
-        order = _order(recipe[0], path, recipe[1], leases)
+        recipe, recipe_mode = recipe_and_mode
+        order = _order(recipe, path, recipe_mode, leases)
         self._with_permission(port, lambda: self._start(port, order))
 
     def _start(self, port: ContendersPort, *orders: ContenderOrder) -> None:
         """Start contenders; ask each time for a lock outside the demo root."""
         path = orders[0].claims[0].path
         word = port.permission.word_for(path)
-        many = f"{len(orders)} demo clients" if len(orders) > 1 else "a demo client"
+        clients = f"{len(orders)} demo clients" if len(orders) > 1 else "a demo client"
 
         def start(typed: str | None) -> None:
-            self.show_message(f"Starting {many} for {path}.")
+            self.show_message(f"Starting {clients} for {path}.")
             for order in orders:
                 port.start(order, typed)
 
@@ -205,7 +207,7 @@ class ContenderActions(Shell):
             return
         question = (
             f"{path} on {port.hosts} is not below {port.root}: real programs may use this "
-            f"lock. Starting {many} there creates znodes in it and may keep others waiting."
+            f"lock. Starting {clients} there creates znodes in it and may keep others waiting."
         )
         self.push_screen(ConfirmDialog(f"Outside {port.root}", question, word), answered)
 
@@ -217,17 +219,18 @@ class ContenderActions(Shell):
         contender = chosen(port.states, selection, action)
         if contender is None:
             name, key = selection.contender, self.key_of("new")
-            gone = f"{name} has ended. Press {key} to start another one."
-            self.show_message(gone if name else f"No demo client here. Press {key} to start one.")
+            has_ended = f"{name} has ended. Press {key} to start another one."
+            none_here = f"No demo client here. Press {key} to start one."
+            self.show_message(has_ended if name else none_here)
             return
         if action == "freeze" and contender.state == "frozen":
             action = "thaw"
         port.act(action, contender.name)
         logs = self.page.query(LogPanel) if self.page is not None else ()
-        if not any(log.display for log in logs):  # a visible one says it
+        if not any(log.display for log in logs):  # a visible log says it
             self.show_message(DONE[action].format(contender.name))
 
-    def _lock(self, path: str) -> tuple[str, int]:
+    def _layout_and_leases(self, path: str) -> tuple[str, int]:
         """Return the layout of a lock and its number of leases; "" and 1 if they are unknown."""
         report = self.view_state.report
         view = report.view(path) if report else None
@@ -244,13 +247,15 @@ def chosen(
     """Return the contender that an action applies to."""
     running = [state for state in states if not state.is_gone]
     if selection.contender:
-        return next((one for one in running if one.name == selection.contender), None)
+        return next((state for state in running if state.name == selection.contender), None)
     if selection.session:
-        return next((one for one in running if one.session == selection.session), None)
-    here = [one for one in running if selection.path in (one.path, *one.holds)]
-    roles = [_role(one, selection.path) for one in here]
-    order = (*PREFERRED_ROLES[action], *roles)
-    return min(here, key=lambda one: order.index(_role(one, selection.path)), default=None)
+        return next((state for state in running if state.session == selection.session), None)
+    here = [state for state in running if selection.path in (state.path, *state.holds)]
+    roles = [_role(state, selection.path) for state in here]
+    preference = (*PREFERRED_ROLES[action], *roles)  # any other role comes last
+    return min(
+        here, key=lambda state: preference.index(_role(state, selection.path)), default=None
+    )
 
 
 def _role(contender: ContenderState, path: str | None) -> str:

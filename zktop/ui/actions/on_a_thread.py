@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 async def on_a_thread(work: Callable[[], Result]) -> Result:
-    """Run blocking work on a thread that ends with it; those of `asyncio.to_thread` would stay.
+    """Run blocking work on a thread that ends with it; threads of `asyncio.to_thread` would stay.
 
     If this is cancelled, the work still runs to its end.
     """

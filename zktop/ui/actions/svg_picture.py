@@ -27,27 +27,28 @@ def portable_svg(picture: str) -> str:
     """Return Textual's picture without web fonts, leading blanks and letters for dots."""
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
-    if own := re.search(r'class="(terminal-\d+-)', picture):  # text never contains quotation marks
-        picture = picture.replace(own[1], "zktop-")  # the number differs in each run
+    prefix = re.search(r'class="(terminal-\d+-)', picture)  # text never contains quotation marks
+    if prefix:
+        picture = picture.replace(prefix[1], "zktop-")  # the number differs in each run
     picture = picture.replace(CRISP, "")
     picture = picture.replace(SCREEN, f"{SCREEN}{CRISP}")  # for all areas at once
     return re.sub(TEXT, _drawn, picture)
 
 
-def _drawn(found: re.Match[str]) -> str:
+def _drawn(match: re.Match[str]) -> str:
     """Draw a piece of text without its outer blanks, at the place of its first letter."""
-    text = found["text"].replace(BLANK, " ")
-    seen = text.strip(" ")
-    if not seen:
+    text = match["text"].replace(BLANK, " ")
+    visible = text.strip(" ")
+    if not visible:
         return ""
-    left = float(found["x"]) + CELL * (len(text) - len(text.lstrip(" ")))
-    top = float(found["y"])
-    if all(one == " " or ord(one) in BRAILLE for one in seen):
-        return f'<path class="{found["ink"]}" d="{_dots(seen, left, top - BASELINE)}"/>'
-    width = float(found["width"]) - CELL * (len(text) - len(seen))
-    place = f'x="{left:g}" y="{found["y"]}" textLength="{width:g}"'
-    shown = seen.replace(" ", BLANK)
-    return f'<text class="{found["ink"]}" {place}{found["rest"]}>{shown}</text>'
+    left = float(match["x"]) + CELL * (len(text) - len(text.lstrip(" ")))
+    top = float(match["y"])
+    if all(letter == " " or ord(letter) in BRAILLE for letter in visible):
+        return f'<path class="{match["ink"]}" d="{_dots(visible, left, top - BASELINE)}"/>'
+    width = float(match["width"]) - CELL * (len(text) - len(visible))
+    place = f'x="{left:g}" y="{match["y"]}" textLength="{width:g}"'
+    shown = visible.replace(" ", BLANK)
+    return f'<text class="{match["ink"]}" {place}{match["rest"]}>{shown}</text>'
 
 
 def _dots(text: str, left: float, top: float) -> str:

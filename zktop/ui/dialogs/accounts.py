@@ -24,7 +24,7 @@ Row = Sequence[tuple[str, Ink]]
 
 
 def accounts_of(reports: Iterable[Report], since: Millis, until: Millis) -> Accounts:
-    """Sum up a period; the first report is the one in effect when it begins."""
+    """Sum up a period; the first report is the one in effect when the period begins."""
     ledger = Ledger(since)
     for report in reports:
         if report.now > until:
@@ -43,7 +43,9 @@ class AccountsDialog(TextDialog):
         begin, end = time_ms(accounts.since), time_ms(accounts.until)
         super().__init__(f"Who made others wait: {begin} to {end}Z", "esc close")
         self._accounts, self._is_packed = accounts, is_packed
-        self._expired = [one for one in expired if accounts.since <= one.at <= accounts.until]
+        self._expired = [
+            session for session in expired if accounts.since <= session.at <= accounts.until
+        ]
 
     def lines(self, width: int) -> list[Line]:
         accounts = account_lines(self._accounts, width, is_packed=self._is_packed)
@@ -57,14 +59,16 @@ def account_lines(accounts: Accounts, width: int, *, is_packed: bool) -> Iterato
     names = {actor.actor: actor.name for actor in accounts.actors}
     clients = [actor for actor in accounts.actors if actor.charge.at_most_ms or actor.waited_ms]
     locks = [lock for lock in accounts.locks if lock.blocked_ms]
-    classes = [one for one in accounts.classes if one.blocked_ms]
+    classes = [lock_class for lock_class in accounts.classes if lock_class.blocked_ms]
     head = ("CLIENT", "BLOCKED OTHERS", "ITSELF", "WAITED", "WORST LOCK")
     yield from _table(head, map(_client_row, clients), len(clients), width)
     head = ("LOCK", "CLIENTS WAITED", "", "FAILED WAITS", "MOSTLY FOR")
     yield from _table(head, (_lock_row(lock, names) for lock in locks), len(locks), width)
-    if any(one.locks > 1 for one in classes):
+    if any(lock_class.locks > 1 for lock_class in classes):
         head = ("CLASS OF LOCKS", "CLIENTS WAITED", "LOCKS", "FAILED WAITS", "MOSTLY FOR")
-        yield from _table(head, (_lock_row(one, names) for one in classes), len(classes), width)
+        yield from _table(
+            head, (_lock_row(lock_class, names) for lock_class in classes), len(classes), width
+        )
 
 
 def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line]:
@@ -72,14 +76,14 @@ def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line
     if expired:
         yield ()
         yield line((count(len(expired), "session") + " expired", "title"))
-    for one in reversed(expired[-MAX_ROWS:]):
-        name = one.owner or one.client or session_name(one.session)
-        client = f" {one.client}" if one.client and one.client != name else ""
-        yield line((time_ms(one.at), "dim"), (f"  {name}", "strong"), (client, "dim"))
-        for freed in one.freed:
+    for session in reversed(expired[-MAX_ROWS:]):
+        name = session.owner or session.client or session_name(session.session)
+        client = f" {session.client}" if session.client and session.client != name else ""
+        yield line((time_ms(session.at), "dim"), (f"  {name}", "strong"), (client, "dim"))
+        for freed in session.freed:
             yield from hanging_lines(line("  freed "), f"{freed.lock}: {_next(freed)}", width)
-        if one.left:
-            yield from hanging_lines(line("  left the queue of "), several(one.left), width)
+        if session.left:
+            yield from hanging_lines(line("  left the queue of "), several(session.left), width)
     if len(expired) > MAX_ROWS:
         yield line((f"and {len(expired) - MAX_ROWS} earlier ones", "dim"))
 
@@ -95,63 +99,64 @@ def _next(freed: FreedLock) -> str:
 def _summary(accounts: Accounts, *, is_packed: bool) -> str:
     length = span(accounts.until - accounts.since)
     if not accounts.blocked_ms:
-        said = f"No client was seen waiting for a lock in these {length}."
+        text = f"No client was seen waiting for a lock in these {length}."
     else:
-        said = (
+        text = (
             f"In these {length} clients waited {span(accounts.blocked_ms)} in all, added up. A "
             "client blocks others while it holds a lock that they wait for; ITSELF is the part of "
             "that time in which it waited for a lock itself, whose holder is the cause."
         )
     if is_packed:
-        said += " Of older moments, only one per second is kept, so short waits are missing."
+        text += " Of older moments, only one per second is kept, so short waits are missing."
     if accounts.unseen_ms:
-        said += f" Nothing is known of {span(accounts.unseen_ms)} without a connection."
+        text += f" Nothing is known of {span(accounts.unseen_ms)} without a connection."
     if accounts.deadlocks:
-        said += f" There {'was' if accounts.deadlocks == 1 else 'were'} "
-        said += f"{count(accounts.deadlocks, 'deadlock')}, confirmed or likely."
-    return said
+        text += f" There {'was' if accounts.deadlocks == 1 else 'were'} "
+        text += f"{count(accounts.deadlocks, 'deadlock')}, confirmed or likely."
+    return text
 
 
 def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) -> Iterator[Line]:
     """Yield a heading and the first rows; names share the width that the figures leave."""
     yield ()
     yield _cells([(text, "dim") for text in head], width)
-    for at, row in enumerate(rows):
-        if at == MAX_ROWS:
+    for index, row in enumerate(rows):
+        if index == MAX_ROWS:
             yield line((f"and {number - MAX_ROWS} more", "dim"))
             return
         yield _cells(row, width)
 
 
 def _cells(row: Row, width: int) -> Line:
-    figures, room = (COST_CELLS, TIME_CELLS, LAST_CELLS), width - FIGURE_CELLS
-    name, *numbers, last = row
-    rest = room // 2 if room >= 2 * LEAST_NAME_CELLS else 0  # no room in a narrow window
-    drawn = [fitted(line(name), room - rest)]
+    figure_cells, room = (COST_CELLS, TIME_CELLS, LAST_CELLS), width - FIGURE_CELLS
+    name, *figures, last = row
+    last_cells = room // 2 if room >= 2 * LEAST_NAME_CELLS else 0  # none in a narrow window
+    drawn = [fitted(line(name), room - last_cells)]
     drawn += [
-        right_aligned(line(cell), cells) for cell, cells in zip(numbers, figures, strict=True)
+        right_aligned(line(figure), cells)
+        for figure, cells in zip(figures, figure_cells, strict=True)
     ]
-    return joined([*drawn, fitted(line(last), rest)], " ")
+    return joined([*drawn, fitted(line(last), last_cells)], " ")
 
 
-def _client_row(one: ActorAccount) -> Row:
-    has_address = one.client and one.client != one.name
+def _client_row(account: ActorAccount) -> Row:
+    has_address = account.client and account.client != account.name
     return (
-        (f"{one.name} {one.client}" if has_address else one.name, "strong"),
-        (_cost(one.charge), "warning"),
-        (_time(one.charge.itself_ms), "plain"),
-        (_time(one.waited_ms), "waits"),
-        (one.worst_lock or "", "plain"),
+        (f"{account.name} {account.client}" if has_address else account.name, "strong"),
+        (_cost(account.charge), "warning"),
+        (_time(account.charge.itself_ms), "plain"),
+        (_time(account.waited_ms), "waits"),
+        (account.worst_lock or "", "plain"),
     )
 
 
-def _lock_row(one: LockAccount, names: Mapping[str, str]) -> Row:
-    most = [f"{names.get(actor, actor)} {_cost(charge)}" for actor, charge in one.charged[:1]]
+def _lock_row(account: LockAccount, names: Mapping[str, str]) -> Row:
+    most = [f"{names.get(actor, actor)} {_cost(charge)}" for actor, charge in account.charged[:1]]
     return (
-        (one.path, "strong"),
-        (_time(one.blocked_ms), "warning"),
-        (str(one.locks) if one.locks > 1 else "", "plain"),
-        (str(one.figures.given_up or ""), "plain"),
+        (account.path, "strong"),
+        (_time(account.blocked_ms), "warning"),
+        (str(account.locks) if account.locks > 1 else "", "plain"),
+        (str(account.figures.given_up or ""), "plain"),
         ("".join(most), "plain"),
     )
 

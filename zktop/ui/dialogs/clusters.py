@@ -32,9 +32,10 @@ class ClusterDialog(ChoiceDialog):
 
     def _clusters(self) -> list[Choosable]:
         clusters, visits = self._shell.clusters, self._shell.visits
-        hosts = clusters.hosts if clusters is not None else dict.fromkeys(visits, "")
+        hosts_by_name = clusters.hosts if clusters is not None else dict.fromkeys(visits, "")
         return [
-            Choosable(name, where, about(where, visits.get(name))) for name, where in hosts.items()
+            Choosable(name, hosts, about(hosts, visits.get(name)))
+            for name, hosts in hosts_by_name.items()
         ]
 
     def line_of(self, option: Choosable) -> Line:
@@ -42,8 +43,8 @@ class ClusterDialog(ChoiceDialog):
         mark = Run("▸ " if visit is self._shell.visit else "  ", "key")
         name = option_line(option._replace(title=""))
         state = fitted(state_of(visit), STATE_CELLS)
-        known = line((f"  {option.title}", "dim")) if visit is None else known_of(visit)
-        return (mark, *name, *state, *known)
+        rest = line((f"  {option.title}", "dim")) if visit is None else locks_and_worst(visit)
+        return (mark, *name, *state, *rest)
 
 
 def state_of(visit: Visit | None) -> Line:
@@ -54,19 +55,19 @@ def state_of(visit: Visit | None) -> Line:
     return line((word, ink))
 
 
-def known_of(visit: Visit) -> Line:
+def locks_and_worst(visit: Visit) -> Line:
     """Draw how many locks a cluster has, and its worst problem."""
     frame = visit.tape.last
     if frame is None:
         return ()
     locks = count(len(frame.report.paths), "lock")
-    pieces = [line((f"{locks:>{LOCK_CELLS}}", "dim")), _drawn(worst_alert(visit))]
+    pieces = [line((f"{locks:>{LOCK_CELLS}}", "dim")), _worst_line(worst_alert(visit))]
     if visit.status.word != "live":
         pieces.append(line((f"at {clock(frame.at)}", "dim")))
     return joined(pieces)
 
 
-def _drawn(worst: Alert | None) -> Line:
+def _worst_line(worst: Alert | None) -> Line:
     if worst is None:
         return line(("no problems", "good"))
     is_critical = worst.severity == "critical" and worst.is_sure
@@ -80,7 +81,7 @@ def worst_alert(visit: Visit) -> Alert | None:
     if frame is None:
         return None
     acknowledged = visit.acknowledged.covered(frame.report)
-    worst = next((one for one in alerts(frame.report) if one.case not in acknowledged), None)
+    worst = next((alert for alert in alerts(frame.report) if alert.case not in acknowledged), None)
     return None if worst is None or worst.severity == "info" else worst
 
 

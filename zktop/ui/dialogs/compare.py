@@ -29,7 +29,8 @@ def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
     for sign, ink, shown, others in (("-", "dim", before, after), ("+", "warning", after, before)):
         for name, sentence in shown.items():
             if name not in others:
-                text = f"{name.partition('-')[0]} {sentence}"
+                rule = name.partition("-")[0]
+                text = f"{rule} {sentence}"
                 yield from hanging_lines(line((f"{sign} ", "strong")), text, max(12, width), ink)
 
 
@@ -51,7 +52,7 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
         views = then.view(path), now.view(path)
         if _members(views[0]) == _members(views[1]):
             continue
-        before, after = map(lock_state, views)
+        before, after = map(state_text, views)
         if before == after:
             after += "; other nodes, or another order"
         shown += 1
@@ -74,7 +75,7 @@ def _members(view: LockView | None) -> object:
     ]
 
 
-def lock_state(view: LockView | None) -> str:
+def state_text(view: LockView | None) -> str:
     """Return the first holders and waiters of a lock by name, and the number of others."""
     if view is None:
         return "does not exist"
@@ -99,8 +100,10 @@ class ComparedMoment(NamedTuple):
 class CompareDialog(TextDialog):
     """Shows the differences between two moments, the earlier one first."""
 
-    def __init__(self, one: ComparedMoment, other: ComparedMoment) -> None:
-        self._then, self._now = then, now = sorted((one, other), key=lambda moment: moment.at)
+    def __init__(self, first: ComparedMoment, second: ComparedMoment) -> None:
+        """Compare two moments, given in any order."""
+        then, now = sorted((first, second), key=lambda moment: moment.at)
+        self._then, self._now = then, now
         title = f"Compare: {then.words(now.at)} with {now.words(then.at)}"
         super().__init__(title, "esc close")
 

@@ -65,11 +65,11 @@ class ExportDialog(Dialog[ExportRequest]):
         times = [f"{with_date_if_needed(time_s(at), at, *ends)}Z" for at in ends]
         options = [
             Choosable(name, about.format(*times))
-            for _, name, about in map(FORMATS.__getitem__, self._forms)
+            for _, name, about in (FORMATS[form] for form in self._forms)
         ]
         formats = self.query_one(TextList)
         formats.styles.height = len(options)
-        formats.show([option_line(one, NAME_WIDTH) for one in options], self._forms)
+        formats.show([option_line(option, NAME_WIDTH) for option in options], self._forms)
         self.query_one(Input).focus()
 
     def on_text_list_moved(self) -> None:
@@ -79,9 +79,9 @@ class ExportDialog(Dialog[ExportRequest]):
 
     def action_accept(self) -> None:
         name = self.query_one(Input).value.strip()
-        wrong = refused(name)
-        if wrong:
-            self.refuse(wrong)
+        why = why_refused(name)
+        if why:
+            self.refuse(why)
         else:
             self.dismiss(ExportRequest(self._form, Path(name).expanduser().absolute()))
 
@@ -94,10 +94,10 @@ class ExportDialog(Dialog[ExportRequest]):
         return f"{self._stem}.{FORMATS[form][0]}"
 
 
-def refused(name: str) -> str:
+def why_refused(name: str) -> str:
     """Return why a file with this name cannot be written; empty if it can.
 
-    >>> refused(""), refused("/")
+    >>> why_refused(""), why_refused("/")
     ('Enter a file name.', '/ is a directory.')
     """
     if not name:

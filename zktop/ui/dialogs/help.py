@@ -64,10 +64,13 @@ class HelpEntry(NamedTuple):
 def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "") -> list[Line]:
     """Return the lines of the help; with a search text, only entries with all its words."""
     words = wanted.casefold().split()
-    lines = [] if words else _summary(page, keys, width)
-    about = _paragraphs(page, keys, width)[0 if words else 1 :]
-    for heading, section in [("About this screen", about), *_sections(keys, width)]:
-        kept = [one for entry in section if _matches(entry, words) for one in entry.lines]
+    paragraphs, lines = _paragraphs(page, keys, width), list[Line]()
+    if not words:
+        lines = _summary(page, keys, width)
+        paragraphs = paragraphs[1:]  # the summary contains the first one
+    for heading, section in [("About this screen", paragraphs), *_sections(keys, width)]:
+        matching = [entry for entry in section if _matches(entry, words)]
+        kept = [drawn for entry in matching for drawn in entry.lines]
         if kept:
             lines += [NOTHING] if lines else []
             lines += [line((heading, "title")), *kept]
@@ -81,9 +84,9 @@ def _matches(entry: HelpEntry, words: Sequence[str]) -> bool:
 
 def _summary(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
     """Return one screenful: what the screen shows, its most useful keys, an example row."""
-    about = [one for entry in _paragraphs(page, keys, width)[:1] for one in entry.lines]
+    first = _paragraphs(page, keys, width)[:1]
     return [
-        *about,
+        *(drawn for entry in first for drawn in entry.lines),
         NOTHING,
         *_useful_keys(page, keys, width),
         *([NOTHING, *example_row(page.HELP_ROW, width)] if page.HELP_ROW else []),
@@ -100,14 +103,14 @@ def _useful_keys(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
         if action in names
     ]
     half = -(-len(pieces) // 2)
-    right: list[Line] = [*pieces[half:], NOTHING][:half]
-    return [(*first, *second) for first, second in zip(pieces, right, strict=False)]
+    right_column: list[Line] = [*pieces[half:], NOTHING][:half]
+    return [(*left, *right) for left, right in zip(pieces, right_column, strict=False)]
 
 
 def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterable[HelpEntry]]]:
     for group, heading in GROUPS.items():
         yield heading, [_key(key, width) for key in keys if key.group == group]
-    yield "States of a lock", [_entry(line("  ", *one)) for one in legend()]
+    yield "States of a lock", [_entry(line("  ", *example)) for example in legend()]
     yield "Colours", [_entry(_row(Run(word, ink), says)) for word, ink, says in INKS]
     yield "Signs", [_entry(_row(Run(sign, "strong"), says)) for sign, says in SIGNS]
     names = [(key.id, "  ".join(map(key_label, key.names))) for key in keys]
@@ -133,12 +136,12 @@ def _replaced_keys(keys: Sequence[Action]) -> dict[str, str]:
 
     Other characters are left alone: in texts, `?` and `-` may be signs instead of keys.
     """
-    now = {key.id: key.names for key in keys if key.names}
+    current = {key.id: key.names for key in keys if key.names}
     return {
-        name: key_label(now[key.id][0])
+        name: key_label(current[key.id][0])
         for key in KEYS
         for name in key.names
-        if name.isalpha() and key.id in now and name not in now[key.id]
+        if name.isalpha() and key.id in current and name not in current[key.id]
     }
 
 

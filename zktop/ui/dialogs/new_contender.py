@@ -55,7 +55,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         super().__init__()
         self._recipes = {recipe.name: recipe for recipe in recipes}
         self._order = order
-        self._fitted = ""  # the recipe that the menus are for
+        self._menus_for = ""  # the recipe whose modes and mistakes the menus list
 
     def compose(self) -> ComposeResult:
         order, claim = self._order, self._order.claims[0]
@@ -91,15 +91,15 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
     def on_mount(self) -> None:
         """Focus the path, which users change most often."""
         claim = self._order.claims[0]
-        self._fit(claim.recipe)
+        self._fill_menus(claim.recipe)
         if claim.mode in self._recipes[claim.recipe].modes:
             self.query_one("#mode", Select).value = claim.mode
         self.query_one("#path", Input).focus()
 
     def on_select_changed(self, event: Select.Changed) -> None:
         if event.select.id == "recipe" and isinstance(event.value, str):
-            if event.value != self._fitted:
-                self._fit(event.value)
+            if event.value != self._menus_for:
+                self._fill_menus(event.value)
         elif event.select.id == "flaw":
             self._show_story()
 
@@ -114,13 +114,13 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             return
         self.dismiss(orders)
 
-    def _fit(self, recipe: str) -> None:
+    def _fill_menus(self, recipe: str) -> None:
         info = self._recipes[recipe]
-        self._fitted = recipe
+        self._menus_for = recipe
         mode, flaw = self.query_one("#mode", Select), self.query_one("#flaw", Select)
-        mode.set_options([(one, one) for one in info.modes])
+        mode.set_options([(name, name) for name in info.modes])
         mode.value = info.modes[0]
-        flaw.set_options([(one.name, one.name) for one in info.flaws])
+        flaw.set_options([(item.name, item.name) for item in info.flaws])
         self._show_story()
 
     def _show_story(self) -> None:
@@ -141,11 +141,12 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         if not path.startswith("/") or path.endswith("/") or "//" in path:
             raise ValueError("Not a lock path. Example: /zktop-demo/name")
         recipe = self._recipes[str(self.query_one("#recipe", Select).value)]
-        mode = self.query_one("#mode", Select).value
+        mode = self.query_one("#mode", Select).value  # not a word while the menu is blank
+        chosen_mode = next((known for known in recipe.modes if known == mode), None)
         claim = LockClaim(
             recipe.name,
             path,
-            next((one for one in recipe.modes if one == mode), None),  # None: the menu is blank
+            chosen_mode,
             flaw=flaw if isinstance(flaw, str) else None,
             timeout_s=seconds(self._text("timeout")),
             leases=self._order.claims[0].leases,
@@ -165,7 +166,7 @@ def seconds(text: str) -> float | None:
     """
     if not text:
         return None
-    found = _LENGTH.fullmatch(text)
-    if found is None:
+    match = _LENGTH.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is not a duration. Examples: 13s, 500ms, 2m.")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS[match[2]]

@@ -71,9 +71,9 @@ class PaletteDialog(Dialog[PaletteItem]):
     def _read(self) -> None:
         """List the sessions as well, once their names are known."""
         self._is_reading = False
-        before = [one.name for one in self._recent]
+        before = [item.name for item in self._recent]
         self._find_recent()
-        if self._text or [one.name for one in self._recent] != before:
+        if self._text or [item.name for item in self._recent] != before:
             self._show()
 
     def _find_recent(self) -> None:
@@ -101,40 +101,39 @@ class PaletteDialog(Dialog[PaletteItem]):
     def _show(self) -> None:
         results = self.query_one(TextList)
         text, width = self.query_one(Input).value, results.room.width
-        sections = (
-            found(self._groups, self._recent, text)
-            if self._text
-            else overview(self._groups, self._recent)
-        )
-        if self._is_reading and self._text:
-            sections = [*sections, PaletteSection("", (), "reading the names of all sessions ...")]
-        rows = [row for one in sections for row in section_lines(one, width)]
+        sections = [*overview(self._groups, self._recent)]
+        if self._text:
+            sections = search(self._groups, self._recent, text)
+        if self._text and self._is_reading:
+            sections.append(PaletteSection("", (), "reading the names of all sessions ..."))
+        rows = [row for section in sections for row in section_lines(section, width)]
         lines = [drawing for drawing, _ in rows] or [line(("No match.", "dim"))]
         items, old = [item for _, item in rows], results.target
         if isinstance(old, PaletteItem):  # each search creates new items
-            same = (one for one in items if one and one[:2] == old[:2])
+            same = (item for item in items if item and item[:2] == old[:2])
             results.target = next(same, None)
         results.show(lines, items)
 
 
 def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:
     """Return the item with this name; None if it is gone, or not allowed."""
-    found = (group.item(name) for group in groups)
-    return next((item for item in found if item is not None), None)
+    named = (group.item(name) for group in groups)
+    return next((item for item in named if item is not None), None)
 
 
 def overview(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem]
 ) -> Iterator[PaletteSection]:
     """List the recent items, then all groups; a group with a note shows only the note."""
-    known = {one.name for one in recent}
+    recent_names = {item.name for item in recent}
     yield PaletteSection("Recent", recent)
     for group in groups:
-        items = () if group.note else [one for one in group.find(()) if one.name not in known]
-        yield PaletteSection(group.title, items, group.note)
+        items = () if group.note else group.find(())
+        others = [item for item in items if item.name not in recent_names]
+        yield PaletteSection(group.title, others, group.note)
 
 
-def found(
+def search(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem], text: str
 ) -> list[PaletteSection]:
     """Search all groups, or only the kind that the text begins with; return a few items each."""
@@ -143,14 +142,15 @@ def found(
     searched, words = groups, (first, *rest)
     if " " in text.lstrip() and kind in [group.kind for group in groups]:
         searched, words = [group for group in groups if group.kind == kind], tuple(rest)
-    known = {one.name for one in recent}
+    recent_names = {item.name for item in recent}
     sections = []
     for group in searched:
         items = [*islice(group.find(words), MAX_IN_GROUP + 1)]
         note = "type more letters to see the others" if items[MAX_IN_GROUP:] else ""
-        items.sort(key=lambda one: (-score(one, words), one.name not in known))
+        items.sort(key=lambda item: (-score(item, words), item.name not in recent_names))
         sections.append(PaletteSection(group.title, items[:MAX_IN_GROUP], note))
-    return sorted(sections, key=lambda one: -score(one.items[0], words) if one.items else 0)
+    sections.sort(key=lambda section: -score(section.items[0], words) if section.items else 0)
+    return sections
 
 
 def score(item: PaletteItem, words: Sequence[str]) -> float:
@@ -180,7 +180,7 @@ def section_lines(
     if not (section.items or section.note):
         return
     yield line((section.title, "title"), (f"  {section.note}", "dim")), None
-    described = [width_of(line(one.name)) for one in section.items if one.about]
+    described = [width_of(line(item.name)) for item in section.items if item.about]
     name_cells = min(max(described, default=0), round(NAME_SHARE * width))
     for item in section.items:
         name = fitted(line((item.name, "strong")), name_cells) if item.about else line(item.name)

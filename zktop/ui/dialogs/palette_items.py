@@ -42,7 +42,7 @@ class PaletteItem(NamedTuple):
     aliases: tuple[str, ...] = ()
 
     def matches(self, words: Words) -> bool:
-        """True if it contains all words; in the help of a key, each must begin a word.
+        """True if it contains all words; without a description, each must begin a word.
 
         >>> quit = PaletteItem("Quit", "", print, keys="q")
         >>> quit.matches(["qu"]), quit.matches(["it"])
@@ -187,9 +187,9 @@ def _places(app: Shell, keys: Iterable[Action]) -> Iterator[PaletteItem]:
 
 def _clusters(app: Shell) -> Iterator[PaletteItem]:
     hosts = app.clusters.hosts if app.clusters is not None else {}
-    for name, where in hosts.items():
+    for name, address in hosts.items():
         if name != app.visit.name:
-            yield PaletteItem(name, where, partial(app.turn_to_cluster, name))
+            yield PaletteItem(name, address, partial(app.turn_to_cluster, name))
 
 
 def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
@@ -210,10 +210,10 @@ def _lock(app: Shell, path: Text) -> PaletteItem:
 
 
 def _sessions(app: Shell, sessions: Sequence[SessionName], words: Words) -> Iterator[PaletteItem]:
-    for known in sessions:
-        if has_all(known.searched, words):
-            go = partial(app.turn_to, "sessions", Selection(session=known.session))
-            yield PaletteItem(known.text, known.about, go)
+    for session_name in sessions:
+        if has_all(session_name.searched, words):
+            go = partial(app.turn_to, "sessions", Selection(session=session_name.session))
+            yield PaletteItem(session_name.text, session_name.about, go)
 
 
 def _themes(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:

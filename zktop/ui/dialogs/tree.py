@@ -20,7 +20,7 @@ from zktop.ui.widgets.text_view import TextList
 WAITING: Final = ("Who waits for whom", "enter go there   {} locks by path   esc close")
 BY_PATH: Final = ("Locks by path", "enter open   left, right fold   {} waiting   esc close")
 MIN_LINES: Final = 6
-REST: Final = 10  # pause between two drawings, as a multiple of the time that a drawing takes
+PAUSE_FACTOR: Final = 10  # the pause between two drawings, in times that a drawing takes
 
 
 class TreeDialog(Dialog[LineLink]):
@@ -64,7 +64,7 @@ class TreeDialog(Dialog[LineLink]):
         self._state = state
         if not is_new or not self.is_mounted or self._is_due:
             return
-        wait = self._drawn_at + REST * self._took_s - perf_counter()
+        wait = self._drawn_at + PAUSE_FACTOR * self._took_s - perf_counter()
         if wait > 0:
             self._is_due = True
             call_after(wait, self, self._draw)
@@ -75,8 +75,8 @@ class TreeDialog(Dialog[LineLink]):
         """Draw, and note how long it took, because a tree of many locks is drawn less often."""
         begun, self._is_due = perf_counter(), False
         report = self._state.report
-        has_news = self._is_by_path and report is not None and self._paths_of is not report
-        if report is not None and has_news and not self._is_counting:
+        must_count = self._is_by_path and self._paths_of is not report and not self._is_counting
+        if report is not None and must_count:
             self._count_paths(report)
         else:
             self._draw_tree()
@@ -139,15 +139,14 @@ class TreeDialog(Dialog[LineLink]):
         return self._folded.get(node.path, default)
 
     def _first_target(self, writer: LineWriter) -> LineLink | None:
-        wanted = self._selected
-        for link in writer.links:
-            if not isinstance(link, LineLink):
-                continue
-            is_session = wanted.session is not None and link.subject.session == wanted.session
-            is_path = wanted.session is None and link.subject.path == wanted.path
-            if is_session or (is_path and wanted.path is not None):
-                return link
-        return None
+        links = (link for link in writer.links if isinstance(link, LineLink))
+        return next((link for link in links if self._is_selected(link.subject)), None)
+
+    def _is_selected(self, subject: Selection) -> bool:
+        selected = self._selected
+        if selected.session is not None:
+            return subject.session == selected.session
+        return selected.path is not None and subject.path == selected.path
 
     # Keys
 
@@ -163,29 +162,29 @@ class TreeDialog(Dialog[LineLink]):
         if isinstance(target, LineLink):
             self.dismiss(target)
         elif isinstance(target, FoldLink):
-            self._fold(target.section)
+            self._toggle(target.section)
 
     action_open = action_accept  # a click
 
     def action_left(self) -> None:
-        self._turn(opens=False)
+        self._set_open(opens=False)
 
     def action_right(self) -> None:
-        self._turn(opens=True)
+        self._set_open(opens=True)
 
-    def _turn(self, *, opens: bool) -> None:
+    def _set_open(self, *, opens: bool) -> None:
         target = self.query_one(TextList).target
         if isinstance(target, FoldLink):
             self._folded[target.section] = opens
             self._draw()
 
-    def _fold(self, path: str) -> None:
+    def _toggle(self, path: str) -> None:
         if self._paths is None:
             return
-        node = next(one for one in _all_nodes(self._paths.below) if one.path == path)
+        node = next(node for node in _all_nodes(self._paths.below) if node.path == path)
         self._folded[path] = not self._is_open(node)
         self._draw()
 
 
 def _all_nodes(nodes: tuple[PathNode, ...]) -> list[PathNode]:
-    return [one for node in nodes for one in (node, *_all_nodes(node.below))]
+    return [*nodes, *(below for node in nodes for below in _all_nodes(node.below))]

@@ -7,7 +7,7 @@ from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.dialogs.compare import lock_state, problems
+from zktop.ui.dialogs.compare import problems, state_text
 from zktop.ui.inks import Ink
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
@@ -31,18 +31,18 @@ def cursor_lines(
         lines += _changed(before.report, report, width)
     lines.append(line(("EVENTS UP TO HERE, newest first", "title")))
     events = event_lines(tape, report, MAX_EVENTS, width, shown_at=at)
-    happened = [one.drawn for one in events]
+    happened = [event.drawn for event in events]
     return [*lines, *(happened or [line(("  no events yet", "dim"))])]
 
 
 def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
-    was, is_now = problems(before), problems(now)
-    begun = [name for name in is_now if name not in was]
-    over = [sentence for name, sentence in was.items() if name not in is_now]
+    earlier, current = problems(before), problems(now)
+    begun = {name: sentence for name, sentence in current.items() if name not in earlier}
+    over = [sentence for name, sentence in earlier.items() if name not in current]
     proven = _proven(now)
-    for name in begun:
+    for name, sentence in begun.items():
         sign, ink = PROVEN if name in proven else LIKELY
-        yield from wrapped(f"{sign} begins: {is_now[name]}", width, ink, "  ")
+        yield from wrapped(f"{sign} begins: {sentence}", width, ink, "  ")
     for sentence in over:
         yield from wrapped(f"over: {sentence}", width, "good", "  ")
     changed = sorted(now.parts.changed_since(before.parts))
@@ -56,15 +56,15 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
 
 def _proven(report: Report) -> set[str]:
     """Return the ids of confirmed deadlocks and critical findings."""
-    known = {deadlock.id for deadlock in report.deadlocks if deadlock.is_sure}
+    deadlocks = {deadlock.id for deadlock in report.deadlocks if deadlock.is_sure}
     critical = (finding for finding in report.findings if finding.severity == "critical")
-    return known | {one.id for one in critical if one.is_sure}
+    return deadlocks | {finding.id for finding in critical if finding.is_sure}
 
 
 def _lock_change(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]:
-    was, is_now = lock_state(before.view(path)), lock_state(now.view(path))
-    if was == is_now:
+    earlier, current = state_text(before.view(path)), state_text(now.view(path))
+    if earlier == current:
         return
     yield line((f"  {path}", "strong"))
-    yield from wrapped(f"before: {was}", width, "dim", "    ")
-    yield from wrapped(f"after:  {is_now}", width, "plain", "    ")
+    yield from wrapped(f"before: {earlier}", width, "dim", "    ")
+    yield from wrapped(f"after:  {current}", width, "plain", "    ")
