@@ -1,6 +1,6 @@
 """All locks as a tree by path: each prefix with its locks, waiters and worst state."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
@@ -88,27 +88,27 @@ class PathTree:
     @property
     def top(self) -> PathNode:
         """The node of `/`; below it, prefixes with one child are joined with it."""
-        return _node("", self._root, "", ())
+        return _node("", self._root, "")
 
 
-def _node(name: str, at: _Below, path: str, itself: Sequence[PathNode]) -> PathNode:
+def _node(name: str, content: _Below, path: str, itself: PathNode | None = None) -> PathNode:
     """Return the node of a prefix; `itself` is the lock at that path, if any."""
-    locks = {one.name: one for one in at.locks}
+    locks = {lock.name: lock for lock in content.locks}
     below = [
-        _node(part, one, f"{path}/{part}", [locks.pop(part)] if part in locks else ())
-        for part, one in at.prefixes.items()
+        _node(part, inner, f"{path}/{part}", locks.pop(part, None))
+        for part, inner in content.prefixes.items()
     ]
     below += locks.values()
-    if len(below) == 1 and not itself and path:
+    if len(below) == 1 and itself is None and path:
         return replace(below[0], name=f"{name}/{below[0].name}")
-    itself = [replace(one, name=ITSELF) for one in itself]
+    own = () if itself is None else (replace(itself, name=ITSELF),)
     return PathNode(
         path,
         name,
-        sum([one.locks for one in (*itself, *below)]),
-        sum([one.waiting for one in (*itself, *below)]),
-        worst_of((*itself, *below)),
-        (*itself, *nsmallest(MAX_BELOW, below, key=_badness)),
+        sum([node.locks for node in (*own, *below)]),
+        sum([node.waiting for node in (*own, *below)]),
+        worst_of((*own, *below)),
+        (*own, *nsmallest(MAX_BELOW, below, key=_badness)),
     )
 
 
@@ -118,8 +118,8 @@ def _badness(node: PathNode) -> tuple[int, int, str]:
 
 def worst_of(nodes: Iterable[PathNode]) -> LockStatus:
     """Return the worst state of some nodes; it is `free` only if all of them are free."""
-    statuses = {one.worst for one in nodes}
-    return min(statuses, key=lambda one: (one.rank, one.code == FREE.code), default=OK)
+    statuses = {node.worst for node in nodes}
+    return min(statuses, key=lambda status: (status.rank, status.code == FREE.code), default=OK)
 
 
 class PathTreeLines:
@@ -138,8 +138,8 @@ class PathTreeLines:
         write_branches(writer, self._below(top), columns_at=names)
 
     def _below(self, node: PathNode) -> list[Branch]:
-        below = [self._branch(one) for one in node.below]
-        hidden = node.locks - sum(one.locks for one in node.below)
+        below = [self._branch(child) for child in node.below]
+        hidden = node.locks - sum(child.locks for child in node.below)
         if hidden:
             below.append(Branch(line((f"… and {with_spaces(hidden)} more", "dim"))))
         return below

@@ -111,7 +111,7 @@ class WaitTreeLines:
         link = LineLink("findings", Selection(case=dead.id), f"deadlock {dead.id}")
         writer.write((*head, *self._blocked(tree.blocker)), link)
         more = [Branch(_more_clients(tree.hidden))] if tree.hidden else []
-        write_branches(writer, [*(self._top(one, tree) for one in tree.tops), *more])
+        write_branches(writer, [*(self._top(top, tree) for top in tree.tops), *more])
 
     def _top(self, top: TreeClient | TreeLock, tree: WaitTree) -> Branch:
         if isinstance(top, TreeLock):

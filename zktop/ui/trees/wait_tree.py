@@ -179,8 +179,8 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     if session is not None:
         return _of_session(report, session, selected)
     builder = _TreeBuilder(report, MAX_LISTED, selected)
-    for holder in lock.holders[:1]:
-        return WaitTree(builder.tops([actors.of(lock, holder)], "runs"))
+    if lock.holders:
+        return WaitTree(builder.tops([actors.of(lock, lock.holders[0])], "runs"))
     return WaitTree((builder.lock(lock.path, 1),))
 
 
@@ -214,14 +214,15 @@ class _TreeBuilder:
         self.report, self.listed = report, listed
         self.selected = selected or Selection()
         self.way = frozenset((*way, *filter(None, (self.selected.session,))))
-        self.seen: dict[Session, str] = {}
+        self.listed_at: dict[Session, str] = {}  # where each listed session is, in words
         self.items = 0
 
     def tops(self, actors: Sequence[str], kind: ClientKind) -> tuple[TreeClient, ...]:
         """Return the first actors, and those on the way to the selected item."""
         sessions = {actor: session_of(actor) for actor in actors}
         elsewhere = "part of the deadlock" if kind == "stuck" else "listed above"
-        self.seen = {session: elsewhere for session in sessions.values() if session is not None}
+        at_top = (session for session in sessions.values() if session is not None)
+        self.listed_at = dict.fromkeys(at_top, elsewhere)
         selected = self.selected.session
         shown = sorted(
             sessions,
@@ -266,8 +267,8 @@ class _TreeBuilder:
         kind = _kind_of(actor, kind)
         name = actor.removeprefix(BY_NAME)
         request = Request(*held[0], "exclusive") if held else None
-        if (found := node_of(actor, self.report)) is not None:
-            path, node = found
+        if (own_node := node_of(actor, self.report)) is not None:
+            path, node = own_node
             name = absolute_path(path, node) if kind == "hidden" else f"{short(node)} in {path}"
             request = Request(path, node, "exclusive")
         paths = dict.fromkeys(path for path, _ in held)
@@ -296,11 +297,11 @@ class _TreeBuilder:
         clients = [self._waiter(view, waiters[at], depth) for at in shown]
         room = 0 if self.items > MAX_ITEMS else max(0, self.listed - len(clients))
         clients += [self._watcher(view, watcher) for watcher in watchers[:room]]
-        hidden = set(shown) if self.listed else ()
-        unlisted = [member for at, member in enumerate(waiters[:MAX_SEARCHED]) if at not in hidden]
+        listed = set(shown) if self.listed else ()
+        unlisted = [member for at, member in enumerate(waiters[:MAX_SEARCHED]) if at not in listed]
         others: list[str] = []
         if holder is not None:
-            members = (one for one in lock.holders[:MAX_HOLDERS] if one.owner != holder)
+            members = (member for member in lock.holders[:MAX_HOLDERS] if member.owner != holder)
             others = [self._name(member.owner, member) for member in members]
         return TreeLock(
             path,
@@ -350,10 +351,12 @@ class _TreeBuilder:
             actor = Actors(self.report.settings).of(view.lock, member)
             return item._replace(kind=_kind_of(actor, "waits"))
         here = f"also waits for {path}; listed there"
-        if session in self.seen:
-            elsewhere = "listed above" if self.seen[session] == here else self.seen[session]
+        if session in self.listed_at:
+            elsewhere = self.listed_at[session]
+            if elsewhere == here:
+                elsewhere = "listed above"
             return item._replace(kind="again", elsewhere=elsewhere)
-        self.seen[session] = here
+        self.listed_at[session] = here
         is_selected = session == self.selected.session
         return item._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 
@@ -401,9 +404,9 @@ def node_of(actor: str, report: Report) -> tuple[Text, Text] | None:
 
 def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:
     """Yield the locks that an actor without a session holds, and its node in each."""
-    found = node_of(actor, report)
-    if found is not None:
-        yield found
+    own_node = node_of(actor, report)
+    if own_node is not None:
+        yield own_node
         return
     named = Actors(report.settings)
     for path, part in report.parts.items():

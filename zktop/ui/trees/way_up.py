@@ -21,24 +21,23 @@ class Step(NamedTuple):
 
 def way_up(report: Report, session: Session) -> Iterator[Step]:
     """Climb from a session to its root blocker, along the oldest wait of each client."""
-    seen = {session}
-    at = session
+    passed, current = {session}, session
     first = main_wait(report, session)
     path = first.path if first else next(iter(report.locks_of[session]))
-    member = next(one for one in report.parts[path].lock.members if one.owner == session)
+    member = next(member for member in report.parts[path].lock.members if member.owner == session)
     yield Step(session, path, member)
     for _ in range(MAX_CLIMB):
-        wait = main_wait(report, at)
+        wait = main_wait(report, current)
         lock = report.parts[wait.path].lock if wait else None
         before = lock.before(wait.member) if wait and lock else ()
-        if wait is None or lock is None or not before or before[0].owner in seen:
+        if wait is None or lock is None or not before or before[0].owner in passed:
             return
         above = before[0]
-        at = above.owner if _is_request(lock, above) else 0
-        yield Step(at, wait.path, above)
-        if not at:
+        current = above.owner if _is_request(lock, above) else 0
+        yield Step(current, wait.path, above)
+        if not current:
             return
-        seen.add(at)
+        passed.add(current)
 
 
 def _is_request(lock: Lock, node: Member) -> bool:
@@ -57,4 +56,4 @@ def main_wait(report: Report, session: Session) -> Step | None:
         for member in queue.waiters
         if member.owner == session
     ]
-    return min(waits, key=lambda one: one.member.czxid, default=None)
+    return min(waits, key=lambda wait: wait.member.czxid, default=None)

@@ -252,7 +252,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         """Refresh the line that the mouse has left, and the line that it is on now."""
         before, self._hovered = self._hovered, hovered
         if before != hovered:
-            for y in {one.y for one in (before, hovered) if one.is_row or one.link}:
+            for y in {place.y for place in (before, hovered) if place.is_row or place.link}:
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def _row_at(self, y: int) -> int | None:

@@ -18,7 +18,7 @@ class PageFooter(Canvas, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="foot")
-        self._of: tuple[object, ...] = ()
+        self._shown_for: tuple[object, ...] = ()
         self._keys: Sequence[Action] = ()
 
     def show(
@@ -32,8 +32,8 @@ class PageFooter(Canvas, can_focus=False):
     ) -> None:
         """Show the keys of a page, with the focus in this pane; `words` renames actions."""
         shown_for = page, pane, table, words, may_write
-        if self._of != shown_for:
-            self._of = shown_for
+        if self._shown_for != shown_for:
+            self._shown_for = shown_for
             known = in_order(page, pane, table, may_write=may_write)
             self._keys = [key._replace(short=words.get(key.id, key.short)) for key in known]
             self.repaint()
@@ -65,13 +65,13 @@ def in_order(
 def drawn(keys: Iterable[Action], width: int) -> Line:
     """Return the first keys that fit. The help lists the rest."""
     shown_keys = [key for key in keys if key.short and key.names]
-    last = [_one(key) for key in shown_keys if key.id in ALWAYS]
+    last = [_piece(key) for key in shown_keys if key.id in ALWAYS]
     room = width - 1 - sum(width_of(piece) + 2 for piece in last)
     kept: list[Line] = []
     for key in shown_keys:
         if key.id in ALWAYS:
             continue
-        piece = _one(key)
+        piece = _piece(key)
         room -= width_of(piece) + 2
         if room < 0:
             break
@@ -79,6 +79,6 @@ def drawn(keys: Iterable[Action], width: int) -> Line:
     return (*line(" "), *joined([*kept, *last]))
 
 
-def _one(key: Action) -> Line:
+def _piece(key: Action) -> Line:
     link = f"app.act('{key.id}')"
     return (Run(key_label(key.names[0]), "key", link), Run(f" {key.short}", "plain", link))

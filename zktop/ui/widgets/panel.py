@@ -81,12 +81,14 @@ class Panel(_View):
 
     def _write(self) -> None:
         words, width = self.words, self.outer_size.width
-        colour = "$error" if words.is_alarm else "$primary" if self.has_focus else "$line"
-        title = titled(words.title, words.facts, width, colour)
+        rule_colour = "$primary" if self.has_focus else "$line"
+        if words.is_alarm:
+            rule_colour = "$error"
+        title = titled(words.title, words.facts, width, rule_colour)
         has_corners = bool(self.styles.border_left[0])  # then Textual adds the blanks
         self.border_title = title if has_corners else Content.assemble(" ", title, " ")
-        colour = "$primary" if self.has_focus else ""
-        self.border_subtitle = hinted(words.keys, self.key_of, colour)
+        key_colour = "$primary" if self.has_focus else ""
+        self.border_subtitle = hinted(words.keys, self.key_of, key_colour)
 
     def on_focus(self, _event: events.Focus) -> None:
         """Draw the rule in the title in the colour of the focused frame."""
@@ -140,7 +142,7 @@ def hinted(keys: str, key_of: Callable[[str], str], colour: str) -> Content:
     """
     pieces = NAMED_KEY.split(keys)  # text, action, text, action, ..., text
     return Content.assemble(
-        *((key_of(one), colour) if at % 2 else one for at, one in enumerate(pieces))
+        *((key_of(piece), colour) if at % 2 else piece for at, piece in enumerate(pieces))
     )
 
 

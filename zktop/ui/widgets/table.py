@@ -104,11 +104,11 @@ def cut_last(drawn: Line, cells: int) -> Line:
 
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
     """Choose the columns that fit into `width` cells; return each with its width."""
-    kept = [one for one in columns if one.needs <= width]
-    while len(kept) > 1 and sum(one.width + GAP for one in kept) - GAP > width:
-        kept.remove(max(kept, key=lambda one: (one.rank, kept.index(one))))
-    spare = width - sum(one.width + GAP for one in kept) + GAP
-    shares = sum(one.share for one in kept)
+    kept = [column for column in columns if column.needs <= width]
+    while len(kept) > 1 and sum(column.width + GAP for column in kept) - GAP > width:
+        kept.remove(max(kept, key=lambda column: (column.rank, kept.index(column))))
+    spare = width - sum(column.width + GAP for column in kept) + GAP
+    shares = sum(column.share for column in kept)
     widths = []
     for column in kept:
         more = max(0, spare) * column.share // shares if shares else 0
@@ -125,7 +125,7 @@ def lent(
     """
     cells = {column.name: width for column, width in widths}
     takers = [column.name for column, _ in widths if column.keeps_end]
-    givers = [one.name for one, _ in widths if one.share and not one.keeps_end]
+    givers = [column.name for column, _ in widths if column.share and not column.keeps_end]
     for taker in takers:
         for giver in givers:
             spare = cells[giver] - max(needed.get(giver, cells[giver]), len(giver) + 1)
@@ -378,13 +378,13 @@ class Table(Canvas, Generic[R]):
     def has_order(self) -> bool:
         """True if the user has chosen an order other than the usual one, by a present column."""
         if self.sorted_by is not None:
-            return any(one.name == self.sorted_by for one in self.columns)
+            return any(column.name == self.sorted_by for column in self.columns)
         return self.reversed
 
     @property
     def arrow(self) -> str:
         """The direction of the order."""
-        column = next((one for one in self.columns if one.name == self.sorted_by), None)
+        column = next((column for column in self.columns if column.name == self.sorted_by), None)
         descending = column is not None and column.descending
         return "↓" if self.reversed != descending else "↑"
 
@@ -415,10 +415,10 @@ class Table(Canvas, Generic[R]):
 
     def ordered(self, rows: Sequence[R | RowGroup[R]]) -> Sequence[R | RowGroup[R]]:
         """Return the rows in the user's order, without groups; as given if no order is set."""
-        if not self.has_order or not any(one.key for one in self.columns):
+        if not self.has_order or not any(column.key for column in self.columns):
             return rows
         alone = [row for row in rows if not isinstance(row, RowGroup)]
-        column = next((one for one in self.columns if one.name == self.sorted_by), None)
+        column = next((column for column in self.columns if column.name == self.sorted_by), None)
         if column is None or column.key is None:
             return alone[::-1]
         return sorted(alone, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column have one type

@@ -44,9 +44,9 @@ class TextView(Canvas):
         """Show these lines; the cursor follows its target."""
         before = self._lines, self._heads, self.cursor
         self._lines, self._targets, self._heads = lines, targets, heads
-        at = next(
-            (i for i, one in enumerate(targets) if one is not None and one == self.target), None
-        )
+        at = None
+        if self.target is not None:
+            at = next((i for i, target in enumerate(targets) if target == self.target), None)
         if at is None:
             at = self._nearest(self.cursor or 0, 1)
         if at is None:  # the last targets are gone
@@ -91,15 +91,15 @@ class TextView(Canvas):
 
     def get_selection(self, selection: TextSelection) -> tuple[str, str] | None:
         """Return the selected text, and the separator before the text of the next widget."""
-        texts = [text_of(one).rstrip() for one in (*self._heads, *self._lines)]
+        texts = [text_of(drawn).rstrip() for drawn in (*self._heads, *self._lines)]
         if selection.start is not None and selection.start.y >= len(texts):
             return None
         return selection.extract("\n".join(texts)), "\n"
 
     def find(self, text: str) -> int | None:
         """Return the number of the first line that contains this text."""
-        found = (at for at, one in enumerate(self._lines) if text in text_of(one))
-        return next(found, None)
+        numbers = (number for number, drawn in enumerate(self._lines) if text in text_of(drawn))
+        return next(numbers, None)
 
     def move(self, by: int) -> None:
         """Move to the next line in this direction that has a target."""
