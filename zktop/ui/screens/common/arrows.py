@@ -41,16 +41,16 @@ def margin(
 
     Arrows without a free lane are left out. Arrows from the lines in `supposed` are dotted.
 
-    >>> for one in margin([[], [0], [0, 1]], 4): print(one)
+    >>> for drawn in margin([[], [0], [0, 1]], 4): print(drawn)
     ◀─╮
     ──┤◀─╮
     ──╯──╯
-    >>> for one in margin([[], [0], [1], [2]], 4): print(one)
+    >>> for drawn in margin([[], [0], [1], [2]], 4): print(drawn)
     ◀─╮
     ──╯◀─╮
     ─────╯◀─╮
     ────────╯
-    >>> for one in margin([[], [0], [0]], 4, {1, 2}): print(one)
+    >>> for drawn in margin([[], [0], [0]], 4, {1, 2}): print(drawn)
     ◀┄╮
     ┄┄┤
     ┄┄╯
@@ -79,17 +79,18 @@ def placed(
                 sources.setdefault((target, source in supposed), set()).add(source)
     free_from = [-1] * most  # the first line that a column may touch again
     lanes: list[Lane] = []
-    for target, is_supposed in sorted(sources, key=lambda one: min(one[0], *sources[one])):
-        lane = Lane(target, frozenset(sources[target, is_supposed]), is_supposed=is_supposed)
-        strokes = [one.column for one in lanes if target in one.sources]
+    unplaced = [
+        Lane(target, frozenset(lines), is_supposed=is_supposed)
+        for (target, is_supposed), lines in sources.items()
+    ]
+    for lane in sorted(unplaced, key=lambda lane: lane.first):
+        strokes = [other.column for other in lanes if lane.target in other.sources]
         free = [column for column in range(most) if free_from[column] <= lane.first]
-        column = next(
-            (column for column in free if column > max(strokes, default=-1)),
-            next(iter(free), None),
-        )
-        if column is not None:
-            free_from[column] = lane.last + 1
-            lanes.append(lane._replace(column=column))
+        to_the_right = [column for column in free if column > max(strokes, default=-1)]
+        candidates = to_the_right or free
+        if candidates:
+            free_from[candidates[0]] = lane.last + 1
+            lanes.append(lane._replace(column=candidates[0]))
     return lanes
 
 
@@ -121,5 +122,7 @@ def _stroke(cells: list[str], lane: Lane, row: int) -> None:
             cells[cell] = "┼"
         elif cells[cell] == " ":
             cells[cell] = across
-    is_first, is_last = row == lane.first, row == lane.last
-    cells[end] = "╮" if is_first else "╯" if is_last else "┤"
+    if row == lane.first:
+        cells[end] = "╮"
+    else:
+        cells[end] = "╯" if row == lane.last else "┤"

@@ -66,7 +66,7 @@ def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
         (),
         line(("  No locks found", "title")),
         (),
-        *(one for text in reasons for one in paragraph(text, width, "warning")),
+        *(drawn for text in reasons for drawn in paragraph(text, width, "warning")),
         *([()] if reasons else []),
         *paragraph(f"zktop searched {where}.{promise}", width),
     ]

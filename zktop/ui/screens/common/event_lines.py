@@ -91,19 +91,19 @@ def event_lines(
 
     `shown_at` is the moment that the user went to. In a gap, the report is from before it.
     """
-    now = report.now
+    now, is_narrow = report.now, width < EXACT_FROM_CELLS
     room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
-    path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
+    path_cells = max(MIN_PATH_CELLS, room) if about.lock is None else 0
     today = now if shown_at is None else shown_at
-    writer = _EventWriter(report.client_names, path, today, is_narrow=width < EXACT_FROM_CELLS)
+    writer = _EventWriter(report.client_names, path_cells, today, is_narrow)
     newest = islice(tape.events_until(now), MAX_SEARCHED)
     with_owners = _with_owners(filter(about.may_have, newest), report)
-    lines = (writer.event(one) for one in with_owners if about.has(one))
+    lines = (writer.event(event) for event in with_owners if about.has(event))
     cases = [
         deadlock for deadlock in tape.deadlocks.values() if about.has_deadlock(deadlock.deadlock)
     ]
-    deadlocks = sorted(writer.deadlocks(cases, now), key=lambda one: one.at, reverse=True)
-    both = merge(lines, deadlocks, key=lambda one: one.at, reverse=True)
+    deadlocks = sorted(writer.deadlocks(cases, now), key=lambda drawn: drawn.at, reverse=True)
+    both = merge(lines, deadlocks, key=lambda drawn: drawn.at, reverse=True)
     return list(islice(both, at_most))
 
 
@@ -114,19 +114,19 @@ def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Even
     """
     later: dict[tuple[Text, Text, int], Event] = {}
     lives = Counter[Text]()  # later creations and deletions of each lock
-    for one in newest_first:
-        lives[one.lock] += one.event in ("lock-appeared", "lock-vanished")
-        if one.node is None or one.node == ITSELF:
-            yield one
-        elif one.session or one.owner:
-            later[one.lock, one.node, lives[one.lock]] = one
-            yield one
-        elif (known := later.get((one.lock, one.node, lives[one.lock]))) is not None:
-            yield replace(one, session=known.session, owner=known.owner)
+    for event in newest_first:
+        lives[event.lock] += event.event in ("lock-appeared", "lock-vanished")
+        if event.node is None or event.node == ITSELF:
+            yield event
+        elif event.session or event.owner:
+            later[event.lock, event.node, lives[event.lock]] = event
+            yield event
+        elif (known := later.get((event.lock, event.node, lives[event.lock]))) is not None:
+            yield replace(event, session=known.session, owner=known.owner)
         else:
-            view = None if lives[one.lock] else report.view(one.lock)
-            member = view.lock.member(one.node) if view else None
-            yield replace(one, session=member.owner, owner=member.label) if member else one
+            view = None if lives[event.lock] else report.view(event.lock)
+            member = view.lock.member(event.node) if view else None
+            yield replace(event, session=member.owner, owner=member.label) if member else event
 
 
 class _EventWriter(NamedTuple):

@@ -25,7 +25,7 @@ def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
 
     >>> from zktop.ui.styled_text import text_of
     >>> row = [ExampleCell("LOCK", "/a", "its path"), ExampleCell("HELD", "17s", "for how long")]
-    >>> for one in example_row(row, 40): print(text_of(one).rstrip())
+    >>> for drawn in example_row(row, 40): print(text_of(drawn).rstrip())
      LOCK  HELD
      /a    17s
      │     └ for how long

@@ -91,7 +91,8 @@ def sparkline(seconds: Sequence[int | None], now: Millis, width: int) -> Line:
 @lru_cache(MAX_CACHED)
 def _sparkline(seconds: tuple[int | None, ...], span: int, begun: int, width: int) -> Line:
     spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
-    longest = [max(filter(None, some), default=0 if 0 in some else None) for some in spans]
+    known = ([waiters for waiters in queue if waiters is not None] for queue in spans)
+    longest = [max(queue, default=None) for queue in known]
     longest = [*[None] * (2 * width - len(longest)), *longest[-2 * width :]]
     top = max([SPARK_TOP, *filter(None, longest)])
     dots = [_spark_dots(waiters, top) for waiters in longest]

@@ -37,9 +37,9 @@ class LineWriter:
         self.lines.append(drawn)
         self.links.append(link)
 
-    def write_all(self, drawn: Iterable[Line]) -> None:
-        for one in drawn:
-            self.write(one)
+    def write_all(self, lines: Iterable[Line]) -> None:
+        for drawn in lines:
+            self.write(drawn)
 
     def title(self, text: str, note: str = "") -> None:
         """Write the title of a section, after an empty line or directly below a fold."""
@@ -53,8 +53,8 @@ class LineWriter:
             self.title(text, note)
             return True
         is_open = section in self.opened
-        mark, said = ("▾" if is_open else "▸"), (f"  {note}" if note else "")
-        drawn = line((f" {mark} ", "key"), (text, "title"), (said, "dim"))
+        mark = "▾" if is_open else "▸"
+        drawn = line((f" {mark} ", "key"), (text, "title"), (f"  {note}" if note else "", "dim"))
         self.write(drawn, FoldLink(section))
         return is_open
 

@@ -259,8 +259,8 @@ class ReadingInSteps:
         self._page = page
         self.is_under_way = False
 
-    def is_over(self, rows: LiveRows[Any], report: Report) -> bool:
-        """Read a report into the rows; False while it, or an earlier one, is read in steps."""
+    def read(self, rows: LiveRows[Any], report: Report) -> bool:
+        """Read a report into the rows; return False if that, or an earlier report, takes steps."""
         if self.is_under_way:
             return False
         steps = rows.read(report)

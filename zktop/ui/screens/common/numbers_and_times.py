@@ -121,9 +121,9 @@ def total_wait(ms: Millis, bound: str = "") -> str:
     return f"{bound}{span(ms) if ms < DAYS_FROM_MS else f'{ms // DAY_MS}d'}"
 
 
-TEN_S_MS = 10 * SECOND_MS
+TENTHS_BELOW_MS = 10 * SECOND_MS  # `spoken` writes tenths of a second
 COARSE_MS = 10 * SECOND_MS
-SIGNS: dict[SinceBound, tuple[str, str]] = {
+SIGNS: dict[SinceBound, tuple[str, str]] = {  # before the number; the second one is ASCII
     "seen": ("", ""),
     "at-least": ("≥", ">="),
     "unknown": ("", ""),
@@ -140,7 +140,7 @@ def elapsed(ms: Millis) -> str:
     """
     if ms < SECOND_MS:
         return "<1s"
-    if ms < TEN_S_MS:
+    if ms < TENTHS_BELOW_MS:
         return f"{ms // SECOND_MS}s"
     step_ms = SECOND_MS if ms < MINUTE_MS else COARSE_MS
     return spoken(ms // step_ms * step_ms / SECOND_MS)
@@ -169,5 +169,5 @@ def not_woken(names: Sequence[str]) -> str:
     >>> not_woken(["bob"])
     'bob is next, but nothing will wake it'
     """
-    is_are, it = ("are", "them") if len(names) > 1 else ("is", "it")
-    return f"{several(names)} {is_are} next, but nothing will wake {it}"
+    verb, pronoun = ("are", "them") if len(names) > 1 else ("is", "it")
+    return f"{several(names)} {verb} next, but nothing will wake {pronoun}"

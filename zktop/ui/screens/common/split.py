@@ -54,17 +54,17 @@ class SplitPage(Page):
 
     def action_side_wider(self) -> None:
         """Move the border to the left."""
-        self._split(self._percent + STEP_PERCENT)
+        self._set_percent(self._percent + STEP_PERCENT)
 
     def action_side_narrower(self) -> None:
         """Move the border to the right."""
-        self._split(self._percent - STEP_PERCENT)
+        self._set_percent(self._percent - STEP_PERCENT)
 
     @property
     def _percent(self) -> int:
         return round(100 * self.side_cells / max(1, self.size.width))
 
-    def _split(self, percent: int) -> None:
+    def _set_percent(self, percent: int) -> None:
         if self.columns == 1:
             self.say("This window has only one column of panes; a wider window has more.")
             return
@@ -82,7 +82,7 @@ class SplitPage(Page):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Move the border with the mouse."""
         if self._is_dragging:
-            self._split(round(100 * (self.region.right - event.screen_x) / self.size.width))
+            self._set_percent(round(100 * (self.region.right - event.screen_x) / self.size.width))
 
     def on_mouse_up(self) -> None:
         """Stop dragging the border."""

@@ -28,10 +28,11 @@ STATES: Final = (  # what `state:` may find
 )
 
 
-def passes(one: ContenderState, wanted: Filter) -> bool:
-    words = f"{one.name} {one.state} {one.path} {one.recipe} {one.mode} {one.says}"
-    state = f"{one.state} {OTHER_WORDS.get(one.state, '')}"
-    return wanted.passes({"": words, "state": state, "owner": one.name})
+def passes(contender: ContenderState, wanted: Filter) -> bool:
+    name, path, recipe = contender.name, contender.path, contender.recipe
+    words = f"{name} {contender.state} {path} {recipe} {contender.mode} {contender.says}"
+    state = f"{contender.state} {OTHER_WORDS.get(contender.state, '')}"
+    return wanted.passes({"": words, "state": state, "owner": contender.name})
 
 
 def _lock(contender: ContenderState) -> Line:
@@ -48,14 +49,14 @@ COLUMNS = (
     Column[ContenderState](
         "CLIENT",
         14,
-        lambda one: line((one.name, "dim" if one.is_gone else "ours")),
+        lambda contender: line((contender.name, "dim" if contender.is_gone else "ours")),
         cuts_middle=lambda _: True,
     ),
     Column[ContenderState]("STATE", 18, _state),
     Column[ContenderState]("LOCK", 16, _lock, share=1),
-    Column[ContenderState]("MODE", 9, lambda one: line(one.mode), rank=2),
-    Column[ContenderState]("RECIPE", 14, lambda one: line(one.recipe), rank=1),
-    Column[ContenderState]("SAYS", 16, lambda one: line((one.says, "dim")), share=2),
+    Column[ContenderState]("MODE", 9, lambda contender: line(contender.mode), rank=2),
+    Column[ContenderState]("RECIPE", 14, lambda contender: line(contender.recipe), rank=1),
+    Column[ContenderState]("SAYS", 16, lambda contender: line((contender.says, "dim")), share=2),
 )
 
 

@@ -29,20 +29,22 @@ def entries(
         yield IndexEntry(line(("LESSONS", "title")))
     for number, lesson in enumerate(port.lessons, start=1):
         is_done = all(part.scene in done for part in lesson.parts)
-        mark = _mark(is_on=lesson == loaded, is_done=is_done)
-        yield IndexEntry(
-            (mark, *_title(f"{number} {lesson.title}", is_on=lesson == loaded)), lesson
-        )
+        is_loaded = lesson == loaded
+        mark = _mark(is_loaded=is_loaded, is_done=is_done)
+        title = _title(f"{number} {lesson.title}", is_loaded=is_loaded)
+        yield IndexEntry((mark, *title), lesson)
     if port.lessons:
         yield IndexEntry(NOTHING)
     yield IndexEntry(line(("OTHER SCENES" if port.lessons else "SCENES", "title")))
-    others = [one for one in port.scenes if lesson_of(port.lessons, one) is None]
-    for group in dict.fromkeys(one.group for one in others):
+    others = [scene for scene in port.scenes if lesson_of(port.lessons, scene) is None]
+    for group in dict.fromkeys(scene.group for scene in others):
         yield IndexEntry(line((f" {group}", "dim")))
         for scene in others:
             if scene.group == group:
-                mark = _mark(is_on=scene == loaded, is_done=scene.name in done)
-                yield IndexEntry((mark, *_title(f"  {scene.title}", is_on=scene == loaded)), scene)
+                is_loaded = scene == loaded
+                mark = _mark(is_loaded=is_loaded, is_done=scene.name in done)
+                title = _title(f"  {scene.title}", is_loaded=is_loaded)
+                yield IndexEntry((mark, *title), scene)
     yield IndexEntry(NOTHING)
     yield IndexEntry(line(("RECIPES", "title")))
     for recipe in port.recipes:
@@ -50,10 +52,12 @@ def entries(
         yield IndexEntry((mark, *_title(recipe.name)), recipe)
 
 
-def _mark(*, is_on: bool, is_done: bool) -> Run:
-    return Run("▶", "good") if is_on else Run("✓", "good") if is_done else Run(" ")
+def _mark(*, is_loaded: bool, is_done: bool) -> Run:
+    if is_loaded:
+        return Run("▶", "good")
+    return Run("✓", "good") if is_done else Run(" ")
 
 
-def _title(text: str, *, is_on: bool = False) -> Line:
-    ink: Ink = "selected" if is_on else "plain"
+def _title(text: str, *, is_loaded: bool = False) -> Line:
+    ink: Ink = "selected" if is_loaded else "plain"
     return (Run(f" {text}", ink),)

@@ -54,11 +54,11 @@ def after_scene(
     if following < len(names):
         title = scenes[names[following]].title
         return [line(" ", ("enter", "key"), (f" plays part {following + 1}: {title}", "dim"))]
-    number = lessons.index(lesson) + 2
-    if number > len(lessons):
+    index = lessons.index(lesson) + 1
+    if index == len(lessons):
         return []
-    title = lessons[number - 1].title
-    return [line(" ", ("down, enter", "key"), (f" play lesson {number}: {title}", "dim"))]
+    title = lessons[index].title
+    return [line(" ", ("down, enter", "key"), (f" play lesson {index + 1}: {title}", "dim"))]
 
 
 class ShownLesson(NamedTuple):
@@ -91,9 +91,10 @@ def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
     lines += [NOTHING, line(("LOOK AT", "title"))]
     for page, says in zip(PAGES, lesson.look_at, strict=False):
         head = line("  ", (page.key, "key"), f" {page.title}".ljust(PAGE_CELLS))
-        is_wide = width >= 2 * width_of(head)
-        lines += hanging_lines(head, says, width) if is_wide else [head]
-        lines += [] if is_wide else wrapped(says, width, indent=2 * INDENT)
+        if width >= 2 * width_of(head):
+            lines += hanging_lines(head, says, width)
+        else:
+            lines += [head, *wrapped(says, width, indent=2 * INDENT)]
     return lines
 
 
@@ -104,9 +105,10 @@ def _parts(shown: ShownLesson, width: int) -> list[Line]:
     following = next_scene(shown.lesson, progress)
     lines: list[Line] = []
     for number, part in enumerate(parts, start=1):
-        scene, said = shown.scenes.get(part.scene), shown.counted.get(part.scene)
+        scene, counted = shown.scenes.get(part.scene), shown.counted.get(part.scene)
         is_on = part.scene == loaded and progress.phase != "over"
-        mark, ink = MARKS["now" if is_on else "done" if said else "ahead"]
+        state = "done" if counted else "ahead"
+        mark, ink = MARKS["now" if is_on else state]
         name = f"part {number}: " if len(parts) > 1 else ""
         title = scene.title if scene else part.scene
         again = " again" if part.scene == loaded else ""
@@ -117,6 +119,6 @@ def _parts(shown: ShownLesson, width: int) -> list[Line]:
                 lines[-1] = (*lines[-1], Run(f"  {hint}", "dim"))
             else:
                 lines += wrapped(hint, width, "dim", 2 * INDENT)
-        if said and part.scene != loaded:  # the picture shows it for the loaded one
-            lines += wrapped(said, width, "info", f"{INDENT}    ")
+        if counted and part.scene != loaded:  # below the picture for the loaded part
+            lines += wrapped(counted, width, "info", f"{INDENT}    ")
     return lines

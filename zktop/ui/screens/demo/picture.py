@@ -130,9 +130,39 @@ def _draw_lock(
     width: int,
 ) -> Picture:
     queue = ShownQueue.of(view)
+    rows = _rows(report, view, queue, reported)
+    arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
+    arrow_cells = max((len(arrow) for arrow in arrows), default=0)
+    head = line(" ", (split(view.lock.path)[1], "title"))
+    if any(_watches_children(view, row) for row in rows):
+        head = (*head, Run("  its children", "dim"))
+    cells = _cells(rows, width_of(head))
+    lines = [(*fitted(head, MARK_CELLS + sum(cells)), Run(arrows[0], "key"))]
+    names: list[str | None] = [None]
+    for row, arrow in zip(rows, arrows[1:], strict=True):
+        note = _note(report, view, row, departure)
+        lines.append(
+            fitted((*_client(row, *cells), Run(arrow.ljust(arrow_cells), "key"), *note), width)
+        )
+        names.append(row.reported.name if row.reported else None)
+    if len(queue) > MAX_ROWS:
+        lines.append(line((f"   and {len(queue) - MAX_ROWS} more", "dim")))
+        names.append(None)
+    for state in _believers(report, queue, view, reported.values()):
+        lines.append(_believer(state, cells[0]))
+        names.append(state.name)
+    return Picture(lines, names)
+
+
+def _rows(
+    report: Report,
+    view: LockView,
+    queue: ShownQueue,
+    reported: Mapping[Session, ContenderState],
+) -> list[_Row]:
     clients = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
     nodes = Counter(member.owner for member in queue.members)
-    rows = [
+    return [
         _row(
             report,
             view,
@@ -142,25 +172,6 @@ def _draw_lock(
         )
         for client in clients
     ]
-    arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
-    space = max((len(arrow) for arrow in arrows), default=0)
-    head = line(" ", (split(view.lock.path)[1], "title"))
-    if any(_watches_children(view, row) for row in rows):
-        head = (*head, Run("  its children", "dim"))
-    cells = _cells(rows, width_of(head))
-    lines = [(*fitted(head, MARK_CELLS + sum(cells)), Run(arrows[0], "key"))]
-    names: list[str | None] = [None]
-    for row, arrow in zip(rows, arrows[1:], strict=True):
-        note = _note(report, view, row, departure)
-        lines.append(fitted((*_client(row, *cells), Run(arrow.ljust(space), "key"), *note), width))
-        names.append(row.reported.name if row.reported else None)
-    if len(queue) > MAX_ROWS:
-        lines.append(line((f"   and {len(queue) - MAX_ROWS} more", "dim")))
-        names.append(None)
-    for state in _believers(report, queue, view, reported.values()):
-        lines.append(_believer(state, cells[0]))
-        names.append(state.name)
-    return Picture(lines, names)
 
 
 def _row(
@@ -191,9 +202,10 @@ def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:
 
 
 def _client(row: _Row, name_cells: int, state_cells: int) -> Line:
-    is_standby = row.contender.state == "standby"
-    ink: Ink = "standby" if is_standby else "waits" if row.is_waiting else "holds"
-    mark = Run(" │ ", "waits") if row.is_waiting else Run(" ● ", "holds")
+    ink: Ink = "waits" if row.is_waiting else "holds"
+    mark = Run(" │ " if row.is_waiting else " ● ", ink)
+    if row.contender.state == "standby":
+        ink = "standby"
     name = fitted(line((row.name, "strong")), name_cells)
     return (mark, *name, *fitted(line((row.state, ink)), state_cells))
 

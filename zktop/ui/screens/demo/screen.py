@@ -146,10 +146,10 @@ class DemoScreen(Page):
         wanted = [lines + frame if lines else 0 for lines in (picture, text, contenders)]
         if is_beside:
             lesson = share(room, wanted[0], room, 0, is_alone=False)
-            beside = share(room, 0, 0, wanted[2], is_alone=False)
+            clients = share(room, 0, 0, wanted[2], is_alone=False)
             text_room = room - lesson.picture
             text_room -= self._show_minute(port, state, text_room - wanted[1])
-            heights = Heights(lesson.picture, text_room, *beside[2:])
+            heights = Heights(lesson.picture, text_room, clients.contenders, clients.log)
         else:
             self._minute.hide()
             heights = share(room, *wanted, is_alone=bool(port.states) and not picture)
@@ -182,8 +182,8 @@ class DemoScreen(Page):
         running = sum(not state.is_gone for state in port.states)
         keys = "{new} new  {kill} kill  {freeze} freeze"
         contenders.frame(FrameWords("Demo clients", f"{running} running", keys))
-        none = f" None yet. Enter plays a lesson, {contenders.key_of('new')} starts one."
-        contenders.show(shown, NO_MATCHES if port.states else [line((none, "dim"))])
+        hint = f" None yet. Enter plays a lesson, {contenders.key_of('new')} starts one."
+        contenders.show(shown, NO_MATCHES if port.states else [line((hint, "dim"))])
 
     def _show_index(self, port: ContendersPort) -> None:
         index = self._index
@@ -332,8 +332,8 @@ class DemoScreen(Page):
         if self._port is None:
             return
         if self._port.progress.scene is not None:
-            is_on = self._port.progress.phase == "playing"
-            self._port.control("pause" if is_on else "play")
+            is_playing = self._port.progress.phase == "playing"
+            self._port.control("pause" if is_playing else "play")
         else:
             self._play_chosen(steps=False)
 
@@ -365,8 +365,8 @@ class DemoScreen(Page):
     @property
     def footer_words(self) -> Mapping[str, str]:
         """Enter opens the lock of a demo client; elsewhere it plays, or starts a recipe."""
-        is_on = self._port is not None and self._port.progress.phase == "playing"
-        words = {"scene_play": "Pause"} if is_on else {}
+        is_playing = self._port is not None and self._port.progress.phase == "playing"
+        words = {"scene_play": "Pause"} if is_playing else {}
         if self.focused_pane in CLIENT_PANES:
             return words
         return {**words, "open": self._index_verb.capitalize()}
@@ -419,12 +419,12 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
         text = f"Deadlock {deadlock_name(deadlock)}, {sure}: screen 3 shows how to resolve it."
         return wrapped(text, width, ink_of_deadlock(deadlock), " ")
     for finding in report.findings:
-        paths = {finding.lock, *finding.locks} - {None}
+        paths = [path for path in (finding.lock, *finding.locks) if path is not None]
         if (
             not finding.cause
             and finding.rule not in CLEANED_UP
             and paths
-            and all(f"{path}".startswith(f"{folder}/") for path in paths)
+            and all(path.startswith(f"{folder}/") for path in paths)
         ):
             text = f"{finding.sentence} (screen 3 explains it)"
             return wrapped(text, width, ink_of(finding), " ")

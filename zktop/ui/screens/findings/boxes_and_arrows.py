@@ -61,7 +61,7 @@ class CellGrid:
 
         >>> grid = CellGrid(5, 3)
         >>> grid.arrow([Point(0, 0), Point(4, 0), Point(4, 2)], "plain")
-        >>> ["".join(run.text for run in one) for one in grid.lines()]
+        >>> ["".join(run.text for run in row) for row in grid.lines()]
         ['────╮', '    │', '    ▼']
         """
         before: Point | None = None
@@ -70,7 +70,7 @@ class CellGrid:
             stroke = strokes[0] if step.x else strokes[1]
             at = begin
             while at != end:
-                is_corner = before is not None and at == begin
+                is_corner = at == begin
                 self._put(at, CORNERS[before, step] if before and is_corner else stroke, ink)
                 at = Point(at.x + step.x, at.y + step.y)
             before = step

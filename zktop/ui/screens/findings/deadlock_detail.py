@@ -68,11 +68,11 @@ class ShownDeadlock:
     ) -> None:
         self.case, self.live, self.times, self.copy_key = case, live, times, copy_key
         self.first = case.deadlock
-        found = (deadlock for deadlock in live.deadlocks if deadlock.id == self.first.id)
-        self.now = next(found, None)  # None: it is over
+        same = (deadlock for deadlock in live.deadlocks if deadlock.id == self.first.id)
+        self.now = next(same, None)  # None: it is over
         self.judged = self.now or case.verdict
         last = None if self.now else case.last
-        self.known = live if last is None else last  # later tables prove more
+        self.known = live if last is None else last  # the last report with it: it proves most
         self.ink = ink_of_deadlock(self.judged)
 
     @property
@@ -147,14 +147,13 @@ def ticket_text(writer: LineWriter, shown: ShownDeadlock, connection: Sequence[s
 
 
 def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
-    first, others = shown.ways[:1], shown.ways[1 : 1 + MAX_OTHER_WAYS]
-    for way in first:
-        _write_first(writer, way, shown)
+    others = shown.ways[1 : 1 + MAX_OTHER_WAYS]
+    name_cells = min(20, max((cell_len(way.owner) for way in others), default=0))
+    if shown.ways:
+        _write_first(writer, shown.ways[0], shown)
     for way in others:
         link = _session_link(way)
-        name = fitted(
-            line((way.owner, "strong")), min(20, max(cell_len(one.owner) for one in others))
-        )
+        name = fitted(line((way.owner, "strong")), name_cells)
         drawn = line(
             ("   or ", "dim"), *name, (_address(way), "address"),
             f"  {unblocks(way.frees, shown.judged.actors)}", (f"  {way.why}", "dim"),
@@ -217,15 +216,15 @@ def _write_picture(
 ) -> None:
     """Draw the ring, with the steps to its right if they fit, else below it."""
     drawings = _drawings(shown, lock_names) if can_be_drawn(shown.first) else []
-    fitting = [one for one in drawings if _width(one) + 1 <= writer.width]
+    fitting = [drawing for drawing in drawings if _width(drawing) + 1 <= writer.width]
     for verbs, drawn in product((VERBS, SHORT_VERBS), fitting):
         room = writer.width - 1 - _width(drawn) - GAP_CELLS - 1
         steps = brief_steps(rows, lock_names, room, shown.ink, verbs)
         if steps is not None:
             _beside(writer, drawn, steps, rows)
             return
-    for drawn in fitting[:1] or [list_ring(shown.first, lock_names, shown.ink)]:
-        writer.write_all((Run(" "), *one) for one in drawn)
+    ring = fitting[0] if fitting else list_ring(shown.first, lock_names, shown.ink)
+    writer.write_all((Run(" "), *drawn) for drawn in ring)
     writer.write()
     width = writer.width - 2
     steps = brief_steps(rows, lock_names, width, shown.ink)
@@ -238,7 +237,7 @@ def _drawings(shown: ShownDeadlock, lock_names: dict[str, str]) -> list[list[Lin
     chosen = shown.ways[0].actor if shown.ways else None
     clients = ring_clients(shown.first, lock_names, _addresses(shown), chosen)
     bare: list[RingClient] = [client._replace(address="") for client in clients]
-    return [draw_ring(some, shown.ink) for some in (clients, bare)]
+    return [draw_ring(clients, shown.ink), draw_ring(bare, shown.ink)]
 
 
 def _addresses(shown: ShownDeadlock) -> dict[str, str]:
@@ -271,10 +270,10 @@ def _write_proof(
     writer: LineWriter, shown: ShownDeadlock, rows: Sequence[StepRow], lock_names: dict[str, str]
 ) -> None:
     evidence = shown.judged.evidence
-    signs = Counter(one.supports for one in evidence)
-    parts = [f"{signs[True]} for"]
-    parts += [f"{signs[False]} against"] if signs[False] else []
-    parts += [count(signs[None], "assumption")] if signs[None] else []
+    numbers = Counter(reason.supports for reason in evidence)
+    parts = [f"{numbers[True]} for"]
+    parts += [f"{numbers[False]} against"] if numbers[False] else []
+    parts += [count(numbers[None], "assumption")] if numbers[None] else []
     if writer.fold("proof", "Proof", ", ".join(parts)):
         write_reasons(writer, shown.judged.confidence, evidence)
         write_steps(writer, rows, lock_names, shown.ink)
@@ -294,7 +293,9 @@ def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
         own = {step.waits.node for step in dead.steps if step.waits.lock == path}
         others = [member for member in part.lock.waiters if member.node not in own]
         if others:
-            named = [report.owner_name(one.owner, one.label) for one in others[:MAX_NAMED]]
+            named = [
+                report.owner_name(member.owner, member.label) for member in others[:MAX_NAMED]
+            ]
             names = frequent_names([name for name in named if name], MAX_NAMES)
             drawn = line(("    ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {names}", "dim"))  # fmt: skip

@@ -66,8 +66,8 @@ class StepColumns(NamedTuple):
 def step_rows(deadlock: Deadlock, report: Report) -> list[StepRow]:
     """Return all steps that led to the deadlock, oldest first."""
     views = {path: report.view(path) for path in deadlock.locks}
-    found = {(row.place, row.step.actor, row.verb): row for row in _rows(deadlock, views)}
-    return sorted(found.values(), key=lambda row: (row.czxid, row.verb == "asked"))
+    by_request = {(row.place, row.step.actor, row.verb): row for row in _rows(deadlock, views)}
+    return sorted(by_request.values(), key=lambda row: (row.czxid, row.verb == "asked"))
 
 
 def _rows(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[StepRow]:
@@ -111,13 +111,12 @@ def brief_steps(
     """
     for note in (f" ← {CLOSES}", " ←"):
         for when in (time_ms, time_s):
-            found = [_brief(row, lock_names, when, verbs[row.verb]) for row in rows]
-            found = [
-                (*drawn, Run(note, ink)) if row.is_closing else drawn
-                for row, drawn in zip(rows, found, strict=True)
-            ]
-            if max(map(width_of, found), default=0) <= room:
-                return found
+            lines: list[Line] = []
+            for row in rows:
+                drawn = _brief(row, lock_names, when, verbs[row.verb])
+                lines.append((*drawn, Run(note, ink)) if row.is_closing else drawn)
+            if max(map(width_of, lines), default=0) <= room:
+                return lines
     return None
 
 
@@ -141,10 +140,10 @@ def write_steps(
 ) -> None:
     """Write the steps with zxids, nodes and watches; each line links to its lock."""
     writer.title("STEPS", "in zxid order")
-    texts = [f"{VERBS[one.verb]} {lock_words(one.place, lock_names)}" for one in rows]
+    texts = [f"{VERBS[row.verb]} {lock_words(row.place, lock_names)}" for row in rows]
     layout = StepColumns(
         writer.width,
-        min(MAX_NAME_CELLS, max((cell_len(one.step.name) for one in rows), default=3)),
+        min(MAX_NAME_CELLS, max((cell_len(row.step.name) for row in rows), default=3)),
         min(MAX_STEP_CELLS, max(map(cell_len, texts), default=4)),
     )
     writer.write(_table_line(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "PROOF"), layout))
@@ -169,8 +168,8 @@ def write_steps(
 def _proof(row: StepRow) -> str:
     """Return the proof of the step, and whether the request is only behind another one."""
     is_soft = row.verb == "asked" and row.step.edge != "hard"
-    known = ("behind a queued request" if is_soft else "", row.proof)
-    return ", ".join(filter(None, known))
+    parts = ("behind a queued request" if is_soft else "", row.proof)
+    return ", ".join(filter(None, parts))
 
 
 def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
@@ -178,7 +177,7 @@ def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None
     number, when, zxid, client, step, node, proof = cells
     width = layout.width
     ink: Ink = "title" if number == "#" else closing or "plain"
-    kept = [
+    cells_of_line = [
         right_aligned(line((number, ink)), 3),
         fitted(line((when, ink)), 12 if width >= EXACT_FROM_CELLS else 8),
         fitted(line((zxid, "dim")), 9) if width >= EXACT_FROM_CELLS else (),
@@ -188,11 +187,11 @@ def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None
         line((f"{CLOSES}, " if proof else CLOSES, closing)) if closing else (),
         line((proof, "dim")),
     ]
-    made: list[Run] = []
-    for piece in kept:
-        if piece:
-            made += [*piece, Run("" if piece[-1].text.endswith(", ") else " ")]
-    return tuple(made)
+    runs: list[Run] = []
+    for cell in cells_of_line:
+        if cell:
+            runs += [*cell, Run("" if cell[-1].text.endswith(", ") else " ")]
+    return tuple(runs)
 
 
 def brief_paths(paths: Sequence[str]) -> dict[str, str]:
@@ -201,11 +200,10 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
     >>> brief_paths(["/a/orders", "/a/stock"]), brief_paths(["/a/x", "/b/x"])
     ({'/a/orders': 'orders', '/a/stock': 'stock'}, {'/a/x': '/a/x', '/b/x': '/b/x'})
     """
-    ends = Counter(path.rpartition("/")[2] for path in paths)
+    last_parts = {path: path.rpartition("/")[2] for path in paths}
+    counts = Counter(last_parts[path] for path in paths)
     return {
-        path: end if end and ends[end] == 1 else path
-        for path in paths
-        for end in [path.rpartition("/")[2]]
+        path: last if last and counts[last] == 1 else path for path, last in last_parts.items()
     }
 
 

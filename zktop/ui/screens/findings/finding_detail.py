@@ -50,7 +50,7 @@ def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Evidenc
 
 def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> None:
     """Write which data a rule lacked, if any."""
-    reasons = dict.fromkeys(one.why for one in blind if one.rule == rule)
+    reasons = dict.fromkeys(spot.why for spot in blind if spot.rule == rule)
     if reasons:
         writer.title("NO DATA", "there may be more of these")
         for why in list(reasons)[:MAX_REASONS]:
@@ -60,10 +60,10 @@ def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> No
 def write_all_blind(writer: LineWriter, report: Report) -> None:
     """Write which checks lacked data, and why."""
     by_why: dict[str, list[str]] = {}
-    for one in report.blind:
-        rules = by_why.setdefault(one.why, [])
-        if one.rule not in rules:
-            rules.append(one.rule)
+    for spot in report.blind:
+        rules = by_why.setdefault(spot.why, [])
+        if spot.rule not in rules:
+            rules.append(spot.rule)
     if not by_why and report.is_lost:
         writer.say("Every check had its data when the connection dropped.", "unknown")
     elif not by_why:
@@ -96,7 +96,9 @@ def write_finding(
     writer.write(line((f" {RULES_BY_ID[finding.rule].means}", "dim")))
     writer.write()
     writer.say(finding.sentence, "strong")
-    inversion = next((one for one in report.inversions if one.id == finding.id), None)
+    inversion = next(
+        (inversion for inversion in report.inversions if inversion.id == finding.id), None
+    )
     if inversion is not None:
         write_lock_order(writer, inversion)
     if finding.advice:
@@ -127,9 +129,9 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     writer.write(line((head, ink_of(first))))
     writer.write(line((f" {RULES_BY_ID[first.rule].means}", "dim")))
     writer.title("ALL OF THEM", "enter opens it")
-    for one in alike[:MAX_SENTENCES]:
-        link = LineLink("findings", Selection(case=one.id), f"case {one.id}")
-        writer.item(("  •  ", "dim"), one.sentence, link=link)
+    for finding in alike[:MAX_SENTENCES]:
+        link = LineLink("findings", Selection(case=finding.id), f"case {finding.id}")
+        writer.item(("  •  ", "dim"), finding.sentence, link=link)
     if len(alike) > MAX_SENTENCES:
         writer.say(f"… and {len(alike) - MAX_SENTENCES} more", "dim")
 
@@ -158,10 +160,10 @@ def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
 
 def _write_followers(writer: LineWriter, finding: Finding, report: Report) -> None:
     writer.title(f"CONSEQUENCES ({finding.folded})")
-    followers = [one for one in report.findings if one.cause == finding.id]
-    for one in followers[:MAX_NODES]:
-        subject = Selection(case=one.id)
-        writer.item(("  •  ", "dim"), one.sentence, "dim",
-                 LineLink("findings", subject, f"case {one.id}"))  # fmt: skip
+    followers = [follower for follower in report.findings if follower.cause == finding.id]
+    for follower in followers[:MAX_NODES]:
+        subject = Selection(case=follower.id)
+        writer.item(("  •  ", "dim"), follower.sentence, "dim",
+                 LineLink("findings", subject, f"case {follower.id}"))  # fmt: skip
     if len(followers) > MAX_NODES:
         writer.say(f"… and {len(followers) - MAX_NODES} more", "dim")

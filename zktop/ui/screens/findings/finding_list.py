@@ -87,11 +87,11 @@ def filter_count(
     report: Report, tape: Tape, wanted: Filter, aside: SetAside = NOTHING_ASIDE
 ) -> FilterCount:
     """Return how many deadlocks and findings match the filter."""
-    others = (None, BLOCKING, NO_DATA)
+    no_finding = (None, BLOCKING, NO_DATA)
 
     def number(matching: Filter) -> int:
         listed = entries(report, tape, matching, None, aside=aside)
-        return sum(entry.left_out + (entry.case not in others) for entry in listed)
+        return sum(entry.left_out + (entry.case not in no_finding) for entry in listed)
 
     return FilterCount(number(wanted), number(NO_FILTER))
 
@@ -140,7 +140,7 @@ def _deadlocks(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]
         ink = ink_of_deadlock(deadlock)
         drawn = line(
             (f"  {deadlock_name(deadlock):<4}", ink),
-            (_for(deadlock.since_ms, report.now), "dim"),
+            (_age(deadlock.since_ms, report.now), "dim"),
             (f"{len(deadlock.actors) + deadlock.behind} stuck  ", "strong"),
             several(path.rpartition("/")[2] for path in deadlock.locks),
         )
@@ -177,11 +177,12 @@ def _findings(
     chosen: str | None = None,
 ) -> Iterator[FindingEntry]:
     """Yield the worst findings that match the filter, and the chosen one."""
-    others = {*apart, *(deadlock.id for deadlock in report.deadlocks), *potential_of(report)}
+    deadlocks = (deadlock.id for deadlock in report.deadlocks)
+    in_other_sections = {*apart, *deadlocks, *potential_of(report)}
     findings = [
         finding
         for finding in report.findings
-        if finding.id not in others
+        if finding.id not in in_other_sections
         and finding.cause is None
         and (not wanted or _matches(_words_of(finding), finding.severity, wanted))
     ]
@@ -192,7 +193,7 @@ def _findings(
     ]
     for item in shown:
         if isinstance(item, FindingGroup):
-            yield _batch(item, report.now)
+            yield _group(item, report.now)
         else:
             yield _finding(item, report.now)
     left_out = len(listed) - len(shown)
@@ -201,17 +202,16 @@ def _findings(
         yield FindingEntry(None, drawn, left_out=left_out)
 
 
-def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
-    first = batch.members[0]
+def _group(group: FindingGroup[Finding], now: Millis) -> FindingEntry:
+    first = group.members[0]
     sure = "" if first.is_sure else "?"
     drawn = line(
         ("  ● ", ink_of(first)),
-        (_for(first.since, now), "dim"),
-        (f"{first.words}{sure} {batch.tally}", "strong"),
+        (_age(first.since, now), "dim"),
+        (f"{first.words}{sure} {group.tally}", "strong"),
     )
-    return FindingEntry(
-        f"kind {' '.join(map(str, batch.kind))}", drawn, "", first.severity, batch.kind
-    )
+    case = f"kind {' '.join(map(str, group.kind))}"
+    return FindingEntry(case, drawn, "", first.severity, group.kind)
 
 
 def _finding(finding: Finding, now: Millis) -> FindingEntry:
@@ -221,7 +221,7 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
     sure = "" if finding.is_sure else "?"
     drawn = line(
         ("  ● ", ink_of(finding)),
-        (_for(finding.since, now), "dim"),
+        (_age(finding.since, now), "dim"),
         (f"{finding.words}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
         "  ",
         place,
@@ -276,14 +276,14 @@ def _overview(report: Report) -> Iterator[FindingEntry]:
     if roots >= MAX_LISTED:
         text = f"{roots}+ blockers"
     yield FindingEntry(BLOCKING, line(f"  {BLOCKING}", (f"  {text}", "dim")), BLOCKING)
-    blind = len({one.rule for one in report.blind})
+    blind = len({spot.rule for spot in report.blind})
     note = count(blind, "check") if blind else "none"
     yield FindingEntry(
         NO_DATA, line(f"  {NO_DATA}", (f"  {note}", "unknown" if blind else "dim")), NO_DATA
     )
 
 
-def _for(since: Millis | None, now: Millis) -> str:
+def _age(since: Millis | None, now: Millis) -> str:
     """Return the age; it comes first because the end of a line may be truncated."""
     text = "?" if since is None else elapsed(now - since)
     return f"{text:>6}  "
@@ -298,8 +298,8 @@ def deadlock_age(case: DeadlockRecord, live: Deadlock | None, report: Report) ->
         return joined([line((f" ○ {text}", "strong")), line(lasted) if lasted else ()], "   ")
     age = "" if live.since_ms is None else f" for {elapsed(report.now - live.since_ms)}"
     behind = f"{live.behind} behind it" if live.behind else "none behind it"
-    there = "existed when the connection dropped," if report.is_lost else "still there"
-    return joined([line((f" ● {there}{age}", ink_of_deadlock(live))), line(behind)], "   ")
+    state = "existed when the connection dropped," if report.is_lost else "still there"
+    return joined([line((f" ● {state}{age}", ink_of_deadlock(live))), line(behind)], "   ")
 
 
 def _lasted(case: DeadlockRecord, over: Millis | None) -> str:

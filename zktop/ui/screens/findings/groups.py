@@ -5,7 +5,7 @@ equal.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from zktop.model.findings.finding import Finding
@@ -42,19 +42,18 @@ def kind_of(finding: Finding) -> FindingKind:
 
 
 def group_alike(
-    found: Iterable[T], kind: Callable[[T], Hashable | None], opened: Collection[FindingKind]
+    findings: Sequence[T], kind_of: Callable[[T], Hashable | None], opened: Collection[FindingKind]
 ) -> Iterator[T | FindingGroup[T]]:
     """Replace equal findings with a group, at the position of the first one."""
-    findings = list(found)
     alike: defaultdict[Hashable, list[T]] = defaultdict(list)
-    for one in findings:
-        alike[kind(one)].append(one)
-    for one in findings:
-        name = kind(one)
-        members = alike[name]
-        if not isinstance(name, FindingKind) or len(members) < MIN_GROUP:
-            yield one
-        elif one is members[0]:
-            is_open = name in opened
-            yield FindingGroup(name, members, is_open)
+    for finding in findings:
+        alike[kind_of(finding)].append(finding)
+    for finding in findings:
+        kind = kind_of(finding)
+        members = alike[kind]
+        if not isinstance(kind, FindingKind) or len(members) < MIN_GROUP:
+            yield finding
+        elif finding is members[0]:
+            is_open = kind in opened
+            yield FindingGroup(kind, members, is_open)
             yield from members if is_open else ()

@@ -92,10 +92,10 @@ def _actor(inversion: Inversion, column: int) -> Line:
 
 def _habit(inversion: Inversion, column: int) -> Line:
     """Return how often a client took the locks in this order, and when it last did."""
-    seen = count(inversion.seen[column], "time") if column < len(inversion.seen) else ""
+    times = count(inversion.seen[column], "time") if column < len(inversion.seen) else ""
     last: Millis | None = inversion.last_ms[column] if column < len(inversion.last_ms) else None
     when = f", last {clock(last)}" if last is not None else ""
-    return line((f"{seen}{when}" if seen else "", "dim"))
+    return line((f"{times}{when}" if times else "", "dim"))
 
 
 def _step(turn: StoryLine, names: dict[str, str], cells: int) -> Line:

@@ -39,17 +39,17 @@ class RingClient(NamedTuple):
 def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
     """Sort steps so that each waits for the actor of the next, if they form one ring."""
     waiting = {step.actor: step for step in steps}
-    ring, at = [steps[0]], steps[0].blocker
-    while at in waiting and at != steps[0].actor and len(ring) < len(steps):
-        ring.append(waiting[at])
-        at = waiting[at].blocker
+    ring, blocker = [steps[0]], steps[0].blocker
+    while blocker in waiting and blocker != steps[0].actor and len(ring) < len(steps):
+        ring.append(waiting[blocker])
+        blocker = waiting[blocker].blocker
     return ring if len(ring) == len(waiting) else list(steps)
 
 
 def is_ring(steps: Sequence[DeadlockStep]) -> bool:
     """Return whether each step waits for the actor of the next, and the last one for the first."""
-    after = [*steps[1:], *steps[:1]]
-    return all(one.blocker == other.actor for one, other in zip(steps, after, strict=True))
+    following = [*steps[1:], *steps[:1]]
+    return all(step.blocker == after.actor for step, after in zip(steps, following, strict=True))
 
 
 def ring_clients(
@@ -231,7 +231,9 @@ def list_ring(
                 more = line((" │    " if is_closed else "      ", "waits"))
                 lines.append((*more, *line((f"… {hidden} more …", "dim"))))
             continue
-        arrow = (" ┌─▶ " if at == 0 else " │   ") if is_closed else "  "
+        arrow = "  "
+        if is_closed:
+            arrow = " ┌─▶ " if at == 0 else " │   "
         lines += _entry(step, lock_names, ink, arrow)
     if is_closed:
         end = line((" └─── ", "waits"), ("back to ", "dim"), (steps[0].name, "strong"))
@@ -243,8 +245,9 @@ def _entry(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink, arrow: s
     has = _has(step, lock_names)
     held: Ink = "dim" if has == QUEUES else "holds"
     head = line((arrow, "waits"), (step.name, "strong"), "  ", (has, held))
-    bar = ("│" if step.edge == "hard" else "┊") if arrow.strip() else " "
-    indent = f" {bar}      " if arrow.strip() else "     "
+    indent = "     "
+    if arrow.strip():
+        indent = " │      " if step.edge == "hard" else " ┊      "
     return [head, (Run(indent, "waits"), *_wait(step, lock_names, ink))]
 
 

@@ -173,10 +173,10 @@ class FindingsScreen(SplitPage):
         cases.show([entry.drawn for entry in listed], [entry.case for entry in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
-        """Keep the user's choice while it exists; otherwise choose the worst."""
+        """Keep the case while it exists, an entry of the overview only if the user chose it."""
         names = [entry.case for entry in listed if entry.case is not None]
-        is_read = self._is_held or self._case not in (BLOCKING, NO_DATA)
-        if self._case not in names or not is_read:
+        may_stay = self._is_held or self._case not in (BLOCKING, NO_DATA)
+        if self._case not in names or not may_stay:
             self._is_held = False
             self._case = NO_DATA if names == [BLOCKING, NO_DATA] else names[0]
 
@@ -240,7 +240,7 @@ class FindingsScreen(SplitPage):
         """
         width, room = self.side_cells - 4, self._explanation_lines
         place = self._case, width, room
-        for opened in self._choices(place):
+        for opened in self._sections_to_try(place):
             writer = LineWriter(width, opened)
             self._write(writer, state, report)
             if len(writer.lines) <= room:
@@ -248,7 +248,7 @@ class FindingsScreen(SplitPage):
         self._shown = ShownSections(place, opened)
         return writer
 
-    def _choices(self, place: object) -> Sequence[tuple[str, ...]]:
+    def _sections_to_try(self, place: object) -> Sequence[tuple[str, ...]]:
         """Return the sets of open sections to try, largest first; only one if already chosen."""
         if self._sections is not None:
             return (tuple(self._sections),)

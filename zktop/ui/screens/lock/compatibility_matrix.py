@@ -131,8 +131,9 @@ def _brief(number: int) -> str:
 
 def _tile(lock: Lock, mode: LockMode, column: MatrixColumn, number: int) -> Line:
     """Return yes or no, and the number of clients; a tile about leases already has that number."""
-    is_counted = not number or (lock.kind == "semaphore" and column.is_held)
-    return line(verdict(lock, mode, column), ("" if is_counted else f" {_brief(number)}", "dim"))
+    needs_number = number > 0 and not (lock.kind == "semaphore" and column.is_held)
+    text = f" {_brief(number)}" if needs_number else ""
+    return line(verdict(lock, mode, column), (text, "dim"))
 
 
 def verdict(lock: Lock, mode: LockMode, column: MatrixColumn) -> tuple[str, Ink]:
@@ -160,10 +161,10 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
         return True
     return next(
         (
-            line.bars_readers(member)
-            for line in lock.queues
-            if isinstance(line, RankedQueue)
-            for member in line.members
+            queue.bars_readers(member)
+            for queue in lock.queues
+            if isinstance(queue, RankedQueue)
+            for member in queue.members
             if member.mode == theirs
         ),
         theirs != "read",

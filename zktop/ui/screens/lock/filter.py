@@ -54,12 +54,12 @@ class _Candidate(NamedTuple):
 
 
 MEMBER_FIELDS: Final[dict[str, Callable[[_Candidate], str]]] = {
-    "": lambda one: one.texts,  # a word without a field
-    "owner": lambda one: one.owner,
-    "state": lambda one: one.state,
-    "session": lambda one: one.session,
-    "client": lambda one: one.client,
-    "mode": lambda one: f"{one.member.mode} {MODE_LETTERS[one.member.mode]}",
+    "": lambda candidate: candidate.texts,  # a word without a field
+    "owner": lambda candidate: candidate.owner,
+    "state": lambda candidate: candidate.state,
+    "session": lambda candidate: candidate.session,
+    "client": lambda candidate: candidate.client,
+    "mode": lambda candidate: f"{candidate.member.mode} {MODE_LETTERS[candidate.member.mode]}",
 }
 FIELDS: Final = tuple(filter(None, MEMBER_FIELDS))
 STATES: Final = (
@@ -72,7 +72,7 @@ def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
     """Return positions of the members that match; a session that only watches never matches."""
     members = enumerate(detail.queue.members)
     candidates = [_Candidate(detail, position, member) for position, member in members]
-    return [one.position for one in wanted.passing(candidates, MEMBER_FIELDS)]
+    return [candidate.position for candidate in wanted.passing(candidates, MEMBER_FIELDS)]
 
 
 def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line:

@@ -26,8 +26,8 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
             return []
         enters = list(waiting[: max(0, lock.leases - queue.holder_count + 1)])
     else:
-        enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
-    if not all(map(_is_read, (holder, *enters))):
+        enters = [waiter for waiter in waiting if _waits_only_for(lock, waiter, holder)]
+    if not all(map(_has_final_name, (holder, *enters))):
         return []
     return hanging_lines(line("  "), _released(detail, holder, enters), width)
 
@@ -35,29 +35,29 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
 def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> str:
     """Return which heirs of a holder enter, and which other clients keep waiting, if known."""
     asleep = detail.report.nodes_in(detail.path, ASLEEP)
-    enter = [one for one in heirs if one.node not in asleep]
-    stay = [one for one in heirs if one.node in asleep]
-    others = (one for one in detail.queue.members[detail.queue.holder_count :] if _is_read(one))
-    wait = [one for one in others if one not in heirs]
+    enter = [member for member in heirs if member.node not in asleep]
+    stay = [member for member in heirs if member.node in asleep]
+    waiting = detail.queue.members[detail.queue.holder_count :]
+    wait = [member for member in waiting if _has_final_name(member) and member not in heirs]
     says = []
     if enter or not stay:
         says.append(f"{detail.names_of(enter) or 'no client'} {_verb('enter', enter)}")
     if stay:
-        says.append(not_woken([detail.report.client_names.of(one) for one in stay]))
+        says.append(not_woken([detail.report.client_names.of(member) for member in stay]))
     if wait:
         says.append(f"{detail.names_of(wait)} {_verb('keep', wait)} waiting")
     return f"If {detail.names_of([holder])} releases now: {'; '.join(says)}."
 
 
-def _is_read(one: Member) -> bool:
-    """Whether its name is known, or will stay unknown."""
-    return one.znode.stat is not None or one.znode.hidden
+def _has_final_name(member: Member) -> bool:
+    """True if the name of a client was read, or can never be read."""
+    return member.znode.stat is not None or member.znode.hidden
 
 
-def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
-    if lock.count_before(one) != 1:
+def _waits_only_for(lock: Lock, waiter: Member, holder: Member) -> bool:
+    if lock.count_before(waiter) != 1:
         return False
-    return lock.before(one)[0].node == holder.node
+    return lock.before(waiter)[0].node == holder.node
 
 
 def _verb(verb: str, members: Sequence[Member]) -> str:

@@ -121,18 +121,19 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Findings about the lock, worst first, without its deadlocks."""
-        dead = {deadlock.id for deadlock in self.report.deadlocks}
+        deadlock_ids = {deadlock.id for deadlock in self.report.deadlocks}
         return tuple(
             finding
             for finding in self.report.findings
-            if (finding.lock == self.path or self.path in finding.locks) and finding.id not in dead
+            if self.path in (finding.lock, *finding.locks) and finding.id not in deadlock_ids
         )
 
     @cached_property
     def marks(self) -> dict[Text, Finding]:
         """The worst finding of each node, without notes."""
         marks: dict[Text, Finding] = {}
-        for finding in (one for one in self.findings if one.severity != "info"):
+        problems = (finding for finding in self.findings if finding.severity != "info")
+        for finding in problems:
             for node in finding.nodes_in(self.path):
                 marks.setdefault(node, finding)
         return marks
@@ -153,11 +154,11 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     def ring_nodes(self) -> frozenset[Text]:
         deadlocks = (ring.deadlock for ring in self.rings)
         return frozenset(
-            Text(p.node) for deadlock in deadlocks for p in places_in(deadlock, self.path)
+            Text(place.node) for deadlock in deadlocks for place in places_in(deadlock, self.path)
         )
 
     @property
-    def odd(self) -> frozenset[Text]:
+    def unfolded_nodes(self) -> frozenset[Text]:
         """Nodes that keep a separate row in a folded queue."""
         return self.ring_nodes | self.marks.keys()
 
@@ -166,7 +167,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         if not self.rings:
             return None
         actor = self.actors.of(self.view.lock, member)
-        return next((one.deadlock for one in self.rings if actor in one.deadlock.actors), None)
+        return next((ring.deadlock for ring in self.rings if actor in ring.deadlock.actors), None)
 
     def ring_before(self, place: int) -> Deadlock | None:
         """Return the deadlock that a position waits behind."""
@@ -215,5 +216,7 @@ def child_watchers(state: ViewState, path: str) -> frozenset[Session]:
     if state.contenders is None or not state.is_newest:
         return frozenset()
     watched = Watched(Text(path), "children")
-    sessions = (one.session for one in state.contenders.states if one.watches == watched)
+    sessions = (
+        contender.session for contender in state.contenders.states if contender.watches == watched
+    )
     return frozenset(session for session in sessions if session is not None)

@@ -37,20 +37,20 @@ def deleted_lock(path: str, last: LastSeen | None, now: Millis, width: int) -> l
 
 
 def last_seen(path: str, tape: Tape, moment: Millis) -> LastSeen | None:
-    """Return when the lock was last seen before this moment."""
-    stored = (
-        LastSeen(frame.at, part)
-        for index in range(tape.index_at(moment), -1, -1)
-        if (part := (frame := tape[index]).report.parts.get(Text(path))) is not None
-    )
+    """Return when the lock was last seen before this moment; None if it was not."""
+    for index in range(tape.index_at(moment), -1, -1):
+        frame = tape[index]
+        record = frame.report.parts.get(Text(path))
+        if record is not None:
+            return LastSeen(frame.at, record)
     states = tape.tracks.lock_states(Text(path), tape.begin or 0, moment + 1)
-    gone = (LastSeen(then.at) for one, then in pairwise(states) if one.queue is not None)
-    return next(stored, None) or next(iter([*gone][-1:]), None)
+    ends = [after.at for state, after in pairwise(states) if state.queue is not None]
+    return LastSeen(ends[-1]) if ends else None
 
 
-def _was(part: LockRecord) -> str:
+def _was(record: LockRecord) -> str:
     """Describe the last state of a lock. Waiters that only watched it are not in its record."""
-    lock, kind = part.lock, f"{part.lock.kind} ({part.lock.layout})"
+    lock, kind = record.lock, f"{record.lock.kind} ({record.lock.layout})"
     if lock.error is not None:
         return f"zktop could not read it: {lock.error}"
     if not lock.size:
@@ -88,9 +88,9 @@ def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
 def worst_path(report: Report) -> Text | None:
     """Return the lock of the worst deadlock or finding, else the one with the longest queue."""
     for deadlock in report.deadlocks:
-        found = next((path for path in deadlock.locks if path in report.parts), None)
-        if found is not None:
-            return Text(found)
+        existing = next((path for path in deadlock.locks if path in report.parts), None)
+        if existing is not None:
+            return Text(existing)
     for finding in report.findings:
         if finding.severity != "info" and finding.lock in report.parts:
             return finding.lock

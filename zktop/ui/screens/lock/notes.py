@@ -37,10 +37,10 @@ def lock_notes(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
-    for dead in detail.rings[:MAX_FINDINGS]:
-        ink = ink_of_deadlock(dead.deadlock)
-        mark = line((f"  {deadlock_name(dead.deadlock):<4} ", ink))
-        yield from hanging_lines(mark, dead.deadlock.sentence, width - 2, ink)
+    for deadlock in [ring.deadlock for ring in detail.rings[:MAX_FINDINGS]]:
+        ink = ink_of_deadlock(deadlock)
+        mark = line((f"  {deadlock_name(deadlock):<4} ", ink))
+        yield from hanging_lines(mark, deadlock.sentence, width - 2, ink)
     for finding in detail.findings[:MAX_FINDINGS]:
         mark = line(("  ●    ", ink_of(finding)))
         yield from hanging_lines(mark, finding.sentence, width - 2)
@@ -50,7 +50,7 @@ def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
 
 
 def _plain(detail: LockDetail, width: int) -> Iterator[Line]:
-    for text in (*_warnings(detail), *_missing(detail), *_order(detail), *_seen(detail)):
+    for text in (*_warnings(detail), *_missing(detail), *_order(detail), *_unseen(detail)):
         yield from wrapped(text, width - 2, "dim", "  ")
 
 
@@ -87,17 +87,16 @@ def _order(detail: LockDetail) -> Iterator[str]:
         yield "the number of leases is inferred from concurrent holders; the config can set it"
 
 
-def _seen(detail: LockDetail) -> Iterator[str]:
+def _unseen(detail: LockDetail) -> Iterator[str]:
     """Yield notes on what zktop has not seen of the lock."""
     history = detail.view.history
     if history.coverage is not None and history.coverage < COVERED:
         missed = count(history.missed_creates, "client")
         seen = f"{100 * history.coverage:.0f} % of the past was seen"
         yield f"{seen}: {missed} came and went between two reads"
-    first = history.first_look
-    if first is not None and any(
-        history.since(m, holds=True).bound == "at-least"
-        for m in detail.queue.members[: detail.queue.holder_count][:3]
+    holders = detail.queue.members[: detail.queue.holder_count]
+    if history.first_look is not None and any(
+        history.since(holder, holds=True).bound == "at-least" for holder in holders[:3]
     ):
         sign = ">=" if detail.is_ascii else "≥"
         yield f"zktop did not see when it was acquired: ages with {sign} are lower bounds"

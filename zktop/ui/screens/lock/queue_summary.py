@@ -77,8 +77,8 @@ def _letters(runs: Sequence[ModeRun], ends: Sequence[int], bounds: Sequence[int]
     for begin, end in pairwise(bounds):
         while ends[at] <= begin:
             at += 1
-        is_one = ends[at] >= end
-        letters.append(MODE_LETTERS[runs[at].mode] if is_one else MIXED)
+        has_one_mode = ends[at] >= end
+        letters.append(MODE_LETTERS[runs[at].mode] if has_one_mode else MIXED)
     return "".join(letters)
 
 
@@ -100,7 +100,8 @@ def position_ranges(places: Iterable[int]) -> str:
 
 
 def _runs(places: Sequence[int]) -> Iterator[str]:
-    starts = [at for at, (one, next_) in enumerate(pairwise(places), 1) if next_ != one + 1]
+    steps = enumerate(pairwise(places), start=1)
+    starts = [index for index, (place, after) in steps if after != place + 1]
     for begin, end in pairwise([0, *starts, len(places)]):
         run = places[begin:end]
         if len(run) > 2:  # noqa: PLR2004  two are shorter by themselves

@@ -120,14 +120,14 @@ def _alike(queue: ShownQueue) -> Iterator[tuple[int, int, str]]:
 def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[tuple[int, int]]:
     """Fold a run: readers anywhere, other modes only after the first rows of the queue."""
     if mode == "read":
-        alone = 0 if count > MAX_UNFOLDED_READERS else count
+        unfolded = 0 if count > MAX_UNFOLDED_READERS else count
     else:
-        alone = count if is_short else min(count, max(0, HEAD_ROWS - first))
-    if count - alone == 1:
-        alone = count
-    yield from ((first + at, 1) for at in range(alone))
-    if count > alone:
-        yield first + alone, count - alone
+        unfolded = count if is_short else min(count, max(0, HEAD_ROWS - first))
+    if count - unfolded == 1:
+        unfolded = count
+    yield from ((first + at, 1) for at in range(unfolded))
+    if count > unfolded:
+        yield first + unfolded, count - unfolded
 
 
 def names_of(row: QueueRow, at_most: int) -> list[str]:

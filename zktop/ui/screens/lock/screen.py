@@ -220,7 +220,7 @@ class LockScreen(SplitPage):
         elif self._is_unfolded:
             rows = single_rows(detail, range(len(detail.queue)))
         else:
-            rows = folded_rows(detail, sorted(detail.odd)[:MARKED_ROWS], self._opened)
+            rows = folded_rows(detail, sorted(detail.unfolded_nodes)[:MARKED_ROWS], self._opened)
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
         facts = count(len(detail.queue), "client")
         self._queue.frame(

@@ -81,10 +81,7 @@ def _facts(row: QueueRow, client: Contender, room: int) -> Iterator[tuple[str, s
     if row.member is not None and row.member.znode.stat is not None:
         stat = row.member.znode.stat
         yield "created", f"{iso(stat.ctime)}  zxid {stat.czxid:#x}", "plain"
-    if client.session is not None:
-        yield "session", session_text(client.session), "plain"
-    else:
-        yield "session", *(("none", "plain") if client.is_ownerless else ("unknown", "unknown"))
+    yield "session", *_session(client)
     yield from _connection(row, client)
     if client.stranded:
         yield (
@@ -107,6 +104,12 @@ def _facts(row: QueueRow, client: Contender, room: int) -> Iterator[tuple[str, s
     finding = row.detail.marks.get(row.member.node) if row.member else None
     if finding is not None:
         yield "finding", finding.sentence, "warning"
+
+
+def _session(client: Contender) -> tuple[str, Ink]:
+    if client.session is not None:
+        return session_text(client.session), "plain"
+    return ("none", "plain") if client.is_ownerless else ("unknown", "unknown")
 
 
 def _connection(row: QueueRow, client: Contender) -> Iterator[tuple[str, str, Ink]]:

@@ -103,8 +103,9 @@ def client_line(client: Contender) -> Line:
     """Return the unique name of a contender."""
     if client.session is None and not client.owner:
         return line((client.name, "warning" if client.is_ownerless else "unknown"))
-    ink: Ink = "ours" if client.ours else "plain" if client.owner else "dim"
-    return line((client.name, ink), (" (demo)", "ours") if client.ours else "")
+    if client.ours:
+        return line((client.name, "ours"), (" (demo)", "ours"))
+    return line((client.name, "plain" if client.owner else "dim"))
 
 
 def _classes(row: QueueRow) -> Line:
@@ -347,12 +348,13 @@ class QueueTable(Panel, Table[QueueRow]):
         self, rows: Sequence[QueueRow | RowGroup[QueueRow]], note: Sequence[Line] = ()
     ) -> None:
         """Show rows with arrows, and mark those that block the one under the cursor."""
-        drawn = [row for row in rows if isinstance(row, QueueRow)]
-        self._arrows = arrow_rows(drawn)
-        has_servers = any(row.detail.report.ensemble.has_several_servers for row in drawn[:1])
+        queue_rows = [row for row in rows if isinstance(row, QueueRow)]
+        self._arrows = arrow_rows(queue_rows)
+        ensembles = [row.detail.report.ensemble for row in queue_rows[:1]]
+        has_servers = any(ensemble.has_several_servers for ensemble in ensembles)
         usual, wide = (
             self._columns_with(cells, has_servers=has_servers)
-            for cells in (WATCHES_CELLS, self._watches_cells(drawn))
+            for cells in (WATCHES_CELLS, self._watches_cells(queue_rows))
         )
         room = self.room.width - self._margin
         self.use(wide if len(fitting(wide, room)) == len(fitting(usual, room)) else usual)

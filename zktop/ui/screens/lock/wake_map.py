@@ -30,7 +30,7 @@ class WakeUp(NamedTuple):
     place: int
     waiters: tuple[int, ...]  # positions
     others: tuple[Session, ...] = ()  # watchers that are not in this queue
-    number: int = 0
+    number: int = 0  # of all watchers in a long queue, where they are only counted
 
 
 def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
@@ -41,22 +41,22 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
         return []
     sees = detail.report.ensemble.visibility.watches
     if sees == "none":
-        found, source = list(_expected(detail)), "expected: no watch table could be read"
+        wake_ups, source = list(_expected(detail)), "expected: no watch table could be read"
     else:
-        found = list(_seen(detail, chosen))
+        wake_ups = list(_seen(detail, chosen))
         source = (
             "deleting ... wakes" if sees == "all" else "deleting ... wakes; some tables missing"
         )
     ink: Ink = "unknown" if sees == "none" else "dim"
     lines = [line(("WAKE MAP  ", "title"), (source, ink))]
     lines += release_sentence(detail, chosen, SENTENCE_CELLS)
-    lines += [_line(detail, wake) for wake in found[:MAX_SHOWN_LINES]]
+    lines += [_line(detail, wake) for wake in wake_ups[:MAX_SHOWN_LINES]]
     unlisted = [] if sees == "none" else _unlisted(detail)
     lines += unlisted
-    if not found and not unlisted:
+    if not wake_ups and not unlisted:
         lines.append(line(("  no node of this lock is watched", "dim")))
-    if len(found) > MAX_SHOWN_LINES:
-        lines.append(line((f"  … {len(found) - MAX_SHOWN_LINES} more", "dim")))
+    if len(wake_ups) > MAX_SHOWN_LINES:
+        lines.append(line((f"  … {len(wake_ups) - MAX_SHOWN_LINES} more", "dim")))
     left_out = _left_out(detail, is_seen=sees != "none")
     return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(detail)]
 
@@ -143,11 +143,11 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
     waiting = list(enumerate(queue.members))[queue.holder_count :]
-    reported = [place for place, one in waiting if one.owner in detail.child_watchers]
+    reported = [place for place, member in waiting if member.owner in detail.child_watchers]
     possible = [
         place
-        for place, one in waiting
-        if watch_check.may_watch_children(one) and place not in reported
+        for place, member in waiting
+        if watch_check.may_watch_children(member) and place not in reported
     ]
     every = "every change wakes " + ("all of them" if len(reported) > 1 else "it")
     return [

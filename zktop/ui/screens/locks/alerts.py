@@ -91,13 +91,13 @@ class AlertList(NamedTuple):
 
 
 def alert_list(
-    found: Sequence[Alert], acknowledged: Collection[str], *, hides_notes: bool
+    all_alerts: Sequence[Alert], acknowledged: Collection[str], *, hides_notes: bool
 ) -> AlertList:
     """Separate the alerts to list from acknowledged alerts and hidden notes."""
-    apart = [alert for alert in found if alert.case in acknowledged]
-    others = [alert for alert in found if alert.case not in acknowledged]
+    set_aside = [alert for alert in all_alerts if alert.case in acknowledged]
+    others = [alert for alert in all_alerts if alert.case not in acknowledged]
     new = [alert for alert in others if not (hides_notes and alert.severity == "info")]
-    return AlertList(new, apart, len(others) - len(new))
+    return AlertList(new, set_aside, len(others) - len(new))
 
 
 def alerts(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Alert]:
@@ -105,13 +105,12 @@ def alerts(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Alert
 
     The first deadlock that is not in `acknowledged` has a picture.
     """
-    found = {finding.id: finding for finding in report.findings}
-    drawn = next(
-        (deadlock.id for deadlock in report.deadlocks if deadlock.id not in acknowledged), None
-    )
+    findings = {finding.id: finding for finding in report.findings}
+    new = (deadlock.id for deadlock in report.deadlocks if deadlock.id not in acknowledged)
+    with_picture = next(new, None)
     for deadlock in report.deadlocks:
-        alert = _deadlock(deadlock, found.get(deadlock.id))
-        if deadlock.id == drawn:
+        alert = _deadlock(deadlock, findings.get(deadlock.id))
+        if deadlock.id == with_picture:
             pictures = (_picture(deadlock, report, is_wide=is_wide) for is_wide in (True, False))
             alert = alert._replace(pictures=tuple(pictures))
         yield alert
@@ -149,12 +148,11 @@ def _picture(deadlock: Deadlock, report: Report, *, is_wide: bool) -> AlertPictu
 
 def _answer(deadlock: Deadlock, *, is_wide: bool) -> Iterator[Line]:
     for way in deadlock.ways_out[:1]:
-        client = f" {way.client}" if way.client and way.client != way.owner else ""
-        name = (
-            line((way.process, "strong"))
-            if is_wide
-            else line((way.owner, "strong"), (client, "address"))
-        )
+        if is_wide:
+            name = line((way.process, "strong"))
+        else:
+            client = f" {way.client}" if way.client and way.client != way.owner else ""
+            name = line((way.owner, "strong"), (client, "address"))
         yield (
             Run(f" {kill_or_wait(way.why).capitalize()} ", "warning"),
             *name,
@@ -233,7 +231,7 @@ def alert_frame(listed: AlertList, now: Millis) -> FrameWords:
 
 
 def alert_lines(
-    found: Sequence[Alert],
+    all_alerts: Sequence[Alert],
     now: Millis,
     width: int,
     *,
@@ -247,12 +245,12 @@ def alert_lines(
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
-    grouped = list(group_alike(found, lambda item: item.kind, opened))
+    grouped = list(group_alike(all_alerts, lambda item: item.kind, opened))
     for number, item in enumerate(islice(grouped, MAX_ALERTS), start=1):
         alert = item.members[0] if isinstance(item, FindingGroup) else item
-        mark, since = f"{number:>2}", _for(alert.since, now)
+        mark, since = f"{number:>2}", _since_words(alert.since, now)
         if isinstance(item, FindingGroup):
-            lines.append(_batch(mark, item, _for(_oldest(item), now)))
+            lines.append(_group_line(mark, item, _since_words(_oldest(item), now)))
             cases.append(item.kind)
         elif number == 1:
             head = _head(mark, item, since, has_sentence=False)
@@ -275,42 +273,42 @@ def acknowledged_lines(
     listed: AlertList, now: Millis, *, is_open: bool
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
     """Draw the line of all acknowledged alerts; when it is open, each of them below it."""
-    found = listed.acknowledged
-    if not found:
+    acknowledged = listed.acknowledged
+    if not acknowledged:
         return [], []
     sign = "▾" if is_open else "▸"
     prefix = "" if listed.new else "No new alerts · "
-    lines: list[Line] = [line(f" {sign} {prefix}", (f"{len(found)} acknowledged", "dim"))]
+    lines: list[Line] = [line(f" {sign} {prefix}", (f"{len(acknowledged)} acknowledged", "dim"))]
     cases: list[str | FindingKind | None] = [ACKNOWLEDGED]
-    for alert in islice(found, MAX_ALERTS if is_open else 0):
-        drawn = _head("  ", alert, _for(alert.since, now), has_sentence=True)
+    for alert in islice(acknowledged, MAX_ALERTS if is_open else 0):
+        drawn = _head("  ", alert, _since_words(alert.since, now), has_sentence=True)
         lines.append(tuple(run._replace(ink="dim") for run in drawn))
         cases.append(alert.case)
-    if is_open and len(found) > MAX_ALERTS:
-        lines.append(line((f"   and {len(found) - MAX_ALERTS} more", "dim")))
+    if is_open and len(acknowledged) > MAX_ALERTS:
+        lines.append(line((f"   and {len(acknowledged) - MAX_ALERTS} more", "dim")))
         cases.append(None)
     return lines, cases
 
 
-def _for(since: Millis | None, now: Millis) -> str:
+def _since_words(since: Millis | None, now: Millis) -> str:
     return "" if since is None else f"for {elapsed(now - since)}"
 
 
-def _oldest(batch: FindingGroup[Alert]) -> Millis | None:
+def _oldest(group: FindingGroup[Alert]) -> Millis | None:
     return min(
-        (member.since for member in batch.members if member.since is not None), default=None
+        (member.since for member in group.members if member.since is not None), default=None
     )
 
 
-def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
+def _group_line(number: str, group: FindingGroup[Alert], since: str) -> Line:
     """Draw equal alerts: their number, and some of their locks."""
-    first = batch.members[0]
+    first = group.members[0]
     return joined(
         [
             line((number, "strong")),
-            line((f"{_title(first)} {batch.tally}", first.ink)),
+            line((f"{_title(first)} {group.tally}", first.ink)),
             line((since, "plain")) if since else (),
-            line((several(member.where for member in batch.members), "dim")),
+            line((several(member.where for member in group.members), "dim")),
         ]
     )
 
@@ -351,7 +349,7 @@ def no_problems(report: Report, *, is_now: bool) -> Line:
     if wrong := no_locks(report):
         return line((f" No problems found, but {wrong}", "unknown"))
     if report.blind:
-        blind = len({one.rule for one in report.blind})
+        blind = len({spot.rule for spot in report.blind})
         return line(
             (" ✓ No problems found", "good"),
             (f" · {count(blind, 'check')} had no data: see screen 3", "unknown"),

@@ -144,7 +144,7 @@ def _holding(path: Text | None) -> tuple[str, Ink]:
 
 def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     """Return the first finding that is not a note; findings come worst first."""
-    finding = next((one for one in findings if one.severity != "info"), None)
+    finding = next((finding for finding in findings if finding.severity != "info"), None)
     if finding is None:
         return None
     return f"{finding.words}: {finding.sentence}", ink_of(finding)
@@ -161,20 +161,20 @@ def blocker_head(width: int) -> Line:
     return joined(cells)
 
 
-def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
-    bound = (">=" if is_ascii else "≥") if one.root.undated else ""
-    name = one.client_in(_client_cells(width) - 1)
-    client = line((name, "strong" if width >= MEDIUM else one.ink))
+def blocker_line(number: int, blocker: Blocker, width: int, *, is_ascii: bool = False) -> Line:
+    bound = (">=" if is_ascii else "≥") if blocker.root.undated else ""
+    name = blocker.client_in(_client_cells(width) - 1)
+    client = line((name, "strong" if width >= MEDIUM else blocker.ink))
     cells = [
         line((f" {number:>2}", "strong")),
         fitted(client, _client_cells(width) - 1),
     ]
     if width >= NARROW:
-        cells.append(right_aligned(line(str(one.root.blocked)), 7))
-    total = line(total_wait(one.root.blocked_ms, bound))
+        cells.append(right_aligned(line(str(blocker.root.blocked)), 7))
+    total = line(total_wait(blocker.root.blocked_ms, bound))
     cells.append(right_aligned(total, TOTAL_WAIT_CELLS))
     if width >= MEDIUM:
-        cells.append(line((one.why, one.ink)))
+        cells.append(line((blocker.why, blocker.ink)))
     return joined(cells)
 
 

@@ -151,8 +151,14 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
 
     def owners(self, owner_name: OwnerName) -> str:
         """Return the names of all holders and waiters."""
-        members = self.lock.members
-        return " ".join(filter(None, (owner_name(m.owner, m.label) for m in members)))
+        names = (owner_name(member.owner, member.label) for member in self.lock.members)
+        return " ".join(filter(None, names))
+
+    @property
+    def sessions(self) -> str:
+        """The ids of the sessions of all holders and waiters."""
+        owners = (member.owner for member in self.lock.members)
+        return " ".join(session_text(owner) for owner in owners if owner)
 
     @property
     def states(self) -> str:
@@ -163,7 +169,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
                 self.status.words,
                 self.status.word,
                 "waiting" if self.waiting else "",
-                "held" if any(line.holders for line in lock.queues) else "free",
+                "held" if any(queue.holders for queue in lock.queues) else "free",
                 *lock.warnings,
             )
         )
@@ -180,7 +186,7 @@ LOCK_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
     "path": lambda row, _: row.path,
     "kind": lambda row, _: row.lock.kind,
     "layout": lambda row, _: row.lock.layout,
-    "session": lambda row, _: " ".join(session_text(m.owner) for m in row.lock.members if m.owner),
+    "session": lambda row, _: row.sessions,
 }
 
 FIELDS: Final = tuple(filter(None, LOCK_FIELDS))

@@ -99,10 +99,11 @@ class AlertsPane(Pane):
         if not lines and not listed.acknowledged:
             is_now = state.is_newest and not state.is_stale
             lines, cases = [no_problems(report, is_now=is_now)], [None]
-        aside = acknowledged_lines(listed, report.now, is_open=ACKNOWLEDGED in self._opened)
+        is_open = ACKNOWLEDGED in self._opened
+        more_lines, more_cases = acknowledged_lines(listed, report.now, is_open=is_open)
         self.frame(alert_frame(listed, report.now))
-        targets = [_target_of(case) for case in (*cases, *aside[1])]
-        self.put([*lines, *aside[0]], targets, (), height)
+        targets = [_target_of(case) for case in (*cases, *more_cases)]
+        self.put([*lines, *more_lines], targets, (), height)
 
     def _separated(self, state: ViewState, report: Report) -> AlertList:
         """Return the alerts of this report; sort again only after a change or a user's choice."""
@@ -113,8 +114,8 @@ class AlertsPane(Pane):
         listed_for = deadlocks, acknowledged, hides_notes
         if report.findings is not self._findings or listed_for != self._listed_for:
             self._findings, self._listed_for = report.findings, listed_for
-            found = [*alerts(report, acknowledged)]
-            self._listed = alert_list(found, acknowledged, hides_notes=hides_notes)
+            all_alerts = [*alerts(report, acknowledged)]
+            self._listed = alert_list(all_alerts, acknowledged, hides_notes=hides_notes)
         return self._listed
 
     @property
@@ -123,9 +124,9 @@ class AlertsPane(Pane):
         first = next(filter(None, self._targets), None)
         target = self.target if self.has_focus else first
         if target == ACKNOWLEDGED:
-            return tuple(one.case for one in self._listed.acknowledged if self.has_focus)
+            return tuple(alert.case for alert in self._listed.acknowledged if self.has_focus)
         if isinstance(target, FindingKind):
-            return tuple(one.case for one in self._listed.new if one.kind == target)
+            return tuple(alert.case for alert in self._listed.new if alert.kind == target)
         case = target.subject.case if isinstance(target, LineLink) else None
         return (case,) if case is not None else ()
 
@@ -144,7 +145,10 @@ class AlertsPane(Pane):
             self._set_open(self.target, opens=False)
 
     def _set_open(self, kind: FindingKind, *, opens: bool) -> None:
-        (self._opened.add if opens else self._opened.discard)(kind)
+        if opens:
+            self._opened.add(kind)
+        else:
+            self._opened.discard(kind)
         if self._redraw is not None:
             self._redraw()
 
@@ -173,15 +177,15 @@ class BlockersPane(Pane):
         if shown_for == self._shown_for and report.findings is self._findings:
             return
         self._shown_for, self._findings = shown_for, report.findings
-        found = list(blockers(report, most))
+        shown_blockers = list(blockers(report, most))
         lines = [
-            blocker_line(number, one, width, is_ascii=is_ascii)
-            for number, one in enumerate(found, start=1)
+            blocker_line(number, blocker, width, is_ascii=is_ascii)
+            for number, blocker in enumerate(shown_blockers, start=1)
         ]
-        targets = [one.link for one in found]
+        targets = [blocker.link for blocker in shown_blockers]
         bound = "at least " if len(report.blockers) >= MAX_LISTED else ""
-        many = f"{bound}{count(len(report.blockers), 'root blocker')}"
-        self.frame(FrameWords("Who is blocking", many))
+        facts = f"{bound}{count(len(report.blockers), 'root blocker')}"
+        self.frame(FrameWords("Who is blocking", facts))
         self.put(lines, targets, (blocker_head(width),) if lines else (), height)
 
 
@@ -206,10 +210,10 @@ class EventsPane(Pane):
         self, state: ViewState, report: Report, height: int, width: int, *, fills: bool
     ) -> None:
         at_most, moment = max(0, height - self.gutter.height), state.chosen_moment
-        found = event_lines(state.tape, report, at_most, width, shown_at=moment)
+        newest = event_lines(state.tape, report, at_most, width, shown_at=moment)
         self.frame(FrameWords("Events", "newest first, UTC"))
-        targets = [one.link for one in found]
-        lines = [one.drawn for one in found] or ([NO_EVENTS] if fills else [])
+        targets = [event.link for event in newest]
+        lines = [event.drawn for event in newest] or ([NO_EVENTS] if fills else [])
         self.put(lines, targets or [None] * len(lines), (), height, fills=fills)
 
 
@@ -220,8 +224,8 @@ class PulsePane(Pane, can_focus=False):
         """Show the minute before the moment of this state."""
         seconds = state.pulse.until(state.at or 0, SHOWN_S)
         is_live = state.feed.is_live
-        each = max(1, (height - self.gutter.height) // GRAPHS)
-        lines = pulse_lines(seconds, width, each, has_load=is_live)
+        graph_height = max(1, (height - self.gutter.height) // GRAPHS)
+        lines = pulse_lines(seconds, width, graph_height, has_load=is_live)
         self.frame(FrameWords("Pulse", f"{SHOWN_S} s"))
         self.put(lines, (), (), height)
 
@@ -233,7 +237,8 @@ class MinutePane(Pane):
         room = height - self.gutter.height
         lines = minute_lines(state, report, (), width, room) if height else []
         self.frame(FrameWords(f"Last {SHOWN_S} s", f"{self.key_of('page_5')} timeline"))
-        self.put([one.drawn for one in lines], [one.link for one in lines], (), height)
+        links = [minute_line.link for minute_line in lines]
+        self.put([minute_line.drawn for minute_line in lines], links, (), height)
 
 
 class PreviewPane(Pane, can_focus=False):

@@ -34,43 +34,45 @@ def pulse_lines(
     """Draw all graphs, each `height` lines high; a recording has no figures about zktop's load."""
     room = max(0, width - LABEL_CELLS - VALUE_CELLS - 3)
     lines: list[Line] = []
-    for one in _graphs(seconds, has_load=has_load):
-        drawn = _graph(one, room, height)
+    for graph in _graphs(seconds, has_load=has_load):
+        drawn = _graph(graph, room, height)
         for number, piece in enumerate(drawn, start=1):
             is_last = number == height  # the name and the value are on the base of the graph
             lines.append(
                 (
                     *line(" "),
-                    *fitted(line((one.name if is_last else "", "dim")), LABEL_CELLS),
+                    *fitted(line((graph.name if is_last else "", "dim")), LABEL_CELLS),
                     *line(" "),
                     *fitted(piece, room),
-                    *right_aligned(line((one.newest if is_last else "", one.ink)), VALUE_CELLS),
+                    *right_aligned(
+                        line((graph.newest if is_last else "", graph.ink)), VALUE_CELLS
+                    ),
                 )
             )
     return lines
 
 
-def _graph(one: PulseLine, room: int, height: int) -> list[Line]:
-    top = max([MIN_TOP, *(value for value in one.values if value is not None)])
+def _graph(graph: PulseLine, room: int, height: int) -> list[Line]:
+    top = max([MIN_TOP, *(value for value in graph.values if value is not None)])
     top *= 1 if height == 1 else HEADROOM  # a constant value does not touch the graph above
-    spread = _stretched(one.values, 2 * room)
-    return area(spread, room, height=height, top=top, inks=one.inks)
+    spread = _stretched(graph.values, 2 * room)
+    return area(spread, room, height=height, top=top, inks=graph.inks)
 
 
 def _stretched(values: Sequence[float | None], number: int) -> list[float | None]:
     """Resample values to this number of equal steps; a step shows the maximum of its values."""
-    made: list[float | None] = []
+    steps: list[float | None] = []
     for at in range(number):
         first, end = at * len(values) // number, (at + 1) * len(values) // number
-        some = [value for value in values[first : max(end, first + 1)] if value is not None]
-        made.append(max(some, default=None))
-    return made
+        known = [value for value in values[first : max(end, first + 1)] if value is not None]
+        steps.append(max(known, default=None))
+    return steps
 
 
 def _graphs(seconds: Sequence[PulseSecond], *, has_load: bool) -> list[PulseLine]:
     last = seconds[-1]
     known = [second for second in seconds[-RATE_S:] if second.waiting is not None]
-    rate = sum(one.acquired for one in known) / len(known) if known else None
+    rate = sum(second.acquired for second in known) / len(known) if known else None
     acquired = [second.acquired if second.waiting is not None else None for second in seconds]
     waiting, p99 = last.waiting, last.wait_p99_ms
     graphs = [

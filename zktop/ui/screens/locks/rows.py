@@ -121,7 +121,7 @@ class LockRows(LiveRows[LockRow]):
             waiting = self._watchers(path, report)
         else:
             waiting = (
-                sum(len(line.waiters) for line in lock.queues) if lock.error is None else None
+                sum(len(queue.waiters) for queue in lock.queues) if lock.error is None else None
             )
         status = self._statuses.get(path) or status_without_finding(lock)
         self.put(LockRow(lock, record.history, status, waiting), at)

@@ -165,7 +165,7 @@ class LocksScreen(SplitPage):
             return
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
         self._rows.kept = self._chosen
-        if self._reading.is_over(self._rows, report):
+        if self._reading.read(self._rows, report):
             self._show_report(state, report)
         elif not self.table.rows:
             self._sorter.now()
@@ -177,11 +177,11 @@ class LocksScreen(SplitPage):
         if state.filter.text != self._filtered or not self.table.rows:
             self._sorter.now()
         before, self._drawn_for = self._drawn_for, self._chosen_view(state)
-        for some in (self._panes, self._news):
+        for throttle in (self._panes, self._news):
             if self._drawn_for != before:
-                some.now()
+                throttle.now()
             else:
-                some.when_due()
+                throttle.when_due()
 
     def _chosen_view(self, state: ViewState) -> object:
         """Return the values whose change draws all panes at once: connection, choices, sizes."""

@@ -85,27 +85,27 @@ def contact_strip(
         cells[past - (now - at) // column] = "●"
     cells[past] = "┃"
     named = [" "] * width
-    _name(named, past, "now")
+    _write_name(named, past, "now")
     if visible:
         mark = past + (max(visible) + round(timeout_ms * GIVEN_UP_SHARE) - now) // column
         _mark(cells, named, mark, "2/3")
     if expires_in is not None:
         _mark(cells, named, past + expires_in.high // column, "expires")
-    each = spoken(column / 1000)
+    scale = spoken(column / 1000)
     return [
         line(("".join(cells), "plain")),
         line(("".join(named).rstrip(), "dim")),
-        line((f"● = last contact (server data), {each} per column", "dim")),
+        line((f"● = last contact (server data), {scale} per column", "dim")),
     ]
 
 
 def _mark(cells: list[str], named: list[str], place: int, name: str) -> None:
     if 0 <= place < len(cells):
         cells[place] = "┊"
-        _name(named, place, name)
+        _write_name(named, place, name)
 
 
-def _name(named: list[str], place: int, name: str) -> None:
+def _write_name(named: list[str], place: int, name: str) -> None:
     """Write a name below its mark if it fits there with a blank on each side."""
     start = min(max(0, place - len(name) // 2), len(named) - len(name))
     around = range(max(0, start - 1), min(len(named), start + len(name) + 1))

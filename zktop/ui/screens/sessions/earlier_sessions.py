@@ -51,10 +51,10 @@ def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
     report, known = row.report, {row.session}
     holds, waits = row.locks.holds, row.locks.waits
     for path, own in islice(chain(holds.items(), waits.items()), MAX_LOCKS):
-        part = report.parts.get(path)
-        for member in (
-            (*part.lock.holders[:MAX_MEMBERS], *part.lock.waiters[:MAX_MEMBERS]) if part else ()
-        ):
+        if path not in report.parts:
+            continue
+        lock = report.parts[path].lock
+        for member in (*lock.holders[:MAX_MEMBERS], *lock.waiters[:MAX_MEMBERS]):
             if not member.owner or member.owner in known:
                 continue
             if report.owner_name(member.owner, member.label) == row.name:
@@ -88,14 +88,14 @@ def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
         and event.session != row.session
         and owner_name(event.session or 0, event.owner) == row.name
     ]
-    newest = [event for event in expiries if event.session == expiries[0].session]
-    if not newest or newest[0].session is None:
+    if not expiries or expiries[0].session is None:
         return
-    first = newest[0]
-    held = [event for event in newest if event.held is not None]
-    outcome = f"waited for {several(event.lock for event in newest)}"
+    newest = expiries[0]
+    of_session = [event for event in expiries if event.session == newest.session]
+    held = [event for event in of_session if event.held is not None]
+    outcome = f"waited for {several(event.lock for event in of_session)}"
     if held:
         how_long = f" for {bounded_span(held[0].held)}" if held[0].held else ""
         outcome = f"held {several(event.lock for event in held)}{how_long}"
-    expired = f"{session_text(first.session or 0)} expired at {time_s(first.at)}"
-    yield f"earlier: {expired}; it {outcome}", first.lock, "plain"
+    expired = f"{session_text(newest.session or 0)} expired at {time_s(newest.at)}"
+    yield f"earlier: {expired}; it {outcome}", newest.lock, "plain"

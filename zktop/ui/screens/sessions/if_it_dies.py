@@ -4,6 +4,7 @@ Also: what a silent session believes when it wakes up late.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Final
 
 from zktop.model.facts import Session
@@ -33,8 +34,9 @@ def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text
     `held` are the locks that it holds, in order, with the number of clients behind each.
     """
     report, locks = row.report, row.locks
-    listed = [path for path, many in held.items() if many or not locks.holds[path].releases]
-    listed = [*held] if len(held) - len(listed) <= MAX_FREE else listed
+    listed = [path for path, behind in held.items() if behind or not locks.holds[path].releases]
+    if len(held) - len(listed) <= MAX_FREE:
+        listed = [*held]
     for path in listed[:MAX_LOCKS]:
         view = report.view(path)
         if view is not None:
@@ -53,7 +55,7 @@ def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text
 def longest_queue_first(row: SessionRow) -> dict[Text, int]:
     """Return the number of clients behind each lock that the session holds, highest first."""
     behind = {path: queue_of(row.report, path, row.session) for path in row.locks.holds}
-    return dict(sorted(behind.items(), key=lambda one: -one[1]))
+    return dict(sorted(behind.items(), key=itemgetter(1), reverse=True))
 
 
 def queue_of(report: Report, path: Text, session: Session) -> int:
@@ -62,7 +64,7 @@ def queue_of(report: Report, path: Text, session: Session) -> int:
     if part is None:
         return 0
     watching = len(report.watchers_waiting(path))
-    return watching + sum(len(line.waiters) for line in part_held_by(part.lock, session).queues)
+    return watching + sum(len(queue.waiters) for queue in part_held_by(part.lock, session).queues)
 
 
 def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
@@ -99,16 +101,14 @@ def _belief(view: LockView, own: Member) -> str:
         ),
         None,
     )
-    doubt = (
-        f"but {_client_name(view, heir)} may hold it" if heir else "but another client may hold it"
-    )
-    number = f"czxid {own.czxid:#x}" + (
-        f", {_client_name(view, heir)} has {heir.czxid:#x}" if heir else ""
-    )
+    number, other = f"czxid {own.czxid:#x}", "another client"
+    if heir is not None:
+        other = _client_name(view, heir)
+        number += f", {other} has {heir.czxid:#x}"
     believes = BELIEFS.get(own.mode, "holds the lock")
     return (
-        f"it still believes that it {believes}, {doubt}. Only a fencing token protects the "
-        f"resource: this client has the lower number ({number})."
+        f"it still believes that it {believes}, but {other} may hold it. Only a fencing token "
+        f"protects the resource: this client has the lower number ({number})."
     )
 
 
@@ -123,10 +123,10 @@ def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> 
         return f"{lock.path} stays locked: the node is persistent"
     waiters = [waiter for waiter in lock.waiters[:MAX_MEMBERS] if waiter.owner != session]
     heirs = [waiter for waiter in waiters if _is_freed(view, waiter, session)]
-    if woken := [_client_name(view, one) for one in heirs if one.node not in asleep]:
+    if woken := [_client_name(view, heir) for heir in heirs if heir.node not in asleep]:
         return f"{lock.path} goes to {several(woken)}"
     if heirs:
-        sleeping = not_woken([_client_name(view, one) for one in heirs])
+        sleeping = not_woken([_client_name(view, heir) for heir in heirs])
         return f"{lock.path} is released; {sleeping}"
     if kept:
         still = f" still waits for {several(_client_name(view, member) for member in kept)}"
@@ -148,9 +148,11 @@ def _watching(view: LockView) -> str:
 def _is_freed(view: LockView, member: Member, session: Session) -> bool:
     """Return whether a waiter gets the lock when a session dies; a semaphore may stay full."""
     before = view.lock.blocked_by(member)
-    left = sum(one.owner != session for one in before)
-    room = view.lock.leases or len(before) if view.lock.kind == "semaphore" else 1
-    return left < min(len(before), room)
+    still_before = sum(other.owner != session for other in before)
+    room = 1
+    if view.lock.kind == "semaphore":
+        room = view.lock.leases or len(before)
+    return still_before < min(len(before), room)
 
 
 def _client_name(view: LockView, member: Member) -> str:
@@ -163,15 +165,15 @@ def blast_radius(row: SessionRow) -> str:
     behind, is_all = behind_it(row.report, row.sessions.directory, row.session)
     if not holds:
         return "It holds no lock."
-    many = count(len(holds), "lock")
+    locks = count(len(holds), "lock")
     if not behind and not knows_waiters(row.report, holds):
-        return f"It holds {many}; who waits behind it is unknown."
+        return f"It holds {locks}; who waits behind it is unknown."
     if not behind:
-        return f"It holds {many}; no client waits behind it."
-    first = [row.sessions.directory.unique_name(one) for one in behind[:MAX_NAMES]]
+        return f"It holds {locks}; no client waits behind it."
+    first = [row.sessions.directory.unique_name(waiter) for waiter in behind[:MAX_NAMES]]
     number = f"{'' if is_all else 'at least '}{count(len(behind), 'session')}"
     names = several(first, len(behind))
-    return f"Blast radius: {number} behind its {many}: {names}."
+    return f"Blast radius: {number} behind its {locks}: {names}."
 
 
 def behind_it(
@@ -181,19 +183,19 @@ def behind_it(
 
     Also whether all of them were counted.
     """
-    found: dict[Session, None] = {}
+    behind: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:
         holder = queue.pop(0)
         locks: SessionLocks | None = directory.locks.get(holder)
         for path in locks.holds if locks else ():
             for owner in _waiting_behind(report, path, holder):
-                if owner and owner != session and owner not in found:
-                    found[owner] = None
+                if owner and owner != session and owner not in behind:
+                    behind[owner] = None
                     queue.append(owner)
-                    if len(found) >= MAX_BEHIND:
-                        return list(found), False
-    return list(found), True
+                    if len(behind) >= MAX_BEHIND:
+                        return list(behind), False
+    return list(behind), True
 
 
 def _waiting_behind(report: Report, path: Text, holder: Session) -> Iterator[Session]:

@@ -39,27 +39,29 @@ class SessionRisks:
         self.by_session: dict[Session, SessionRisk] = {}
         self._sessions = sessions
         self._report: Report | None = None
-        self._found: dict[Session, SessionRisk] = {}
+        self._by_findings: dict[Session, SessionRisk] = {}
         self._silent: dict[Session, SessionRisk] = {}
-        self._gone: set[Session] = set()
+        self._disconnected: set[Session] = set()
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
-        """Apply the next report, in steps if many sessions changed; add those whose risk changed.
+        """Apply the next report, in steps if many sessions changed.
 
-        `changed` contains the sessions whose locks changed since the previous report.
+        `changed` contains the sessions whose locks changed since the previous report; those whose
+        risk changed are added to it.
         """
         before, self._report = self._report, report
         if before is None or report.findings is not before.findings:
-            self._found = _found_risks(report.findings)
+            self._by_findings = _risks_by_findings(report.findings)
         if before is None or report.ensemble.tables != before.ensemble.tables:
             self._silent = dict(_silent_sessions(report.ensemble))
-            self._gone = set()
+            self._disconnected = set()
             yield from self._check_connections(report.ensemble, tuple(self._sessions.locks))
         else:
             yield from self._check_connections(report.ensemble, tuple(changed))
-        known, self.by_session = self.by_session, self._joined()
-        either = known.keys() | self.by_session.keys()
-        changed.update(one for one in either if known.get(one) != self.by_session.get(one))
+        risks_before, self.by_session = self.by_session, self._combined()
+        for session in risks_before.keys() | self.by_session.keys():
+            if risks_before.get(session) != self.by_session.get(session):
+                changed.add(session)
 
     def of(self, session: Session) -> SessionRisk:
         known = self.by_session.get(session)
@@ -71,23 +73,23 @@ class SessionRisks:
         self, ensemble: Ensemble, sessions: Sequence[Session]
     ) -> Iterator[None]:
         if ensemble.visibility.sessions != "all":
-            self._gone.clear()
+            self._disconnected.clear()
             return
         for number, session in enumerate(sessions, start=1):
             if number % CHECKED_AT_ONCE == 0:
                 yield
             locks = self._sessions.locks.get(session)
             if locks is not None and ensemble.connected(session, locks.newest_czxid) is False:
-                self._gone.add(session)
+                self._disconnected.add(session)
             else:
-                self._gone.discard(session)
+                self._disconnected.discard(session)
 
-    def _joined(self) -> dict[Session, SessionRisk]:
-        risks = dict(self._found)
+    def _combined(self) -> dict[Session, SessionRisk]:
+        risks = dict(self._by_findings)
         for session, silent in self._silent.items():
             if session in self._sessions.locks:
                 risks[session] = _both(silent, risks.get(session))
-        for session in self._gone:
+        for session in self._disconnected:
             risks[session] = _both(NOT_CONNECTED, risks.get(session))
         return risks
 
@@ -99,20 +101,22 @@ def _both(risk: SessionRisk, other: SessionRisk | None) -> SessionRisk:
     return SessionRisk(level, f"{risk.note}, {other.note}", other.cases)
 
 
-def _found_risks(findings: Iterable[Finding]) -> dict[Session, SessionRisk]:
-    cases: dict[Session, list[Finding]] = {}
+def _risks_by_findings(findings: Iterable[Finding]) -> dict[Session, SessionRisk]:
+    by_session: dict[Session, list[Finding]] = {}
     for finding in findings:
         for session in finding.sessions:
-            cases.setdefault(session, []).append(finding)
-    return {session: _risk_of(several) for session, several in cases.items()}
+            by_session.setdefault(session, []).append(finding)
+    return {session: _risk_of(cases) for session, cases in by_session.items()}
 
 
 def _risk_of(cases: list[Finding]) -> SessionRisk:
     worst = cases[0]  # findings come in order, the worst first
-    sure = any(case.severity == "critical" and case.is_sure for case in cases)
-    some = any(case.severity != "info" for case in cases)
     more = f" +{len(cases) - 1}" if len(cases) > 1 else ""
-    level: RiskLevel = "HIGH" if sure else "MED" if some else "LOW"
+    level: RiskLevel = "LOW"
+    if any(case.severity == "critical" and case.is_sure for case in cases):
+        level = "HIGH"
+    elif any(case.severity != "info" for case in cases):
+        level = "MED"
     return SessionRisk(level, worst.words + more, tuple(cases))
 
 

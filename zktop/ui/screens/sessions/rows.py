@@ -120,8 +120,8 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
         presence, risk, locks = self.presence, self.risk, self.locks
         where = (presence.client, presence.server) if presence else ()
         named = (risk.note, risk.note.replace(" ", "-"))  # as scripts write names of findings
-        known = (self.name or "", session_text(self.session), *where, risk.level, *named)
-        return " ".join((*known, *locks.holds, *locks.waits_for))
+        texts = (self.name or "", session_text(self.session), *where, risk.level, *named)
+        return " ".join((*texts, *locks.holds, *locks.waits_for))
 
 
 SESSION_FIELDS: Final[dict[str, Callable[[SessionRow], str]]] = {
@@ -237,11 +237,18 @@ class SessionRows(LiveRows[SessionRow]):
         changed |= self.risks.by_session.keys() - self.directory.locks.keys()
         return changed | (report.ensemble.changed_since(before.ensemble) if before else set())
 
+    def _is_listed(self, session: Session) -> bool:
+        if not session:
+            return False
+        if session in self.directory.locks:
+            return True
+        if session in self.risks.by_session and self.shown.ensemble.alive(session) is not False:
+            return True
+        return not self.is_grouped and session in self.connected
+
     def _set(self, session: Session) -> None:
-        is_listed = session in self.directory.locks or (
-            session in self.risks.by_session and self.shown.ensemble.alive(session) is not False
-        )
-        if not session or not (is_listed or (not self.is_grouped and session in self.connected)):
+        """Add, replace or remove the row of a session."""
+        if not self._is_listed(session):
             self.remove(session)
             return
         risk = self.risks.of(session)

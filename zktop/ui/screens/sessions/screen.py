@@ -125,7 +125,7 @@ class SessionsScreen(Page):
             self._table.frame(FrameWords("Sessions"))
             self._table.show((), empty_state(state, self.size.width))
             return
-        if self._reading.is_over(self._sessions, state.report):
+        if self._reading.read(self._sessions, state.report):
             self._show_report(state, state.report)
         else:
             self._draw_panes(state)

@@ -67,7 +67,7 @@ def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
 def _row(tables: ServerTables, newest: int, rates: PacketRates, report: Report) -> ServerRow:
     figures, ensemble = tables.figures, report.ensemble
     blind = tuple(
-        (one.table, one.why) for one in ensemble.blind_spots if one.server == tables.server
+        (spot.table, spot.why) for spot in ensemble.blind_spots if spot.server == tables.server
     )
     return ServerRow(
         tables=tables,
@@ -119,7 +119,7 @@ def _rate(row: ServerRow, place: int) -> Line:
 
 
 def _tables(row: ServerRow) -> Line:
-    """Draw which tables a server gives; those of the others may make one of its own needless."""
+    """Draw the tables that are not missing; the expiry table of one server is enough."""
     is_out = row.figures.state in OUTAGES
     hidden = set(SHORT) if is_out else {table for table, _ in row.missing}
     given = [name for table, name in SHORT.items() if table not in hidden]
@@ -210,14 +210,14 @@ def missing_tables(report: Report, width: int, *, is_live: bool) -> list[Line]:
         return [line((f" NO SERVER TABLES: {why}, or --introspect is off.", "unknown")), _LOST]
     if sees.sessions == sees.watches == sees.expiry == "none":
         return [*_why_none(report), _LOST]
-    blind = {one.table for one in report.ensemble.blind_spots}
+    blind = {spot.table for spot in report.ensemble.blind_spots}
     lost = [text for table, text in _LOSSES.items() if table in blind]
     return wrapped(f"MISSING: {'; '.join(lost)}.", width, "unknown", " ") if lost else []
 
 
 def _why_none(report: Report) -> Iterator[Line]:
     """Explain why no table can be read, and what to add to the configuration of the servers."""
-    reasons = [one.why for one in report.ensemble.blind_spots]
+    reasons = [spot.why for spot in report.ensemble.blind_spots]
     if any("whitelist" in reason for reason in reasons):
         yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))
         yield line((f"   4lw.commands.whitelist={NEEDED_WORDS}", "strong"))

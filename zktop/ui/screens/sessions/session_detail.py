@@ -73,7 +73,8 @@ def details(
     _put(writer, "watches", _watched(row))
     _contact(writer, row, contacts)
     presence = row.presence
-    if presence is not None and is_silent(presence):
+    is_quiet = presence is not None and is_silent(presence)
+    if is_quiet:
         _host(writer, row)
     for number, (path, text) in enumerate(if_it_dies(row, held)):
         _put(writer, "" if number else "if it dies", text, path)
@@ -84,7 +85,7 @@ def details(
         _put(writer, "" if number else "same name", text, path, ink)
     for case in row.risk.cases:
         _put(writer, "finding", case.sentence, case.lock, ink_of(case))
-    if presence is not None and not is_silent(presence):
+    if not is_quiet:
         _host(writer, row)
     return writer
 

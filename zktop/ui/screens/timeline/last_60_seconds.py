@@ -49,13 +49,13 @@ def important_clients(report: Report, tape: Tape, at_most: int) -> list[Session]
     Active sessions are chosen every five seconds: busy clients would otherwise replace each other
     too fast to read.
     """
-    found: dict[Session, None] = {}
-    for one in chain(_in_trouble(report), _active(report, tape), _others(report, tape)):
-        if len(found) >= at_most:
+    clients: dict[Session, None] = {}
+    for session in chain(_in_trouble(report), _active(report, tape), _others(report, tape)):
+        if len(clients) >= at_most:
             break
-        if one in report.locks_of:
-            found[one] = None
-    return list(found)
+        if session in report.locks_of:
+            clients[session] = None
+    return list(clients)
 
 
 def _in_trouble(report: Report) -> Iterator[Session]:
@@ -66,7 +66,7 @@ def _in_trouble(report: Report) -> Iterator[Session]:
         yield from finding.sessions if finding.severity != "info" else ()
     for blocker in report.blockers:
         yield from _sessions(blocker.actors)
-    for path in chain.from_iterable(one.locks for one in report.deadlocks):
+    for path in chain.from_iterable(deadlock.locks for deadlock in report.deadlocks):
         part = report.parts.get(Text(path))
         yield from (waiter.owner for waiter in part.lock.waiters[:MAX_WAITERS]) if part else ()
 
@@ -81,16 +81,16 @@ def _active(report: Report, tape: Tape) -> Iterator[Session]:
 
 
 def _others(report: Report, tape: Tape) -> Iterator[Session]:
-    """Yield sessions with newer or older events, then clients of some locks, with duplicates."""
+    """Yield sessions with events after or before that minute, then clients of some locks."""
     for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
         yield event.session or 0
     for path in islice(report.parts, LOCKS_SEARCHED):
         lock = report.parts[path].lock
-        yield from (one.owner for one in (*lock.holders[:1], *lock.waiters[:MAX_WAITERS]))
+        yield from (member.owner for member in (*lock.holders[:1], *lock.waiters[:MAX_WAITERS]))
 
 
 def _sessions(actors: Iterable[str]) -> Iterator[Session]:
-    return (one for one in map(session_of, actors) if one is not None)
+    return (session for session in map(session_of, actors) if session is not None)
 
 
 def minute_lines(
@@ -103,18 +103,17 @@ def minute_lines(
     label = _label_cells(width)
     columns = max(MIN_COLUMNS, width - label - 1)
     window = _window(state, report, columns)
-    graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
-    most = max(0, room - AXIS_LINES - graph)
-    others = important_clients(report, state.tape, most)
-    clients = list(dict.fromkeys((*first, *others)))[:most]
+    reserved = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
+    most_clients = max(0, room - AXIS_LINES - reserved)
+    others = important_clients(report, state.tape, most_clients)
+    clients = list(dict.fromkeys((*first, *others)))[:most_clients]
     has_waited = strips.waiting_area(state.pulse, window, 1)[1] > 0
     if not clients and not has_waited:
         return []
-    graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
-    height = _graph_lines(graph)
-    waiting = strips.waiting_area(state.pulse, window, height)
+    graph_lines = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
+    waiting = strips.waiting_area(state.pulse, window, _height_without_air(graph_lines))
     drawn = _strips(state, report, window, clients, label)
-    return [*drawn, *_graph(waiting, graph, label), _axis(state, window, label)]
+    return [*drawn, *_graph(waiting, graph_lines, label), _axis(state, window, label)]
 
 
 def minute_lines_of_lock(
@@ -124,13 +123,15 @@ def minute_lines_of_lock(
     label = _label_cells(width)
     window = _window(state, report, max(MIN_COLUMNS, width - label - 1))
     lock = report.parts[path].lock
-    clients = dict.fromkeys(one.owner for one in (*lock.holders, *lock.waiters) if one.owner)
+    clients = dict.fromkeys(
+        member.owner for member in (*lock.holders, *lock.waiters) if member.owner
+    )
     shown = list(clients)[: max(0, room - AXIS_LINES - MIN_GRAPH_LINES)]
-    graph = min(MAX_GRAPH_LINES, room - AXIS_LINES - len(shown))
+    graph_lines = min(MAX_GRAPH_LINES, room - AXIS_LINES - len(shown))
     states = state.tape.tracks.lock_states(path, window.begin, window.known_end)
-    waiting = strips.queue_area(states, window, _graph_lines(graph))
+    waiting = strips.queue_area(states, window, _height_without_air(graph_lines))
     drawn = _strips(state, report, window, shown, label)
-    return [*drawn, *_graph(waiting, graph, label), _axis(state, window, label)]
+    return [*drawn, *_graph(waiting, graph_lines, label), _axis(state, window, label)]
 
 
 def _window(state: ViewState, report: Report, columns: int) -> TimeWindow:
@@ -160,9 +161,9 @@ def _label_cells(width: int) -> int:
     return WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
 
 
-def _graph_lines(height: int) -> int:
+def _height_without_air(lines: int) -> int:
     """Return the lines of the graph itself; a tall graph has an empty line above it."""
-    return max(0, height - 1 if height >= AIR_FROM_LINES else height)
+    return max(0, lines - 1 if lines >= AIR_FROM_LINES else lines)
 
 
 def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[MinuteLine]:
@@ -170,13 +171,13 @@ def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[M
     drawn, most = waiting
     if room <= 0:
         return
-    height = _graph_lines(room)
+    height = _height_without_air(room)
     if height < room:
         yield MinuteLine(())
-    names = [" waiting", f" at most {with_spaces(int(most))}"][:height]
+    names = [" waiting", f" at most {with_spaces(most)}"][:height]
     above = [""] * ((height - len(names)) // 2)
-    for name, one in zip_longest((*above, *names), drawn, fillvalue=""):
-        yield MinuteLine((*fitted(line((name, "dim")), label), *one))
+    for name, graph_line in zip_longest((*above, *names), drawn, fillvalue=""):
+        yield MinuteLine((*fitted(line((name, "dim")), label), *graph_line))
 
 
 def _axis(state: ViewState, window: TimeWindow, label: int) -> MinuteLine:

@@ -167,11 +167,11 @@ class TimelineScreen(Page):
         when = with_date_if_needed(time_ms(state.at), state.at, begin, window.newest)
         below.frame(FrameWords("At the cursor", f"{when}Z"))
         report = state.frame.report
-        added = wait_totals(
+        totals = wait_totals(
             state.tape, self._chosen.paths, window, report, is_ascii=state.is_ascii
         )
         width = max(20, below.room.width)
-        below.show(cursor_lines(state.tape, state.frame, state.at, width, added))
+        below.show(cursor_lines(state.tape, state.frame, state.at, width, totals))
 
     # What the mouse does
 

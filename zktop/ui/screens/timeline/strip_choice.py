@@ -71,32 +71,35 @@ def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
     legends = sum(room >= least for least in LEGENDS_FROM_LINES)
     graph = sum(lines for least, lines in GRAPH_LINES if room >= least)
     left = room - has_alerts - legends - graph
-    each = 2 if left >= 2 * LEAST_LOCKS + LEAST_CLIENTS else 1  # lines of a lock
+    lock_lines = 2 if left >= 2 * LEAST_LOCKS + LEAST_CLIENTS else 1
     shown_locks = min(locks, LEAST_LOCKS, max(1, left // 2))
-    shown_clients = min(clients, LEAST_CLIENTS, max(0, left - each * shown_locks))
-    left -= each * shown_locks + shown_clients
+    shown_clients = min(clients, LEAST_CLIENTS, max(0, left - lock_lines * shown_locks))
+    left -= lock_lines * shown_locks + shown_clients
     while left > 0:
         is_lock_next = shown_clients > shown_locks or shown_clients == clients
-        if is_lock_next and shown_locks < locks and left >= each:
-            shown_locks, left = shown_locks + 1, left - each
+        if is_lock_next and shown_locks < locks and left >= lock_lines:
+            shown_locks, left = shown_locks + 1, left - lock_lines
         elif shown_clients < clients:
             shown_clients, left = shown_clients + 1, left - 1
         else:
             break
     contacts = min(shown_clients, left - 1) if left >= CONTACTS_FROM_LINES else 0
-    return StripCounts(shown_locks, shown_clients, contacts, legends, has_alerts, each > 1, graph)
+    has_queues = lock_lines > 1
+    return StripCounts(
+        shown_locks, shown_clients, contacts, legends, has_alerts, has_queues, graph
+    )
 
 
 def chosen_strips(state: ViewState, window: TimeWindow, report: Report, room: int) -> StripChoice:
     """Choose as many locks and clients as fit."""
     room = max(0, room)
-    every = list(islice(strip_locks(state, window, report), max(LEAST_LOCKS, room // 2)))
-    paths, clients = every, room
+    candidates = list(islice(strip_locks(state, window, report), max(LEAST_LOCKS, room // 2)))
+    paths, clients = candidates, room
     for _ in range(ROUNDS):
         subjects = list(islice(strip_sessions(state, window, report, paths), room))
         clients = min(clients, len(subjects))
-        counts = strip_counts(room, len(every), clients)
-        paths = every[: counts.locks]
+        counts = strip_counts(room, len(candidates), clients)
+        paths = candidates[: counts.locks]
     return StripChoice(
         paths, list(islice(strip_sessions(state, window, report, paths), counts.clients)), counts
     )
@@ -108,7 +111,7 @@ def group_waiters(
     """Yield the sessions in `alone`, then waiters; three or more with similar names are grouped.
 
     >>> waiters = {1: "api-1", 7: "boss", 2: "pick-2", 3: "api-3", 4: "api-5"}
-    >>> [(one.name, one.sessions) for one in group_waiters({7: "boss"}, waiters)]
+    >>> [(subject.name, subject.sessions) for subject in group_waiters({7: "boss"}, waiters)]
     [('boss', (7,)), ('api-* (3)', (1, 3, 4)), ('pick-2', (2,))]
     """
     yield from (StripSubject(name, (session,)) for session, name in alone.items())
@@ -149,12 +152,12 @@ def strip_sessions(
         alone.setdefault(session, name)
     waiters: dict[Session, str] = {}
     for record in [report.parts[path] for path in paths if path in report.parts]:
-        for one in record.lock.holders[:MAX_HOLDERS]:
-            if one.owner:
-                alone.setdefault(one.owner, report.client_names.of(one))
-        for one in record.lock.waiters[:MAX_GROUP]:
-            if one.owner:
-                waiters.setdefault(one.owner, report.client_names.of(one))
+        for member in record.lock.holders[:MAX_HOLDERS]:
+            if member.owner:
+                alone.setdefault(member.owner, report.client_names.of(member))
+        for member in record.lock.waiters[:MAX_GROUP]:
+            if member.owner:
+                waiters.setdefault(member.owner, report.client_names.of(member))
     return group_waiters(alone, waiters)
 
 
@@ -163,13 +166,13 @@ def _always_shown(state: ViewState, window: TimeWindow, report: Report) -> Itera
     if state.subject.session:
         yield state.subject.session
     actors = (session_of(actor) for case in _cases(state, window, report) for actor in case.actors)
-    yield from (one for one in actors if one is not None)
+    yield from (session for session in actors if session is not None)
 
 
 def _cases(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Deadlock]:
     """Yield the deadlocks of the report, then those that existed in view, the newest first."""
     yield from report.deadlocks
-    for one in reversed(state.tape.deadlocks.values()):
-        is_over = one.over_at is not None and one.over_at < window.begin
-        if not is_over and one.first_seen_at < window.end:
-            yield one.deadlock
+    for record in reversed(state.tape.deadlocks.values()):
+        is_over = record.over_at is not None and record.over_at < window.begin
+        if not is_over and record.first_seen_at < window.end:
+            yield record.deadlock

@@ -54,44 +54,46 @@ def column_alarms(tracks: Tracks, window: TimeWindow) -> list[ColumnAlarms]:
     states = tracks.alarm_states(window.begin, window.known_end)
     firsts = [window.column(state.at) for state in states]
     spans = zip(states, firsts, (*firsts[1:], known), strict=True)
-    return [ColumnAlarms(first, end, one.alarms) for one, first, end in spans if first < end]
+    return [ColumnAlarms(first, end, state.alarms) for state, first, end in spans if first < end]
 
 
 def alarm_strip(alarms: Sequence[ColumnAlarms]) -> Line:
     """Draw when there were critical problems, confirmed (!) or likely (?)."""
     blank = " " * alarms[0].first if alarms else ""
-    return inked(blank + "".join(_alarm(one.alarms) * (one.end - one.first) for one in alarms))
+    signs = (_alarm_sign(span.alarms) * (span.end - span.first) for span in alarms)
+    return inked(blank + "".join(signs))
 
 
-def _alarm(one: Alarms) -> str:
-    return "." if not one.number else "!" if one.is_sure else "?"
+def _alarm_sign(alarms: Alarms) -> str:
+    if not alarms.number:
+        return "."
+    return "!" if alarms.is_sure else "?"
 
 
 def lock_strip(
     states: Sequence[LockState], window: TimeWindow, letters: Letters
 ) -> tuple[Line, Line]:
     """Draw the holders of a lock, and the length of its queue."""
-    before, *changes = states
+    state, *changes = states
     others: dict[Session, str] = {}
     held: list[str] = []
     queue: list[str] = []
-    state = before
     by_column: defaultdict[int, list[LockState]] = defaultdict(list)
-    for one in changes:
-        by_column[window.column(one.at)].append(one)
+    for change in changes:
+        by_column[window.column(change.at)].append(change)
     holder, digit = _holder(state, letters, others), _digit(state.queue)
     for column in window.known:
         if column not in by_column:
             held.append(holder)
             queue.append(digit)
             continue
-        passed = [one for one in (state, *by_column[column]) if one.queue is not None]
-        holders = ((one.holder, one.holders) for one in passed)
-        turns = sum(one != two for one, two in pairwise(holders))
+        existing = [each for each in (state, *by_column[column]) if each.queue is not None]
+        holders = [(each.holder, each.holders) for each in existing]
+        turns = sum(earlier != later for earlier, later in pairwise(holders))
         state = by_column[column][-1]
         holder, digit = _holder(state, letters, others), _digit(state.queue)
         held.append(":" if turns > 1 else holder)
-        queue.append(_digit(max((one.queue or 0 for one in passed), default=None)))
+        queue.append(_digit(max((each.queue or 0 for each in existing), default=None)))
     return inked("".join(held), letters), inked("".join(queue))
 
 
@@ -136,17 +138,17 @@ def _signs(
     """Return a session's sign at the end of each known column; blank before the first data."""
     columns = len(window.known)
     signs = " " * columns
-    for one in tracks.session_states(session, window.begin, window.known_end):
-        column = window.column(one.at)
-        signs = signs[:column] + SIGNS[one.holds, one.waits] * (columns - column)
+    for state in tracks.session_states(session, window.begin, window.known_end):
+        column = window.column(state.at)
+        signs = signs[:column] + SIGNS[state.holds, state.waits] * (columns - column)
     if expired is not None and expired < window.known_end:
         column = max(0, window.column(expired))
         signs = signs[:column] + signs[column:].replace(IDLE, "x")
     for span in alarms:
         if session in span.alarms.proven or session in span.alarms.suspected:
             stuck = PROVEN if session in span.alarms.proven else SUSPECTED
-            some = signs[span.first : span.end].translate(stuck)
-            signs = signs[: span.first] + some + signs[span.end :]
+            stuck_signs = signs[span.first : span.end].translate(stuck)
+            signs = signs[: span.first] + stuck_signs + signs[span.end :]
     return signs
 
 
@@ -200,22 +202,22 @@ def without_unseen(
     }
     if not blank:
         return drawn
-    made, column = list[Run](), 0
+    runs, column = list[Run](), 0
     for run in drawn:
         cells = "".join(
             " " if at in blank else cell for at, cell in enumerate(run.text, start=column)
         )
-        made.append(run._replace(text=cells))
+        runs.append(run._replace(text=cells))
         column += len(run.text)
-    return tuple(made)
+    return tuple(runs)
 
 
 def inked(cells: str, letters: Letters | None = None) -> Line:
     """Colour runs of cells with the same meaning."""
     named = set((letters or {}).values())
     runs: list[tuple[str, Ink]] = [
-        ("".join(some), "strong" if cell in named else INKS.get(cell, "plain"))
-        for cell, some in groupby(cells)
+        ("".join(equal), "strong" if cell in named else INKS.get(cell, "plain"))
+        for cell, equal in groupby(cells)
     ]
     return merged(line(*runs))
 
@@ -248,16 +250,16 @@ def spans(drawn: Line) -> Line:
     >>> text_of(spans(inked("AAAB..::CC", {1: "A", 2: "B", 3: "C"})))
     'A━━B··┇┇C━'
     """
-    made: list[Run] = []
+    runs: list[Run] = []
     for run in drawn:
-        for cell, some in groupby(run.text):
-            length = len([*some])
+        for cell, equal in groupby(run.text):
+            length = len([*equal])
             if cell.isalpha():
-                made.append(run._replace(text=cell))
-                made += [Run("━" * (length - 1), "holds")] if length > 1 else []
+                runs.append(run._replace(text=cell))
+                runs += [Run("━" * (length - 1), "holds")] if length > 1 else []
             else:
-                made.append(run._replace(text=cell.translate(BLOCKS_BY_SIGN) * length))
-    return merged(tuple(made))
+                runs.append(run._replace(text=cell.translate(BLOCKS_BY_SIGN) * length))
+    return merged(tuple(runs))
 
 
 def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
@@ -266,20 +268,20 @@ def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
     >>> text_of(crossed(line("a", "bcd"), 2)), text_of(crossed(line("ab cd"), 1, over_text=False))
     ('ab┃d', 'ab cd')
     """
-    made: list[Run] = []
+    runs: list[Run] = []
     at = 0
     for run in drawn:
         inside = cell - at
         at += len(run.text)
         if 0 <= inside < len(run.text) and (over_text or run.text[inside] == " "):
-            made += [
+            runs += [
                 run._replace(text=run.text[:inside]),
                 Run("┃", "selected"),
                 run._replace(text=run.text[inside + 1 :]),
             ]
         else:
-            made.append(run)
-    return tuple(run for run in made if run.text)
+            runs.append(run)
+    return tuple(run for run in runs if run.text)
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:

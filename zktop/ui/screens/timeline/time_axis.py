@@ -121,10 +121,9 @@ def marks(window: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
     column = window.column(at)
     if mark is not None:
         marked = window.column(mark)
-        for one in range(
-            max(0, min(marked, column)), min(window.columns, max(marked, column) + 1)
-        ):
-            cells[one] = Run("═", "selected")
+        first, last = min(marked, column), max(marked, column)
+        for between in range(max(0, first), min(window.columns, last + 1)):
+            cells[between] = Run("═", "selected")
         if 0 <= marked < window.columns:
             cells[marked] = Run("m", "selected")
     if window.shows(at):
@@ -134,8 +133,8 @@ def marks(window: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
 
 def _ticks(window: TimeWindow) -> list[tuple[int, str]]:
     """Return the columns and labels of the ticks, at round times."""
-    needed = ((one, len(_time(0, one)) + LABEL_GAP) for one in TICKS_MS)
-    fitting = (one for one, cells in needed if one >= cells * window.column_ms)
+    needed = ((tick_ms, len(_time(0, tick_ms)) + LABEL_GAP) for tick_ms in TICKS_MS)
+    fitting = (tick_ms for tick_ms, cells in needed if tick_ms >= cells * window.column_ms)
     step = next(fitting, TICKS_MS[-1])
     first = -(-window.begin // step) * step
     return [(window.column(at), _time(at, step)) for at in range(first, window.end, step)]

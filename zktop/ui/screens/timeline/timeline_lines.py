@@ -73,7 +73,7 @@ class TimelineLines:
         ]
         if not self._chosen.counts.has_alerts:
             return [words, *axis]
-        alerts = self._seen(strips.alarm_strip(self._alarms))
+        alerts = self._without_unseen(strips.alarm_strip(self._alarms))
         drawn = alerts if self._state.is_ascii else strips.solid(alerts)
         return [words, *axis, self._row("alert", drawn, "title")]
 
@@ -92,7 +92,9 @@ class TimelineLines:
             yield self._legend("LOCKS", LOCK_SIGNS if state.is_ascii else LOCK_BARS)
         for path in self._chosen.paths:
             states = state.tape.tracks.lock_states(path, window.begin, window.known_end)
-            held, queue = map(self._seen, strips.lock_strip(states, window, self._letters))
+            held, queue = map(
+                self._without_unseen, strips.lock_strip(states, window, self._letters)
+            )
             if not state.is_ascii:
                 held, queue = strips.spans(held), strips.levels(queue)
             words = partial(lock_words, path=path)
@@ -105,44 +107,47 @@ class TimelineLines:
         if self._chosen.counts.legends:
             yield self._legend("CLIENTS", CLIENT_SIGNS if state.is_ascii else CLIENT_BARS)
         ours = state.report.ours if state.report is not None else ()
-        for one in self._chosen.subjects:
-            is_ours = one.session in ours
+        for subject in self._chosen.subjects:
+            is_ours = subject.session in ours
             drawn = strips.session_strip(
-                tracks, one.sessions, self._window, self._alarms, tracks.expired
+                tracks, subject.sessions, self._window, self._alarms, tracks.expired
             )
-            drawn = self._seen(drawn if state.is_ascii else strips.solid(drawn))
-            name = f"{self._named(one)}{' (demo)' if is_ours else ''}"
+            drawn = self._without_unseen(drawn if state.is_ascii else strips.solid(drawn))
+            name = f"{self._with_letter(subject)}{' (demo)' if is_ours else ''}"
             ink: Ink = "ours" if is_ours else "plain"
-            yield TimelineLine(self._row(name, drawn, ink), one.session, _words_of(one))
+            yield TimelineLine(self._row(name, drawn, ink), subject.session, _words_of(subject))
 
     def _contacts(self) -> Iterator[TimelineLine]:
         """Yield strips of contact times, for sessions in the servers' tables."""
         window, state, tape = self._window, self._state, self._state.tape
         alone = [subject for subject in self._chosen.subjects if subject.session is not None]
         alone = alone[: self._chosen.counts.contacts]
-        sessions = [one.sessions[0] for one in alone]
+        sessions = [subject.sessions[0] for subject in alone]
         heard = contacts(tape, sessions, window.begin, window.known_end)
         if any(heard.values()):
             sign = "p" if state.is_ascii else "●"
             yield self._legend("SESSIONS", f"{sign} contact, from the servers' connection tables")
-        for one in alone:
-            if found := heard[one.sessions[0]]:
-                server = found[-1][1].rpartition(":")[0]
+        for subject in alone:
+            if times_and_servers := heard[subject.sessions[0]]:
+                _, newest_server = times_and_servers[-1]
+                server = newest_server.rpartition(":")[0]
+                times = [at for at, _ in times_and_servers]
                 known_from = tape.in_memory_from or 0  # earlier tables are packed
-                drawn = strips.contact_strip((at for at, _ in found), window, known_from)
-                drawn = self._seen(drawn if state.is_ascii else strips.solid(drawn))
-                name = f"{self._named(one)} {server}"
-                yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
+                drawn = strips.contact_strip(times, window, known_from)
+                drawn = self._without_unseen(drawn if state.is_ascii else strips.solid(drawn))
+                name = f"{self._with_letter(subject)} {server}"
+                yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(subject))
 
     def _graph(self, height: int) -> Iterator[TimelineLine]:
         """Yield the graph of the clients that waited for any lock."""
         state = self._state
         drawn, most = strips.waiting_area(state.pulse, self._window, height)
-        said = f"up to {count(most, 'client')}" if most else "no client"
-        title = line(("WAITING  ", "title"), (said, "dim"))
+        most_waiting = f"up to {count(most, 'client')}" if most else "no client"
+        title = line(("WAITING  ", "title"), (most_waiting, "dim"))
         yield TimelineLine(self._crossed_text(title))
         words = partial(waiting_words, pulse=state.pulse)
-        yield from (TimelineLine(self._row("", self._seen(one)), None, words) for one in drawn)
+        for graph_line in map(self._without_unseen, drawn):
+            yield TimelineLine(self._row("", graph_line), None, words)
 
     # One line
 
@@ -153,7 +158,7 @@ class TimelineLines:
             return None
         return self._window.column(self._at)
 
-    def _seen(self, drawn: Line) -> Line:
+    def _without_unseen(self, drawn: Line) -> Line:
         return strips.without_unseen(drawn, self._window, self._state.tape.tracks.unseen)
 
     def _row(self, label: str, drawn: Line, ink: Ink = "plain") -> Line:
@@ -172,11 +177,11 @@ class TimelineLines:
         filled = fitted(text, self._label + self._window.columns)
         return strips.crossed(filled, self._label + self._cell, over_text=False)
 
-    def _named(self, one: StripSubject) -> str:
-        return f"{self._letters.get(one.session or 0, ' ')} {one.name}"
+    def _with_letter(self, subject: StripSubject) -> str:
+        return f"{self._letters.get(subject.session or 0, ' ')} {subject.name}"
 
 
-def _words_of(one: StripSubject) -> Words:
-    if one.session is None:
-        return partial(group_words, name=one.name, sessions=one.sessions)
-    return partial(session_words, name=one.name, session=one.session)
+def _words_of(subject: StripSubject) -> Words:
+    if subject.session is None:
+        return partial(group_words, name=subject.name, sessions=subject.sessions)
+    return partial(session_words, name=subject.name, session=subject.session)

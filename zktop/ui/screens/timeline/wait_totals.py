@@ -55,9 +55,9 @@ def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
     end = min(window.end, window.newest)
     states = [*tape.tracks.lock_states(path, window.begin, end), LockState(end)]
     return sum(
-        one.queue * _seen_ms(tape, one.at, after.at)
-        for one, after in pairwise(states)
-        if one.queue
+        state.queue * _seen_ms(tape, state.at, after.at)
+        for state, after in pairwise(states)
+        if state.queue
     )
 
 
