@@ -105,9 +105,10 @@ def command(
 
     On an ensemble, zktop waits until it has seen every finding twice, with the config's `settle`
     in between. A recording is judged at its end, or at --at. If nothing is found, but an ACL hides
-    a lock or a root, or the reading timed out, the first line begins with UNKNOWN instead of OK;
-    so it does for a time without a connection, in a gap of a recording, or a minute or more after
-    its end, with exit code 3. A folder that the search for locks cannot list is only a note.
+    a lock or a root, or the reading timed out, the first line begins with UNKNOWN instead of OK.
+    Without a connection, in a gap of a recording, or a minute or more after its end, it begins
+    with UNKNOWN as well, and the exit code is 3. A folder that the search for locks cannot list is
+    only a note.
     """
     criteria = _criteria(fail_on, min_confidence)
     if file is not None:

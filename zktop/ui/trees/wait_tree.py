@@ -112,7 +112,7 @@ def overview(report: Report) -> Iterator[WaitTree]:
     for root in report.blockers[:MAX_ROOTS]:
         if items > MAX_ITEMS:
             return
-        builder = _TreeBuilder(report, listed=0)
+        builder = _TreeBuilder(report, max_listed=0)
         deadlock = deadlock_of(root, report)
         tops = builder.tops(root.actors, "stuck" if deadlock else "runs")
         items += builder.items
@@ -207,11 +207,11 @@ class _TreeBuilder:
     def __init__(
         self,
         report: Report,
-        listed: int,
+        max_listed: int,
         selected: Selection | None = None,
         way: Collection[Session] = (),
     ) -> None:
-        self.report, self.listed = report, listed
+        self.report, self.max_listed = report, max_listed
         self.selected = selected or Selection()
         self.way = frozenset((*way, *filter(None, (self.selected.session,))))
         self.listed_at: dict[Session, str] = {}  # where each listed session is, in words
@@ -295,10 +295,10 @@ class _TreeBuilder:
         waiters, watchers = lock.waiters, view.watch_check.watchers_waiting
         shown = self._chosen_waiters(waiters, path)
         clients = [self._waiter(view, waiters[at], depth) for at in shown]
-        room = 0 if self.items > MAX_ITEMS else max(0, self.listed - len(clients))
+        room = 0 if self.items > MAX_ITEMS else max(0, self.max_listed - len(clients))
         clients += [self._watcher(view, watcher) for watcher in watchers[:room]]
-        listed = set(shown) if self.listed else ()
-        unlisted = [member for at, member in enumerate(waiters[:MAX_SEARCHED]) if at not in listed]
+        left_out = set(shown) if self.max_listed else ()
+        named = [member for at, member in enumerate(waiters[:MAX_SEARCHED]) if at not in left_out]
         others: list[str] = []
         if holder is not None:
             members = (member for member in lock.holders[:MAX_HOLDERS] if member.owner != holder)
@@ -308,7 +308,7 @@ class _TreeBuilder:
             len(waiters) + len(watchers),
             tuple(others),
             tuple(clients),
-            frequent_names([member.label for member in unlisted if member.label], MAX_NAMES),
+            frequent_names([member.label for member in named if member.label], MAX_NAMES),
             is_selected=path == self.selected.path and self.selected.session is None,
             knows_waiting=view.knows_waiters,
         )
@@ -325,7 +325,7 @@ class _TreeBuilder:
             at for at, waiter in enumerate(waiters if self.way else ()) if waiter.owner in self.way
         ]
         is_long_way = len(self.way) > MAX_WIDE_WAY and bool(on_the_way)
-        first = range(0 if is_full or is_long_way else min(self.listed, len(waiters)))
+        first = range(0 if is_full or is_long_way else min(self.max_listed, len(waiters)))
         return sorted({*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first})
 
     def _blocks_elsewhere(self, session: Session, path: Text) -> bool:
@@ -337,7 +337,9 @@ class _TreeBuilder:
         if record is None:
             return False
         lock = record.lock if holder is None else part_held_by(record.lock, holder)
-        if lock.has_standbys and not self.listed:  # they do not wait; trees of one item list them
+        if (
+            lock.has_standbys and not self.max_listed
+        ):  # they do not wait; trees of one item list them
             return False
         return bool(lock.waiters or self.report.watchers_waiting(path))
 

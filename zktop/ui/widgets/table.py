@@ -119,7 +119,7 @@ def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], i
 def lent(
     widths: Sequence[tuple[Column[R], int]], needed: Mapping[str, int]
 ) -> list[tuple[Column[R], int]]:
-    """Give cells that flexible columns do not need to those that would cut the start of a text.
+    """Move spare cells of flexible columns to the columns that would cut the start of a text.
 
     `needed` is the width of the widest text in each flexible column.
     """

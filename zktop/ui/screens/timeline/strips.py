@@ -87,13 +87,14 @@ def lock_strip(
             held.append(holder)
             queue.append(digit)
             continue
-        existing = [each for each in (state, *by_column[column]) if each.queue is not None]
-        holders = [(each.holder, each.holders) for each in existing]
+        lock_states = state, *by_column[column]
+        existing = [lock for lock in lock_states if lock.queue is not None]
+        holders = [(lock.holder, lock.holders) for lock in existing]
         turns = sum(earlier != later for earlier, later in pairwise(holders))
         state = by_column[column][-1]
         holder, digit = _holder(state, letters, others), _digit(state.queue)
         held.append(":" if turns > 1 else holder)
-        queue.append(_digit(max((each.queue or 0 for each in existing), default=None)))
+        queue.append(_digit(max((lock.queue or 0 for lock in existing), default=None)))
     return inked("".join(held), letters), inked("".join(queue))
 
 
@@ -122,10 +123,11 @@ def session_strip(
     expired: Mapping[Session, Millis],
 ) -> Line:
     """Draw the signs of a session; for a group, draw the worst sign in each column."""
-    cells = {_signs(tracks, session, window, alarms, expired.get(session)) for session in sessions}
-    return inked(
-        "".join(min(column, key=MATTERS_MOST.find) for column in zip(*cells, strict=True))
-    )
+    strips = {
+        _signs(tracks, session, window, alarms, expired.get(session)) for session in sessions
+    }
+    columns = zip(*strips, strict=True)
+    return inked("".join(min(signs, key=MATTERS_MOST.find) for signs in columns))
 
 
 def _signs(
