@@ -1,11 +1,12 @@
 """Sums up a period: takes its reports, returns the JSON of `zktop report`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, Figures, LockAccount
 from zktop.model.accounting.ledger import Ledger
 from zktop.model.accounting.spread import Spread
+from zktop.model.accounting.unseen_znodes import UnseenZnodes
 from zktop.model.facts import Millis
 from zktop.model.format import iso
 from zktop.model.history.events import Elapsed, ElapsedBound
@@ -33,6 +34,7 @@ from zktop.output.snapshot_json import deadlock_json, expired_json, finding_json
 
 MAX_ACCOUNTS: Final = 200  # each of clients, locks and classes
 MAX_FINDINGS: Final = 500
+MAX_FOLDERS: Final = 5  # with znodes that no look has shown
 
 
 class Origin(NamedTuple):
@@ -57,11 +59,13 @@ class Period:
         self._since = since or 0
         self._ledger = Ledger(since)
         self._cases = CaseLog()
+        self._unseen = UnseenZnodes(since)
         self._timeline = Timeline(since)
         self._report: Report | None = None
 
     def look(self, report: Report) -> None:
         self._ledger.look(report)
+        self._unseen.look(report)
         if report.now >= self._since:
             self._look_at_beginning()
             self._cases.look(report, report.now)
@@ -93,7 +97,7 @@ class Period:
             until=iso(accounts.until),
             duration_s=_seconds(accounts.until - accounts.since),
             locks=len(report.paths),
-            seen=_seen(accounts, report, origin.notes),
+            seen=_seen(accounts, report, [*origin.notes, *_unseen_znodes(self._unseen)]),
             deadlocks=[_deadlock(case) for case in self._cases.deadlocks()],
             findings=[_finding(case, until) for case in findings[:MAX_FINDINGS]],
             findings_left_out=max(0, len(findings) - MAX_FINDINGS),
@@ -132,6 +136,16 @@ def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
         notes=list(notes),
         blind=[BlindJson(rule=spot.rule, why=spot.why) for spot in report.blind],
     )
+
+
+def _unseen_znodes(unseen: UnseenZnodes) -> Iterator[str]:
+    """Yield a sentence for each of the folders with the most znodes that no look has shown."""
+    for folder, number in unseen.by_folder.most_common(MAX_FOLDERS):
+        came, they = ("1 znode", "it") if number == 1 else (f"{number} znodes", "they")
+        yield (
+            f"At least {came} in {folder} came and went between two looks: {they} may have been "
+            f"{'a lock' if number == 1 else 'locks'}."
+        )
 
 
 def _share(part: int, whole: int) -> float:

@@ -133,7 +133,10 @@ def seen_lines(period: PeriodJson) -> Iterator[str]:
     rest = "; the rest was not seen" if seen.share < 1 else ""
     yield f"{percent(seen.share)} of the time{rest}."
     if seen.contenders is not None:
-        yield f"{percent(seen.contenders)} of the nodes that clients created in locks."
+        yield (
+            f"{percent(seen.contenders)} of the nodes that clients created in the locks that were "
+            "seen; a lock that came and went between two looks was not."
+        )
     if (accounting := period.accounting).blocked_is != "exact":
         yield "So the sums of waits are lower bounds."
     if any(accounting.left_out):
