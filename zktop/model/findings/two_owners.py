@@ -289,7 +289,7 @@ def _watches(ctx: LockContext, head: Member, other: Member) -> bool:
     former_name="robbed-owner",
     tables=("connections",),
     is_in_logs=True,
-    code="TWO",
+    code="DEL",
     only_if=("former-members",),
 )
 def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:

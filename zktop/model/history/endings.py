@@ -17,7 +17,7 @@ import msgspec
 
 from zktop.model.facts import SECOND_MS, Gone, Millis, Session
 from zktop.model.format import span
-from zktop.model.history.events import ENDED
+from zktop.model.history.events import DELETED_IT, ENDED
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -83,7 +83,7 @@ def recorded_ending(member: Member, removal: Gone, ensembles: Iterable[Ensemble]
         case "closed":
             return ExpiryVerdict(expired=False, why=Text("its client closed the session"))
         case "deleted" if another := deleted_by_another(member, removal):
-            why = f"session {session_text(another)} deleted it"
+            why = f"session {session_text(another)}{DELETED_IT}"
             return ExpiryVerdict(expired=False, why=Text(why))
         case "reaped":
             return ExpiryVerdict(expired=False, why=Text("the server removed it"))

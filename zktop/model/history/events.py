@@ -29,6 +29,7 @@ ENDED: Final = Text("an administrator ended its session, which was active")
 MISSING: Final = Text("transactions are missing: how and when it left is unknown")
 UNSEEN: Final = Text("it left while zktop saw nothing: how and when is unknown")
 UNCLEAR: Final = Text("what it waited for left in the same look, so it may have held the lock")
+DELETED_IT: Final = " deleted it"  # after the name of another session
 
 
 class Since(msgspec.Struct, frozen=True, gc=False):
@@ -82,6 +83,11 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     def may_have_held(self) -> bool:
         """Whether it is unknown if a waiter gave up or held the lock between two looks."""
         return self.why == UNCLEAR
+
+    @property
+    def was_deleted(self) -> bool:
+        """Whether another session deleted its node: its client neither released nor gave up."""
+        return self.why is not None and self.why.endswith(DELETED_IT)
 
 
 class FormerMember(msgspec.Struct, frozen=True, gc=False):

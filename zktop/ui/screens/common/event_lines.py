@@ -38,6 +38,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
 }
 LEFT_UNSEEN: Final[tuple[str, str, Ink]] = ("?", "left unseen", "unknown")
 LEFT_UNCLEARLY: Final[tuple[str, str, Ink]] = ("-", "left, may have held it", "unknown")
+LOST_ITS_NODE: Final[tuple[str, str, Ink]] = ("-", "lost its node", "warning")
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
 MONTH_TO_MINUTE: Final = slice(5, 16)  # of a date and time
 EXACT_FROM_CELLS: Final = 60  # narrower lines have no milliseconds, and smaller gaps
@@ -210,6 +211,8 @@ def _client_name(event: Event, client_names: ClientNames) -> str:
 def _sign(event: Event) -> tuple[str, str, Ink]:
     if event.is_unseen:
         return LEFT_UNSEEN
+    if event.was_deleted:
+        return LOST_ITS_NODE
     return LEFT_UNCLEARLY if event.may_have_held else SIGNS[event.event]
 
 
@@ -221,13 +224,18 @@ def _more(event: Event) -> str:
         lasted = event.held or event.waited
         did = "held" if event.held else "waited"
         return f", {did} {bounded_span(lasted, '≥')}" if lasted else ""
+    if event.was_deleted:
+        lasted = event.held or event.waited
+        return f"{_after(lasted)}: {event.why}"
     if event.held is not None:
-        return f" after {bounded_span(event.held, '≥')}"
+        return _after(event.held)
     if event.waited is not None and event.event == "acquired" and event.waited.ms < NO_WAIT_MS:
         return ""
-    if event.waited is not None and event.event != "queued":
-        return f" after {bounded_span(event.waited, '≥')}"
-    return ""
+    return "" if event.event == "queued" else _after(event.waited)
+
+
+def _after(lasted: Elapsed | None) -> str:
+    return "" if lasted is None else f" after {bounded_span(lasted, '≥')}"
 
 
 def bounded_span(length: Elapsed, at_least: str = "at least ") -> str:

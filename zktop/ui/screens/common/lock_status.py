@@ -20,6 +20,7 @@ OTHER: Final = "!"  # a finding whose rule has no code
 WORDS: Final = {
     "DED": ("DEADLOCK", "deadlock"),
     "TWO": ("2 OWNERS", "two clients may hold it"),
+    "DEL": ("NODE GONE", "the node of its holder was deleted"),
     "FOR": ("IN THE WAY", "a foreign child is in the way"),
     "ORP": ("ORPHAN", "orphan: no client will ever release it"),
     "GHO": ("GHOST", "ghost of an earlier attempt"),
