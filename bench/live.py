@@ -155,8 +155,8 @@ class _Holders(threading.Thread):
     def run(self) -> None:
         """Follow the reports."""
         for number, report in enumerate(self.watch.reports()):
-            part = report.parts.get(self.path)
-            if self.node and part is not None and not self._holds(part.lock):
+            record = report.records.get(self.path)
+            if self.node and record is not None and not self._holds(record.lock):
                 self.at, self.node = time.perf_counter(), ""
                 self.came.set()
             if number > SETTLED and not self.watch._examiner.is_behind:  # noqa: SLF001

@@ -41,8 +41,8 @@ def moment(report: Report, root: str) -> Moment:
     """The holders and waiters of each lock in queue order, and the deadlocks."""
     locks = {
         str(path): (
-            [member.node for member in report.parts[path].lock.holders],
-            [member.node for member in report.parts[path].lock.waiters],
+            [member.node for member in report.records[path].lock.holders],
+            [member.node for member in report.records[path].lock.waiters],
         )
         for path in report.paths
         if path.startswith(f"{root}/")
@@ -144,14 +144,14 @@ def _acts(
 
 def read_members(report: Report, path: str) -> list[Member]:
     """The members of a lock whose znodes were read, not only listed."""
-    part = report.parts.get(Text(path))
-    members = (*part.lock.holders, *part.lock.waiters) if part else ()
+    record = report.records.get(Text(path))
+    members = (*record.lock.holders, *record.lock.waiters) if record else ()
     return [member for member in members if member.czxid]
 
 
 def holders(report: Report, path: str) -> list[Member]:
     """The holders of a lock."""
-    return [*report.parts[Text(path)].lock.holders]
+    return [*report.records[Text(path)].lock.holders]
 
 
 def imported_now(stage: Stage, folder: Path, *more: Path) -> tuple[ImportSummary, Path]:

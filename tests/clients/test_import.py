@@ -106,11 +106,11 @@ def test_an_import_has_the_events_of_the_recipes_of_articles(
 
 def clients(report: Report, path: str) -> list[str]:
     """The sessions that hold a lock, and then those that wait, once all were read."""
-    part = report.parts.get(Text(path))
-    if part is None or not all(member.czxid for member in part.lock.members):
+    record = report.records.get(Text(path))
+    if record is None or not all(member.czxid for member in record.lock.members):
         return []
-    holding = [session_text(one.owner) for one in part.lock.holders]
-    return [*holding, *(f"-{session_text(one.owner)}" for one in part.lock.waiters)]
+    holding = [session_text(one.owner) for one in record.lock.holders]
+    return [*holding, *(f"-{session_text(one.owner)}" for one in record.lock.waiters)]
 
 
 def outcomes(reports: Iterable[Report], root: str) -> list[tuple[str, str, str]]:

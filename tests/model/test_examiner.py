@@ -100,8 +100,8 @@ def test_an_unchanged_lock_is_the_same_object() -> None:
     gone = Gone(path=Text(f"/orders/{kazoo_name('alice', 0)}"), zxid=before.zxid + 1, at=LATER)
     second = examiner.look(before.after(gone), LATER + 50)
 
-    assert second.parts[Text("/stock")] is first.parts[Text("/stock")]
-    assert second.parts[Text("/orders")] is not first.parts[Text("/orders")]
+    assert second.records[Text("/stock")] is first.records[Text("/stock")]
+    assert second.records[Text("/orders")] is not first.records[Text("/orders")]
 
 
 def test_events_between_two_looks_are_reported() -> None:

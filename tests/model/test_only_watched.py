@@ -225,4 +225,4 @@ def test_the_wait_of_a_client_without_a_znode_is_unknown() -> None:
     (acquired,) = (one for one in report.events if one.event == "acquired")
 
     assert (acquired.session, acquired.waited) == (session("bob"), None)
-    assert report.parts[Text(MASTER)].history.waits.count == 0
+    assert report.records[Text(MASTER)].history.waits.count == 0

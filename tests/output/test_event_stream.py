@@ -149,7 +149,7 @@ def test_a_finding_about_a_node_that_is_gone_has_the_owner_that_the_node_named()
     findings = (msgspec.structs.replace(found, **about),)
 
     lines = [*teller.events(msgspec.structs.replace(report, findings=findings, events=()))]
-    lines += teller.events(msgspec.structs.replace(report, parts={}, findings=(), events=()))
+    lines += teller.events(msgspec.structs.replace(report, records={}, findings=(), events=()))
     assert [(line.event, line.owner) for line in lines if line.id == found.id] == [
         ("finding", "B"),
         ("finding-cleared", "B"),

@@ -48,8 +48,10 @@ def part_of(report: Report, paths: Collection[str]) -> Report:
     wanted = frozenset(map(Text, paths))
     return msgspec.structs.replace(
         report,
-        parts=PersistentMap({path: part for path in wanted if (part := report.parts.get(path))}),
-        paths=tuple(path for path in sorted(wanted) if path in report.parts),
+        records=PersistentMap(
+            {path: record for path in wanted if (record := report.records.get(path))}
+        ),
+        paths=tuple(path for path in sorted(wanted) if path in report.records),
         deadlocks=tuple(
             deadlock for deadlock in report.deadlocks if not wanted.isdisjoint(deadlock.locks)
         ),

@@ -165,7 +165,7 @@ def _verdict(builder: VerdictBuilder, report: Report, source: LiveRun | Replay) 
     Named roots that exist but have no clients do not raise it, unlike mistyped ones.
     """
     is_idle = not report.paths and are_idle(report.world, report.settings)
-    if not is_idle and all(part.lock.error is not None for part in report.parts.values()):
+    if not is_idle and all(record.lock.error is not None for record in report.records.values()):
         if isinstance(source, LiveRun):
             print_notes(source)
         raise NothingToLookAtError(why_no_locks(report, source))

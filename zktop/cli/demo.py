@@ -119,7 +119,7 @@ def _print_demo(config: Config, name: str, sandbox: str | None, duration: Millis
             newest = [move.line() for move in player.progress.lines[-_MAX_LINES:]]
             narration = newest or narration
             content = (
-                *report.parts.values(),
+                *report.records.values(),
                 *(deadlock.id for deadlock in report.deadlocks),
                 *narration,
             )

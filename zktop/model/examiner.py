@@ -143,7 +143,7 @@ class Examiner:
             settings=self.settings,
             ensemble=look.ensemble,
             client_names=look.client_names,
-            parts=self._records,
+            records=self._records,
             paths=self._tracker.paths,
             locks_of=self._locks_of,
             deadlocks=deadlocks,

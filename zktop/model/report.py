@@ -80,7 +80,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     settings: Settings
     ensemble: Ensemble
     client_names: ClientNames  # gives each session a unique name
-    parts: PersistentMap[Text, LockRecord]
+    records: PersistentMap[Text, LockRecord]
     paths: tuple[Text, ...]  # all locks, sorted
     locks_of: LocksOfSessions = PersistentMap()  # the locks in which each session has nodes
     deadlocks: tuple[Deadlock, ...] = ()
@@ -128,17 +128,17 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     def no_locks(self) -> list[Lock]:
         """Named roots that have children but are not locks."""
         exact = dict.fromkeys(root.path for root in self.settings.roots if "*" not in root.path)
-        parts = filter(None, (self.parts.get(Text(path)) for path in exact))
-        return [part.lock for part in parts if part.lock.is_no_lock]
+        records = filter(None, (self.records.get(Text(path)) for path in exact))
+        return [record.lock for record in records if record.lock.is_no_lock]
 
     def view(self, path: str) -> LockView | None:
-        part = self.parts.get(Text(path))
-        if part is None:
+        record = self.records.get(Text(path))
+        if record is None:
             return None
-        watch_check = WatchCheck(part.lock, self.ensemble, self.idle, self.settings.layouts)
+        watch_check = WatchCheck(record.lock, self.ensemble, self.idle, self.settings.layouts)
         return LockView(
-            part.lock,
-            part.history,
+            record.lock,
+            record.history,
             watch_check,
             self.owner_name,
             self.client_names,
@@ -149,7 +149,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     def label_of(self, session: Session) -> Text | None:
         """Return the label in one of the nodes of a session; None if none has any."""
         for path in dict.fromkeys(self.locks_of.get(session, ())):
-            for queue in self.parts[path].lock.queues:
+            for queue in self.records[path].lock.queues:
                 for member in queue.members:
                     if member.owner == session and (label := member.label):
                         return label
@@ -160,7 +160,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         if before is None:
             return self.paths
         watched = self.ensemble.rewatched_since(before.ensemble)
-        return self.parts.changed_since(before.parts) | self._only_watched(watched)
+        return self.records.changed_since(before.records) | self._only_watched(watched)
 
     def watched_by(self, session: Session) -> tuple[Text, ...]:
         """Return the locks that a session waits for by its watches alone, sorted."""
@@ -169,15 +169,17 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     def watchers_waiting(self, path: Text) -> tuple[Session, ...]:
         """Return the sessions that wait for a lock by their watches alone, sorted."""
-        part = self.parts.get(path)
-        if part is None or not part.lock.is_only_watched:
+        record = self.records.get(path)
+        if record is None or not record.lock.is_only_watched:
             return ()
-        return WatchCheck(part.lock, self.ensemble).watchers_waiting
+        return WatchCheck(record.lock, self.ensemble).watchers_waiting
 
     def _only_watched(self, paths: Iterable[Text]) -> set[Text]:
         """Return which of these znodes, and of their parents, are locks without queues."""
         near = {place for path in paths for place in (path, split(path)[0])}
-        return {path for path in self.parts.among(near) if self.parts[path].lock.is_only_watched}
+        return {
+            path for path in self.records.among(near) if self.records[path].lock.is_only_watched
+        }
 
     def nodes_in(self, path: str, rules: Collection[str]) -> frozenset[Text]:
         """Return the nodes of a lock that have an alarm of one of these rules, not just a note."""
@@ -213,8 +215,8 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     @cached_property
     def sessions(self) -> Mapping[Session, SessionView]:
         """All sessions with nodes in locks, or that wait for one by a watch, by id."""
-        holds, waits, labels = _locks_and_labels(self.parts.values())
-        for path in self.parts:
+        holds, waits, labels = _locks_and_labels(self.records.values())
+        for path in self.records:
             for session in self.watchers_waiting(path):
                 waits.setdefault(session, []).append(path)
         return {
@@ -244,17 +246,17 @@ _PathsOfSessions = dict[Session, list[Text]]
 
 
 def _locks_and_labels(
-    parts: Collection[LockRecord],
+    records: Collection[LockRecord],
 ) -> tuple[_PathsOfSessions, _PathsOfSessions, dict[Session, Text]]:
     """The locks that each session holds and waits for, and its label."""
     holds: _PathsOfSessions = {}
     waits: _PathsOfSessions = {}
     labels: dict[Session, Text] = {}
-    for part in parts:
-        for members, paths in ((part.lock.holders, holds), (part.lock.waiters, waits)):
+    for record in records:
+        for members, paths in ((record.lock.holders, holds), (record.lock.waiters, waits)):
             for member in members:
                 if member.owner:
-                    paths.setdefault(member.owner, []).append(part.lock.path)
+                    paths.setdefault(member.owner, []).append(record.lock.path)
                     if member.owner not in labels and (label := member.label):
                         labels[member.owner] = label
     return holds, waits, labels

@@ -39,7 +39,7 @@ class AlertWeight(NamedTuple):
 
 
 def _weight(finding: Finding, report: Report) -> AlertWeight:
-    locks = (report.parts.get(path) for path in finding.locks)
+    locks = (report.records.get(path) for path in finding.locks)
     queues = (queue for lock in locks if lock is not None for queue in lock.lock.queues)
     waiting = sum(len(queue.waiters) for queue in queues)
     return AlertWeight(

@@ -124,7 +124,7 @@ def test_a_served_client_does_not_wait_any_more() -> None:
         kazoo_pool(leases=1), [created(ANN_AT_GATE, "ann", 100)], [created(ANN_LEASE, "ann", 130)]
     )
 
-    lock = found.parts[Text(POOL)].lock
+    lock = found.records[Text(POOL)].lock
     assert [one.label for one in lock.holders] == ["ann"]
     assert [*lock.waiters] == []
 

@@ -105,7 +105,7 @@ def test_the_number_of_leases_that_are_created_on_demand_is_unknown(
 def curators(*looks: Sequence[AnyFact]) -> tuple[list[str], list[str]]:
     """The holders and waiters of a semaphore of Curator, in which bob has a lease."""
     *_, last = reports(curator_pool(), *looks)
-    lock = last.parts[Text(POOL)].lock
+    lock = last.records[Text(POOL)].lock
     assert lock is not None
     holders, waiters = (
         [str(absolute_path(lock.path, one.node)) for one in some]
@@ -142,7 +142,7 @@ FIRST, SECOND, THIRD = (join(GATE, kazoo_name(thread, n)) for n, thread in enume
 def waiting(*looks: Sequence[AnyFact]) -> list[str]:
     """The waiters of kazoo's semaphore of one after these groups of facts."""
     *_, last = reports(kazoo_pool(leases=1), *looks)
-    lock = last.parts[Text(POOL)].lock
+    lock = last.records[Text(POOL)].lock
     assert lock is not None
     return [absolute_path(lock.path, member.node) for member in lock.waiters]
 

@@ -21,7 +21,7 @@ def lock_of(*children: At, layout: str | None = None) -> Lock:
     """The lock of these children."""
     settings = Settings(roots=(Root(path=SHARED, layout=layout),))
     (frame,) = frames((NOW, facts(*children, path=SHARED)), settings=settings)
-    return frame.report.parts[frame.report.paths[0]].lock
+    return frame.report.records[frame.report.paths[0]].lock
 
 
 def test_clients_that_name_their_lock_wait_only_for_those_of_that_name() -> None:
@@ -62,5 +62,5 @@ def test_the_gate_of_a_semaphore_is_no_lock_of_its_own() -> None:
     """Clients there wait for the leases."""
     (report,) = reports(curator_pool())
 
-    assert not report.parts[report.paths[0]].lock.has_separate_queues
+    assert not report.records[report.paths[0]].lock.has_separate_queues
     assert report.paths == (POOL,)

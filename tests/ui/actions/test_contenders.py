@@ -59,7 +59,7 @@ def test_a_frozen_holder_is_still_the_holder(action: ContenderAction) -> None:
 async def test_a_client_chosen_before_is_not_killed(page: str) -> None:
     """Ann is under the cursor of screen 6, then bob under that of another screen."""
     (frame,) = frames((NOW, lock(ORDERS, "ann", "bob")))
-    members = frame.report.parts[ORDERS].lock.members
+    members = frame.report.records[ORDERS].lock.members
     owners = {one.owner: one.node for one in members}
     states = [
         contender(node, ORDERS, state, owner, holds=(ORDERS,) if state == "holds" else ())

@@ -202,5 +202,5 @@ def test_a_client_that_failed_long_ago_is_still_known_to_have_failed(*, is_delet
     again = archived(film).unpacked(last.at, last.report.settings).frame.report
 
     (path,) = last.report.paths
-    assert last.report.parts[path].lock.stranded == {two.name}
-    assert again.parts[path].lock.stranded == {two.name}
+    assert last.report.records[path].lock.stranded == {two.name}
+    assert again.records[path].lock.stranded == {two.name}

@@ -33,8 +33,10 @@ def tracks(updates: Sequence[Frame]) -> Tracks:
     """The tracks of these frames."""
     made, before = Tracks(), None
     for frame in updates:
-        parts = frame.report.parts
-        made.add(before, frame, parts.changed_since(before.parts) if before is not None else ())
+        records = frame.report.records
+        made.add(
+            before, frame, records.changed_since(before.records) if before is not None else ()
+        )
         before = frame.report
     return made
 
@@ -45,7 +47,7 @@ def assert_as_reported(known: Tracks, updates: Sequence[Frame]) -> None:
     sessions = {one for frame in updates for one in frame.report.locks_of}
     for report, at in ((one.report, one.at) for one in updates):
         for path in paths:
-            state = lock_state(report.parts.get(path), at)
+            state = lock_state(report.records.get(path), at)
             assert known.lock_states(path, at, at + 1)[-1] == state
         for one in sessions:
             assert known.session_states(one, at, at + 1)[-1] == session_state(report, one, at)
@@ -97,7 +99,7 @@ def test_states_go_on_after_earlier_ones_were_forgotten(busy: list[Frame]) -> No
     known = Tracks()
     for before, frame in zip([None, *busy], busy, strict=False):
         report = before.report if before is not None else None
-        changed = frame.report.parts.changed_since(report.parts) if report is not None else ()
+        changed = frame.report.records.changed_since(report.records) if report is not None else ()
         known.add(report, frame, changed)
         known.forget_before(frame.at - 500)
 
@@ -132,7 +134,7 @@ def test_a_drawn_session_has_its_later_states(busy: list[Frame]) -> None:
     known, sessions = Tracks(), {one for frame in busy for one in frame.report.locks_of}
     for before, frame in zip([None, *busy], busy, strict=False):
         report = before.report if before is not None else None
-        changed = frame.report.parts.changed_since(report.parts) if report is not None else ()
+        changed = frame.report.records.changed_since(report.records) if report is not None else ()
         known.add(report, frame, changed)
         for one in sessions:
             known.session_states(one, frame.at, frame.at + 1)

@@ -106,7 +106,7 @@ def test_totals_agree_with_the_report() -> None:
     top = tree_of(report)
 
     assert top.locks == len(report.paths)
-    assert top.waiting == sum(len(part.lock.waiters) for part in report.parts.values())
+    assert top.waiting == sum(len(record.lock.waiters) for record in report.records.values())
 
 
 def test_only_the_first_of_many_locks_are_listed() -> None:

@@ -216,7 +216,7 @@ class Ledger:
         for tally in (*self._locks.values(), *self._actors.values()):
             tally.waiting, tally.holding = [], []
         for path, charges in self._charges.locks.items():
-            record = report.parts.get(path)
+            record = report.records.get(path)
             is_used = charges.blocked_ms or charges.waiting or path in self._locks
             if charges.lock is None or record is None or not is_used:
                 continue

@@ -32,7 +32,7 @@ class UnseenZnodes:
         if before is None:
             return
         changed = report.world.changed_since(before.world).paths & self._folders
-        for path in changed - report.parts.keys():
+        for path in changed - report.records.keys():
             missed = self._missed(path, before.world.family(path), report.world.family(path))
             if missed and report.now >= self._since:
                 self.by_folder[path] += missed

@@ -62,7 +62,7 @@ class SessionCost(Struct, frozen=True):
         holds: list[str] = []
         waits: list[str] = []
         for path in dict.fromkeys(report.locks_of.get(session, ())):
-            held = {holder.owner for holder in report.parts[path].lock.holders}
+            held = {holder.owner for holder in report.records[path].lock.holders}
             (holds if session in held else waits).append(path)
         return cls(tuple(holds), tuple(waits), report.ensemble.timeout_ms(session))
 

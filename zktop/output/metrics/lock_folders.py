@@ -21,7 +21,7 @@ def empty_folders(report: Report) -> Counter[str]:
 
 
 def _empty(report: Report) -> Iterator[Text]:
-    families, locks = report.world.families, report.parts
+    families, locks = report.world.families, report.records
     if report.settings.roots:
         parents = {path for path in families if path not in locks}
     else:

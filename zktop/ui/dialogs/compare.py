@@ -46,7 +46,7 @@ def problems(report: Report) -> dict[str, str]:
 
 
 def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
-    changed = sorted(now.parts.changed_since(then.parts))
+    changed = sorted(now.records.changed_since(then.records))
     shown = 0
     for path in changed:
         views = then.view(path), now.view(path)

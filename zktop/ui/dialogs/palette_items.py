@@ -92,7 +92,7 @@ class SessionNames:
             return
         labels: dict[Session, Text | None] = {}
         left = AT_ONCE
-        for record in self._report.parts.values():
+        for record in self._report.records.values():
             for member in record.lock.members:
                 if member.owner and not labels.get(member.owner):
                     labels[member.owner] = member.label
@@ -202,7 +202,7 @@ def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
 def _lock_named(app: Shell, name: str) -> PaletteItem | None:
     """Return one lock without a search; searching 100,000 locks for five took 0.1 s."""
     report = app.view_state.report
-    return _lock(app, Text(name)) if report is not None and name in report.parts else None
+    return _lock(app, Text(name)) if report is not None and name in report.records else None
 
 
 def _lock(app: Shell, path: Text) -> PaletteItem:

@@ -196,8 +196,8 @@ class Packer:
 
     def _remember(self, report: Report) -> None:
         """Keep what is known about changed locks but is not in the facts; usually nothing."""
-        changed, self._parts = report.parts.changed_since(self._parts), report.parts
-        records = ((path, report.parts.get(path)) for path in changed)
+        changed, self._parts = report.records.changed_since(self._parts), report.records
+        records = ((path, report.records.get(path)) for path in changed)
         new = {path: record and unseen_memory(record.lock) for path, record in records}
         if any(new.values()) or new.keys() & self._memories.keys():
             merged = {**self._memories, **new}

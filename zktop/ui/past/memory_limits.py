@@ -41,8 +41,8 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
     report = frame.report
     if before is None:
         return FRAME_BYTES
-    locks = [part.lock for path in changed if (part := before.parts.get(path)) is not None]
-    is_rewritten = before.parts.base is not report.parts.base
+    locks = [record.lock for path in changed if (record := before.records.get(path)) is not None]
+    is_rewritten = before.records.base is not report.records.base
     findings = alike = 0
     if before.findings is not report.findings:
         known = set(map(id, before.findings))
@@ -54,7 +54,7 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
         FRAME_BYTES
         + LOCK_BYTES * len(locks)
         + MEMBER_BYTES * sum(lock.size for lock in locks)
-        + (MAP_ENTRY_BYTES * len(report.parts.base) if is_rewritten else 0)
+        + (MAP_ENTRY_BYTES * len(report.records.base) if is_rewritten else 0)
         + ROW_BYTES * rows
         + FINDING_BYTES * findings
         + ALIKE_BYTES * alike

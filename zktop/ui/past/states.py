@@ -66,12 +66,12 @@ def lock_state(record: LockRecord | None, at: Millis) -> LockState:
 def nodes_held(report: Report, session: Session) -> int:
     """Return how many nodes of a session hold locks."""
     paths = {*report.locks_of.get(session, ())}
-    return sum(_holders(report.parts[path].lock)[session] for path in paths)
+    return sum(_holders(report.records[path].lock)[session] for path in paths)
 
 
 def locks_held(report: Report, session: Session) -> list[Text]:
     paths = {*report.locks_of.get(session, ())}
-    return sorted(path for path in paths if _holders(report.parts[path].lock)[session])
+    return sorted(path for path in paths if _holders(report.records[path].lock)[session])
 
 
 @lru_cache(maxsize=64)  # for the sessions of a lock with many holders

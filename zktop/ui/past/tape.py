@@ -207,7 +207,7 @@ class Tape:
         before = self._stored[-1] if self._stored else None
         changed = frozenset[Text]()
         if self.last is not None:
-            changed = frozenset(frame.report.parts.changed_since(self.last.report.parts))
+            changed = frozenset(frame.report.records.changed_since(self.last.report.records))
         alarms = self._new_alarms(frame)
         has_change = bool(frame.events or alarms) or self._has_other_access(frame.report, changed)
         self.tracks.add(self.last.report if self.last else None, frame, changed)
@@ -234,8 +234,8 @@ class Tape:
 
     def _has_other_access(self, report: Report, changed: Collection[Text]) -> bool:
         """True if a lock can no longer be read, or can be read now, which is no event."""
-        before = self.last.report.parts if self.last is not None else {}
-        both = ((before.get(path), report.parts.get(path)) for path in changed)
+        before = self.last.report.records if self.last is not None else {}
+        both = ((before.get(path), report.records.get(path)) for path in changed)
         return any(_is_denied(old) != _is_denied(new) for old, new in both)
 
     def _has_news(self, frame: Frame) -> bool:
@@ -307,8 +307,8 @@ class Tape:
             del self.deadlocks[name]
 
 
-def _is_denied(part: LockRecord | None) -> bool:
-    return part is not None and part.lock.family.denied
+def _is_denied(record: LockRecord | None) -> bool:
+    return record is not None and record.lock.family.denied
 
 
 def _verdicts(report: Report) -> list[str]:

@@ -134,7 +134,7 @@ class Tracks:
             self._alarms.append(frame.at, alarms_in(now))
         more_held: defaultdict[Session, int] = defaultdict(int)
         for path in changed:
-            old, new = before.parts.get(path), now.parts.get(path)
+            old, new = before.records.get(path), now.records.get(path)
             self._add_lock(path, old, new, frame.at)
             _count_holders(more_held, old, new)
         more_held.pop(NO_SESSION, None)
@@ -201,7 +201,7 @@ class Tracks:
         track = self._locks.get(path)
         if track is not None:
             return [*unknown, *track.states(max(begin, self.begin), end)]
-        return [*unknown, lock_state(self._newest.parts.get(path), max(begin, self.begin))]
+        return [*unknown, lock_state(self._newest.records.get(path), max(begin, self.begin))]
 
     def session_states(self, session: Session, begin: Millis, end: Millis) -> list[SessionState]:
         """Return the states of a session; none before anything is known."""

@@ -62,7 +62,7 @@ class PathTree:
     def read(self, report: Report) -> Iterator[None]:
         """Add all locks of a report: 0.8 s for 100,000, in steps."""
         statuses = statuses_of(report.findings, report.deadlocks)
-        for number, (path, record) in enumerate(report.parts.items(), start=1):
+        for number, (path, record) in enumerate(report.records.items(), start=1):
             lock = record.lock
             waiting = sum([len(queue.waiters) for queue in lock.queues])
             waiting += len(report.watchers_waiting(path))

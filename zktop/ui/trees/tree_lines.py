@@ -67,7 +67,7 @@ def write_overview(writer: LineWriter, report: Report, *, is_ascii: bool = False
     if not report.blockers:
         if report.is_lost:
             writer.say("No client was waiting in a queue when the connection dropped.", "unknown")
-        elif unread := sum(part.lock.error is not None for part in report.parts.values()):
+        elif unread := sum(record.lock.error is not None for record in report.records.values()):
             unread_locks = f"{count(unread, 'lock')} cannot be read"
             writer.say(f"No client is seen waiting in a queue; {unread_locks}.", "unknown")
         else:

@@ -125,7 +125,7 @@ def tree_of(report: Report, selected: Selection) -> WaitTree | None:
     deadlock = next(
         (deadlock for deadlock in report.deadlocks if deadlock.id == selected.case), None
     )
-    record = report.parts.get(Text(selected.path)) if selected.path else None
+    record = report.records.get(Text(selected.path)) if selected.path else None
     if selected.session is not None and selected.session in report.locks_of:
         return _of_session(report, selected.session, selected)
     if record is not None:
@@ -136,7 +136,7 @@ def tree_of(report: Report, selected: Selection) -> WaitTree | None:
     if finding is None:
         return None
     places = [*([finding.lock] if finding.lock else []), *finding.locks]
-    path = next((place for place in places if Text(place) in report.parts), None)
+    path = next((place for place in places if Text(place) in report.records), None)
     return tree_of(report, Selection(path=path)) if path else None
 
 
@@ -154,7 +154,7 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
         if top.locks or main_wait(report, last.owner) is None:
             return WaitTree((top,))
         return WaitTree((_TreeBuilder(report, MAX_LISTED, selected, way).lock(last.path, 1),))
-    actor = Actors(report.settings).of(report.parts[last.path].lock, last.member)
+    actor = Actors(report.settings).of(report.records[last.path].lock, last.member)
     if session_of(actor) is not None:  # the owner of a foreign child
         return WaitTree((builder.lock(last.path, 1),))
     return WaitTree(builder.tops([actor], "runs"))
@@ -255,9 +255,9 @@ class _TreeBuilder:
 
     def _waits_by_watch(self, session: Session) -> tuple[Text, ...]:
         """Return the locks it waits for by a watch alone; not elections, where it stands by."""
-        parts = self.report.parts
+        records = self.report.records
         return tuple(
-            path for path in self.report.watched_by(session) if not parts[path].lock.has_standbys
+            path for path in self.report.watched_by(session) if not records[path].lock.has_standbys
         )
 
     def _without_session(self, actor: str, kind: ClientKind) -> TreeClient:
@@ -333,7 +333,7 @@ class _TreeBuilder:
         return any(other != path and self._is_waited_for(other, session) for other in held)
 
     def _is_waited_for(self, path: Text, holder: Session | None = None) -> bool:
-        record = self.report.parts.get(path)
+        record = self.report.records.get(path)
         if record is None:
             return False
         lock = record.lock if holder is None else part_held_by(record.lock, holder)
@@ -397,9 +397,9 @@ def node_of(actor: str, report: Report) -> tuple[Text, Text] | None:
     full_path = actor.partition(":")[2]
     path, node = split(Text(full_path))
     lock_path = path
-    while lock_path not in report.parts and lock_path != "/":
+    while lock_path not in report.records and lock_path != "/":
         lock_path = split(lock_path)[0]  # the node may be in a folder of the lock
-    if lock_path not in report.parts:
+    if lock_path not in report.records:
         return path, node
     return lock_path, Text(full_path[len(lock_path) + 1 :])
 
@@ -411,8 +411,8 @@ def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:
         yield own_node
         return
     named = Actors(report.settings)
-    for path, part in report.parts.items():
-        for member in part.lock.holders[:MAX_HOLDERS]:
-            if named.of(part.lock, member) == actor:
+    for path, record in report.records.items():
+        for member in record.lock.holders[:MAX_HOLDERS]:
+            if named.of(record.lock, member) == actor:
                 yield path, member.node
                 break

@@ -24,11 +24,13 @@ def way_up(report: Report, session: Session) -> Iterator[Step]:
     passed, current = {session}, session
     first = main_wait(report, session)
     path = first.path if first else next(iter(report.locks_of[session]))
-    member = next(member for member in report.parts[path].lock.members if member.owner == session)
+    member = next(
+        member for member in report.records[path].lock.members if member.owner == session
+    )
     yield Step(session, path, member)
     for _ in range(MAX_CLIMB):
         wait = main_wait(report, current)
-        lock = report.parts[wait.path].lock if wait else None
+        lock = report.records[wait.path].lock if wait else None
         before = lock.before(wait.member) if wait and lock else ()
         if wait is None or lock is None or not before or before[0].owner in passed:
             return
@@ -50,7 +52,7 @@ def main_wait(report: Report, session: Session) -> Step | None:
     waits = [
         Step(session, path, member)
         for path in dict.fromkeys(report.locks_of.get(session, ()))
-        for lock in [report.parts[path].lock]
+        for lock in [report.records[path].lock]
         if not lock.has_standbys
         for queue in lock.queues  # in any order: merging a thousand queues is slow
         for member in queue.waiters

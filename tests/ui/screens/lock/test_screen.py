@@ -139,7 +139,7 @@ async def test_a_filter_finds_a_place_in_a_long_queue() -> None:
 async def test_another_page_may_point_to_a_place_in_a_group() -> None:
     """That place gets a separate row, with the cursor on it."""
     some = looked(facts(*queue(LONG)))
-    node = some[-1].report.parts[ORDERS].lock.waiters[90].node
+    node = some[-1].report.records[ORDERS].lock.waiters[90].node
     async with page_on(PAGE, some, subject=Selection(path=ORDERS, node=node)) as (app, pilot):
         await shown(pilot)
 

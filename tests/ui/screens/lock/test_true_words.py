@@ -226,7 +226,7 @@ def test_a_lock_acquired_during_a_disconnection_was_not_held_from_the_start() ->
 
 def was(detail: LockDetail) -> str:
     """The words about this lock after it has been deleted."""
-    record = detail.report.parts[Text(PATH)]
+    record = detail.report.records[Text(PATH)]
     return " ".join(text(deleted_lock(PATH, LastSeen(NOW, record), NOW + 5_000, 200)).split())
 
 

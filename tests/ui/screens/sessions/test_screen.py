@@ -482,7 +482,7 @@ async def test_a_large_window_shows_the_last_minute_of_the_session() -> None:
 async def test_the_node_of_another_session_is_not_kept() -> None:
     """Otherwise, a command of the user would run for the node of ann."""
     (frame,) = frames((NOW, lock("/locks/orders", "ann", "bob")))
-    ann, _ = frame.report.parts[Text("/locks/orders")].lock.members
+    ann, _ = frame.report.records[Text("/locks/orders")].lock.members
     before = Selection(path="/locks/orders", node=ann.node, session=ann.owner)
     async with page_on("sessions", [frame], subject=before) as (app, pilot):
         await pilot.press("down")

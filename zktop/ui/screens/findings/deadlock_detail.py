@@ -287,11 +287,11 @@ def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
     if not writer.fold("behind", "Behind it", behind) or not dead.behind:
         return
     for path in dead.locks:
-        part = report.parts.get(Text(path))
-        if part is None:
+        record = report.records.get(Text(path))
+        if record is None:
             continue
         own = {step.waits.node for step in dead.steps if step.waits.lock == path}
-        others = [member for member in part.lock.waiters if member.node not in own]
+        others = [member for member in record.lock.waiters if member.node not in own]
         if others:
             named = [
                 report.owner_name(member.owner, member.label) for member in others[:MAX_NAMED]

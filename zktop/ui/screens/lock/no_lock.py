@@ -40,7 +40,7 @@ def last_seen(path: str, tape: Tape, moment: Millis) -> LastSeen | None:
     """Return when the lock was last seen before this moment; None if it was not."""
     for index in range(tape.index_at(moment), -1, -1):
         frame = tape[index]
-        record = frame.report.parts.get(Text(path))
+        record = frame.report.records.get(Text(path))
         if record is not None:
             return LastSeen(frame.at, record)
     states = tape.tracks.lock_states(Text(path), tape.begin or 0, moment + 1)
@@ -88,16 +88,16 @@ def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
 def worst_path(report: Report) -> Text | None:
     """Return the lock of the worst deadlock or finding, else the one with the longest queue."""
     for deadlock in report.deadlocks:
-        existing = next((path for path in deadlock.locks if path in report.parts), None)
+        existing = next((path for path in deadlock.locks if path in report.records), None)
         if existing is not None:
             return Text(existing)
     for finding in report.findings:
-        if finding.severity != "info" and finding.lock in report.parts:
+        if finding.severity != "info" and finding.lock in report.records:
             return finding.lock
     return max(report.paths, key=lambda path: _demand(report, path), default=None)
 
 
 def _demand(report: Report, path: Text) -> tuple[int, int]:
     """Return the number of waiters, then of all members."""
-    lock = report.parts[path].lock
+    lock = report.records[path].lock
     return len(lock.waiters), lock.size

@@ -108,7 +108,7 @@ def _held(report: Report, session: Session) -> Text | None:
     """Find a lock that a session holds, preferably one that others wait for."""
     without_waiters: Text | None = None
     for path in sorted({*report.locks_of.get(session, ())}):
-        lock = report.parts[path].lock
+        lock = report.records[path].lock
         if any(holder.owner == session for holder in lock.holders):
             if part_held_by(lock, session).waiters and not lock.has_standbys:
                 return path

@@ -30,7 +30,7 @@ def preview_lines(
     state: ViewState, report: Report, path: Text, width: int, height: int
 ) -> list[Line]:
     """Draw the queue of a lock in at most this many lines."""
-    record = report.parts.get(path)
+    record = report.records.get(path)
     if record is None:
         return []
     if record.lock.error is not None:

@@ -52,7 +52,7 @@ class LockRows(LiveRows[LockRow]):
             if members >= AT_ONCE:
                 members = 0
                 yield
-        self.records = report.parts
+        self.records = report.records
         self.has_changed |= bool(paths)
         if before is not None and self.keeps_texts:
             yield from self._forget_names(before, report)
@@ -74,7 +74,7 @@ class LockRows(LiveRows[LockRow]):
         statuses = self._changed_statuses(report)
         if before is None:
             return report.paths
-        changed = report.parts.changed_since(self.records) | statuses
+        changed = report.records.changed_since(self.records) | statuses
         return changed | self._changed_watchers(before, report) | self._outlived(report)
 
     @property
@@ -110,7 +110,7 @@ class LockRows(LiveRows[LockRow]):
         }
 
     def _set(self, path: Text, report: Report, at: Millis | None) -> None:
-        record = report.parts.get(path)
+        record = report.records.get(path)
         if record is None:
             self._remove(path, report.now)
             return

@@ -59,7 +59,7 @@ class SessionDirectory:
                 changed.update(self._remove(path, before))
             changed.update(self._add(path, report))
             changed.update(self._read_watchers(path, report))
-            record = report.parts.get(path)
+            record = report.records.get(path)
             members += PER_LOCK + (record.lock.size if record is not None else 0)
             if members >= MEMBERS_AT_ONCE:
                 members = 0
@@ -125,7 +125,7 @@ class SessionDirectory:
 
 def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
     """Yield the members of a lock that have an owner, and whether each holds the lock."""
-    part = report.parts.get(path)
-    if part is not None:
-        yield from ((holder, True) for holder in part.lock.holders if holder.owner)
-        yield from ((waiter, False) for waiter in part.lock.waiters if waiter.owner)
+    record = report.records.get(path)
+    if record is not None:
+        yield from ((holder, True) for holder in record.lock.holders if holder.owner)
+        yield from ((waiter, False) for waiter in record.lock.waiters if waiter.owner)

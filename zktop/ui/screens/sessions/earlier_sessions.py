@@ -51,9 +51,9 @@ def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
     report, known = row.report, {row.session}
     holds, waits = row.locks.holds, row.locks.waits
     for path, own in islice(chain(holds.items(), waits.items()), MAX_LOCKS):
-        if path not in report.parts:
+        if path not in report.records:
             continue
-        lock = report.parts[path].lock
+        lock = report.records[path].lock
         for member in (*lock.holders[:MAX_MEMBERS], *lock.waiters[:MAX_MEMBERS]):
             if not member.owner or member.owner in known:
                 continue
@@ -68,7 +68,7 @@ def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) 
     is_connected = report.ensemble.connected(other, member.czxid)
     if is_connected:
         return None
-    holders = report.parts[path].lock.holders
+    holders = report.records[path].lock.holders
     does = "holds" if any(holder.node == member.node for holder in holders) else "waits for"
     when = "earlier" if member.czxid < own.czxid else "later"
     text = f"{when}: {session_text(other)} {does} {path}"

@@ -60,11 +60,13 @@ def longest_queue_first(row: SessionRow) -> dict[Text, int]:
 
 def queue_of(report: Report, path: Text, session: Session) -> int:
     """Return how many clients wait behind a holder, including those known only by watches."""
-    part = report.parts.get(path)
-    if part is None:
+    record = report.records.get(path)
+    if record is None:
         return 0
     watching = len(report.watchers_waiting(path))
-    return watching + sum(len(queue.waiters) for queue in part_held_by(part.lock, session).queues)
+    return watching + sum(
+        len(queue.waiters) for queue in part_held_by(record.lock, session).queues
+    )
 
 
 def knows_waiters(report: Report, paths: Iterable[Text]) -> bool:
@@ -200,7 +202,7 @@ def behind_it(
 
 def _waiting_behind(report: Report, path: Text, holder: Session) -> Iterator[Session]:
     """Yield the sessions that wait for a lock; the standbys of an election do not."""
-    part = report.parts.get(path)
-    if part is not None and not part.lock.has_standbys:
-        yield from (member.owner for member in part_held_by(part.lock, holder).waiters)
+    record = report.records.get(path)
+    if record is not None and not record.lock.has_standbys:
+        yield from (member.owner for member in part_held_by(record.lock, holder).waiters)
         yield from report.watchers_waiting(path)

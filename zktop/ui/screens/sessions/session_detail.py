@@ -141,8 +141,8 @@ def _locks(writer: LineWriter, row: SessionRow, held: Iterable[Text], *, is_asci
         _members(writer, row, "waits for", locks.waits, is_ascii=is_ascii)
     label = "" if locks.waits else "waits for"
     for path in by_watch[:MAX_LOCKS]:
-        part = row.report.parts.get(path)  # None if it vanished, and the rows are still older
-        how = "  stands by" if part is not None and part.lock.has_standbys else " "
+        record = row.report.records.get(path)  # None if it vanished, and the rows are still older
+        how = "  stands by" if record is not None and record.lock.has_standbys else " "
         drawn = line((f"X {path}", "waits"), f"{how} without a node, by its watch")
         writer.write((Run(_label(label), "dim"), *drawn), _link(path, "waits for"))
         label = ""  # only on the first line

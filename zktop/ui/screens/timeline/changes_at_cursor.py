@@ -45,7 +45,7 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
         yield from wrapped(f"{sign} begins: {sentence}", width, ink, "  ")
     for sentence in over:
         yield from wrapped(f"over: {sentence}", width, "good", "  ")
-    changed = sorted(now.parts.changed_since(before.parts))
+    changed = sorted(now.records.changed_since(before.records))
     for path in changed[:MAX_LOCKS]:
         yield from _lock_change(path, before, now, width)
     if len(changed) > MAX_LOCKS:

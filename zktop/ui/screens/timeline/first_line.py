@@ -74,10 +74,10 @@ def lock_words(moment: Moment, path: Text) -> str:
     report = moment.report
     if report is None:
         return _lock_in_short(moment, path)
-    part = report.parts.get(path)
-    if part is None:
+    record = report.records.get(path)
+    if record is None:
         return f"{path} does not exist"
-    holders, waiters = part.lock.holders, part.lock.waiters
+    holders, waiters = record.lock.holders, record.lock.waiters
     held = f"held by {_named(report, holders)}" if holders else "free"
     waits = f"; {count(len(waiters), 'client')} waiting: {_named(report, waiters)}"
     return f"{path} {held}{waits if waiters else ''}"

@@ -67,8 +67,8 @@ def _in_trouble(report: Report) -> Iterator[Session]:
     for blocker in report.blockers:
         yield from _sessions(blocker.actors)
     for path in chain.from_iterable(deadlock.locks for deadlock in report.deadlocks):
-        part = report.parts.get(Text(path))
-        yield from (waiter.owner for waiter in part.lock.waiters[:MAX_WAITERS]) if part else ()
+        record = report.records.get(Text(path))
+        yield from (waiter.owner for waiter in record.lock.waiters[:MAX_WAITERS]) if record else ()
 
 
 def _active(report: Report, tape: Tape) -> Iterator[Session]:
@@ -84,8 +84,8 @@ def _others(report: Report, tape: Tape) -> Iterator[Session]:
     """Yield sessions with events after or before that minute, then clients of some locks."""
     for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
         yield event.session or 0
-    for path in islice(report.parts, LOCKS_SEARCHED):
-        lock = report.parts[path].lock
+    for path in islice(report.records, LOCKS_SEARCHED):
+        lock = report.records[path].lock
         yield from (member.owner for member in (*lock.holders[:1], *lock.waiters[:MAX_WAITERS]))
 
 
@@ -122,7 +122,7 @@ def minute_lines_of_lock(
     """Return at most `room` lines about one lock: its clients, and the graph of its queue."""
     label = _label_cells(width)
     window = _window(state, report, max(MIN_COLUMNS, width - label - 1))
-    lock = report.parts[path].lock
+    lock = report.records[path].lock
     clients = dict.fromkeys(
         member.owner for member in (*lock.holders, *lock.waiters) if member.owner
     )

@@ -131,7 +131,7 @@ def strip_locks(state: ViewState, window: TimeWindow, report: Report) -> Iterato
     """Return the selected lock, then locks of deadlocks in view, then the busiest ones."""
     busy = state.tape.tracks.busiest(window.begin, window.end)
     selected = Text(state.subject.path or "")
-    paths = [selected] if selected in report.parts or selected in busy else []
+    paths = [selected] if selected in report.records or selected in busy else []
     paths += [Text(path) for case in _cases(state, window, report) for path in case.locks]
     paths += [*busy, *report.paths[: window.columns]]
     wanted = state.filter
@@ -151,7 +151,7 @@ def strip_sessions(
         name = name_in(report, session) or state.tape.tracks.name(session)
         alone.setdefault(session, name)
     waiters: dict[Session, str] = {}
-    for record in [report.parts[path] for path in paths if path in report.parts]:
+    for record in [report.records[path] for path in paths if path in report.records]:
         for member in record.lock.holders[:MAX_HOLDERS]:
             if member.owner:
                 alone.setdefault(member.owner, report.client_names.of(member))

@@ -46,8 +46,8 @@ def wait_totals(
 
 
 def _has_standbys(report: Report, path: Text) -> bool:
-    part = report.parts.get(path)
-    return part is not None and part.lock.has_standbys
+    record = report.records.get(path)
+    return record is not None and record.lock.has_standbys
 
 
 def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
@@ -71,9 +71,9 @@ def _ongoing_waits(
     paths: Sequence[Text], report: Report, *, is_ascii: bool
 ) -> Iterator[OngoingWait]:
     for path in paths:
-        part = report.parts.get(path)
-        for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
-            since = part.history.since(member, holds=False) if part else None
+        record = report.records.get(path)
+        for member in record.lock.waiters[:MAX_MEMBERS_DATED] if record else ():
+            since = record.history.since(member, holds=False) if record else None
             if since is not None and since.at is not None:
                 name = report.client_names.of(member)
                 duration = age(since.at, since.bound, report.now, is_ascii=is_ascii)
