@@ -179,16 +179,16 @@ def _criteria(fail_on: str | None, confidence: Confidence) -> FailCriteria:
 
 def _rule_id(word: str) -> str:
     """Return the id of the rule with this id or name."""
-    known = {rule.id.casefold(): rule.id for rule in RULES}
-    names = {rule.name: rule.id for rule in RULES}
-    former = {rule.former_name: rule.id for rule in RULES if rule.former_name}
+    by_id = {rule.id.casefold(): rule.id for rule in RULES}
+    by_name = {rule.name: rule.id for rule in RULES}
+    by_former_name = {rule.former_name: rule.id for rule in RULES if rule.former_name}
     wanted = word.strip().casefold()
-    if wanted not in known | names | former:
-        meant = nearest(wanted, [*known, *names])
+    if wanted not in by_id | by_name | by_former_name:
+        meant = nearest(wanted, [*by_id, *by_name])
         hint = (
             f" Did you mean {meant}?"
             if meant
             else " `man zktop` lists the rules, and so does ? in the UI."
         )
         raise click.UsageError(f"--fail-on: there is no rule {quoted(word.strip())}.{hint}")
-    return (known | names | former)[wanted]
+    return (by_id | by_name | by_former_name)[wanted]

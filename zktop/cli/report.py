@@ -100,8 +100,8 @@ def _form_of(output: Path | None) -> str:
     """Return the format for the ending of a file name; Markdown if it has none."""
     suffix = output.suffix[1:].lower() if output else ""
     if suffix and suffix not in FORMATS:
-        known = ", ".join(f".{form}" for form in FORMATS)
-        what = f"has none of the endings {known}: add --format, or end it with one of them."
+        endings = ", ".join(f".{form}" for form in FORMATS)
+        what = f"has none of the endings {endings}: add --format, or end it with one of them."
         raise click.UsageError(f"{output} {what}")
     return suffix or "md"
 

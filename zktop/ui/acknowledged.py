@@ -95,13 +95,13 @@ class Acknowledged(msgspec.Struct, frozen=True):
         """Drop alerts that got worse or have ended. Call it for every report, in order."""
         if not self.weights:
             return self
-        known = _weights(report, frozenset(self.weights))
+        current = _weights(report, frozenset(self.weights))
         gone = {
             name: self.gone_since.get(name, report.now)
             for name in self.weights
-            if name not in known
+            if name not in current
         }
-        worse = {name for name, weight in known.items() if weight.exceeds(self.weights[name])}
+        worse = {name for name, weight in current.items() if weight.exceeds(self.weights[name])}
         ended = {name for name, since in gone.items() if report.now - since >= ENDED_MS}
         return Acknowledged(self.without(worse | ended).weights, gone)
 

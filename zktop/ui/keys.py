@@ -198,15 +198,19 @@ def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:
 
 
 def known_on(page: str, table: Sequence[Action] = KEYS) -> Iterable[Action]:
-    """Return the actions that work on a page, one for each key, the page's own groups first."""
+    """Return the actions that work on a page, the page's own groups first.
+
+    A global action is left out if the page has other actions for all of its keys.
+    """
     own = [key for key in table if page in key.pages]
     taken = {name for key in own for name in key.names}
 
     def works(key: Action) -> bool:
         return page in key.pages if key.pages else not taken.issuperset(key.names)
 
-    known = filter(works, table)
-    return sorted(known, key=lambda key: key.group not in FIRST_GROUPS or not key.pages)
+    return sorted(
+        filter(works, table), key=lambda key: key.group not in FIRST_GROUPS or not key.pages
+    )
 
 
 _MODIFIERS: Final = ("alt", "ctrl", "meta", "super", "hyper", "shift")

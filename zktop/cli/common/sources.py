@@ -72,13 +72,13 @@ def _has_settings(overrides: Overrides) -> bool:
 
 def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
     """Yield the reports of a live run for a duration; print each note when it first appears."""
-    known: set[str] = set()
+    printed: set[str] = set()
     for report in run.reports(None if duration is None else duration / SECOND_MS):
         yield report
         for note in run.notes:
             kind = _NUMBERS.sub("0", note)
-            if kind not in known:
-                known.add(kind)
+            if kind not in printed:
+                printed.add(kind)
                 narrate(f"note: {note}")
 
 

@@ -142,7 +142,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             raise ValueError("Not a lock path. Example: /zktop-demo/name")
         recipe = self._recipes[str(self.query_one("#recipe", Select).value)]
         mode = self.query_one("#mode", Select).value  # not a word while the menu is blank
-        chosen_mode = next((known for known in recipe.modes if known == mode), None)
+        chosen_mode = next((name for name in recipe.modes if name == mode), None)
         claim = LockClaim(
             recipe.name,
             path,

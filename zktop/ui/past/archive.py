@@ -150,10 +150,11 @@ class Packer:
                 closed.append(_closed(self._open))
                 number = self._open.number + len(self._open.steps)
                 self._open = Block(number, (), None, starts_over=starts_over)
-            if not self._open.steps and (starts_over or not self._state_facts):
-                self._begin_with(world)
-            elif not self._open.steps and self._facts_since >= STATE_SHARE * self._state_facts:
-                self._begin_with(before)
+            is_empty = not self._open.steps
+            if is_empty and (starts_over or not self._state_facts):
+                self._begin_with(world)  # no earlier facts lead to it
+            elif is_empty and self._facts_since >= STATE_SHARE * self._state_facts:
+                self._begin_with(before)  # too many facts since the last state
             self._add(step)
         return [*closed, self._open]
 

@@ -93,10 +93,10 @@ class PacketRates:
         """Find the table before the newest one, for each server."""
         for tables in report.ensemble.tables:
             table = tables.facts.connections
-            known = self._pairs.get(tables.server)
+            pair = self._pairs.get(tables.server)
             if table is None:
                 self._pairs.pop(tables.server, None)
-            elif known is None or known.table is not table:
+            elif pair is None or pair.table is not table:
                 self._pairs[tables.server] = _paired(table, table_before(table, tape, report.now))
 
     def received(self, server: Text, session: Session) -> float | None:

@@ -45,8 +45,8 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
     is_rewritten = before.records.base is not report.records.base
     findings = alike = 0
     if before.findings is not report.findings:
-        known = set(map(id, before.findings))
-        new = [finding for finding in report.findings if id(finding) not in known]
+        ids_before = set(map(id, before.findings))
+        new = [finding for finding in report.findings if id(finding) not in ids_before]
         findings, alike = len(new), sum(len(finding.alike) for finding in new)
     tables, tables_before = report.world.tables, before.world.tables
     rows = sum(_replaced_rows(table, tables.get(name)) for name, table in tables_before.items())

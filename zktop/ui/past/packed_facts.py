@@ -75,11 +75,11 @@ def _encoded(
     shared: list[SharedRows] = []
     for index, fact in enumerate(facts):
         if before is not None and isinstance(fact, _LargeTable):
-            rows, known = _rows(fact), _rows_before(fact, before)
-            if rows and known:
-                changed = {key: row for key, row in rows.items() if known.get(key) != row}
+            rows, rows_before = _rows(fact), _rows_before(fact, before)
+            if rows and rows_before:
+                changed = {key: row for key, row in rows.items() if rows_before.get(key) != row}
                 facts[index] = replace(fact, **{_FIELDS[type(fact)]: changed})
-                shared.append(SharedRows(index, [key for key in known if key not in rows]))
+                shared.append(SharedRows(index, [key for key in rows_before if key not in rows]))
     return _encoder.encode((facts, events, is_last, shared))
 
 

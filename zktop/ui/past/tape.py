@@ -229,8 +229,8 @@ class Tape:
         before, now = self.last.report, frame.report
         if before.findings is now.findings and before.deadlocks is now.deadlocks:
             return ()
-        known = {alert.id for alert in before.critical}
-        return tuple(alert.id for alert in now.critical if alert.id not in known)
+        ids_before = {alert.id for alert in before.critical}
+        return tuple(alert.id for alert in now.critical if alert.id not in ids_before)
 
     def _has_other_access(self, report: Report, changed: Collection[Text]) -> bool:
         """True if a lock can no longer be read, or can be read now, which is no event."""
@@ -278,26 +278,26 @@ class Tape:
         """Store each deadlock as it was when it was confirmed; note which ones are over."""
         alive = {deadlock.id: deadlock for deadlock in report.deadlocks}
         for name, deadlock in alive.items():
-            known = self.deadlocks.get(name)
+            record = self.deadlocks.get(name)
             if (
-                known is None
-                or known.over_at is not None
-                or deadlock.coexistence_proven > known.deadlock.coexistence_proven
+                record is None
+                or record.over_at is not None
+                or deadlock.coexistence_proven > record.deadlock.coexistence_proven
             ):
                 self.deadlocks.pop(name, None)  # now it is the newest one
                 self.deadlocks[name] = DeadlockRecord(deadlock, report.now, deadlock, report)
             else:
-                self.deadlocks[name] = replace(known, verdict=deadlock, last=report)
-        for name, known in self.deadlocks.items():
-            if name not in alive and known.over_at is None:
-                self.deadlocks[name] = replace(known, over_at=report.now)
+                self.deadlocks[name] = replace(record, verdict=deadlock, last=report)
+        for name, record in self.deadlocks.items():
+            if name not in alive and record.over_at is None:
+                self.deadlocks[name] = replace(record, over_at=report.now)
         self._forget_oldest_endings()
 
     def _forget_oldest_endings(self) -> None:
         over = [
-            (known.over_at, name)
-            for name, known in self.deadlocks.items()
-            if known.over_at is not None
+            (record.over_at, name)
+            for name, record in self.deadlocks.items()
+            if record.over_at is not None
         ]
         ended = [name for _, name in sorted(over, key=itemgetter(0))]
         for name in ended[:-LAST_REPORTS]:

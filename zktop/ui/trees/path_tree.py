@@ -78,12 +78,12 @@ class PathTree:
         self._folder(folder).locks.append(PathNode(path, name, 1, waiting, status))
 
     def _folder(self, path: str) -> _Below:
-        known = self._folders.get(path)
-        if known is None:
+        folder = self._folders.get(path)
+        if folder is None:
             above, _, name = path.rpartition("/")
-            known = self._folders[path] = _Below({}, [])
-            self._folder(above).prefixes[name] = known
-        return known
+            folder = self._folders[path] = _Below({}, [])
+            self._folder(above).prefixes[name] = folder
+        return folder
 
     @property
     def top(self) -> PathNode:

@@ -34,8 +34,8 @@ class PageFooter(Canvas, can_focus=False):
         shown_for = page, pane, table, words, may_write
         if self._shown_for != shown_for:
             self._shown_for = shown_for
-            known = in_order(page, pane, table, may_write=may_write)
-            self._keys = [key._replace(short=words.get(key.id, key.short)) for key in known]
+            actions = in_order(page, pane, table, may_write=may_write)
+            self._keys = [key._replace(short=words.get(key.id, key.short)) for key in actions]
             self.repaint()
 
     @property
@@ -54,12 +54,12 @@ def in_order(
     Outside the demo page, keys that write come last, and only with permission; keys that act on a
     demo client are left out.
     """
-    known = [
+    actions = [
         key
         for key in known_on(page, table)
         if page == DEMO or not key.writes or (may_write and not key.panes)
     ]
-    return sorted(known, key=lambda key: (pane not in key.panes, key.writes and page != DEMO))
+    return sorted(actions, key=lambda key: (pane not in key.panes, key.writes and page != DEMO))
 
 
 def drawn(keys: Iterable[Action], width: int) -> Line:

@@ -371,10 +371,10 @@ def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
     """Return the largest lag; a lower bound if some are unknown or in another epoch."""
-    known = [server.server_zxid for server in servers if server.server_zxid is not None]
-    oldest = min(known)
+    zxids = [server.server_zxid for server in servers if server.server_zxid is not None]
+    oldest = min(zxids)
     largest = transactions_between(oldest, newest)
-    if len(known) == len(servers) and is_same_epoch(oldest, newest):
+    if len(zxids) == len(servers) and is_same_epoch(oldest, newest):
         return str(largest), "plain"
     return f"≥{largest}", "unknown"
 

@@ -128,8 +128,8 @@ class LogPanel(Panel, LogView):
 
 def set_height(widget: Widget, height: int) -> None:
     """Set the height of a widget if it differs; Textual then lays out the screen again."""
-    known = widget.styles.height
-    if known is None or known.cells != height:
+    current = widget.styles.height
+    if current is None or current.cells != height:
         widget.styles.height = height
 
 

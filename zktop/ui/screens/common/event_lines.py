@@ -122,8 +122,8 @@ def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Even
         elif event.session or event.owner:
             later[event.lock, event.node, lives[event.lock]] = event
             yield event
-        elif (known := later.get((event.lock, event.node, lives[event.lock]))) is not None:
-            yield replace(event, session=known.session, owner=known.owner)
+        elif (later_event := later.get((event.lock, event.node, lives[event.lock]))) is not None:
+            yield replace(event, session=later_event.session, owner=later_event.owner)
         else:
             view = None if lives[event.lock] else report.view(event.lock)
             member = view.lock.member(event.node) if view else None

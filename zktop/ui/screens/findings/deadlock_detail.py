@@ -72,7 +72,7 @@ class ShownDeadlock:
         self.now = next(same, None)  # None: it is over
         self.judged = self.now or case.verdict
         last = None if self.now else case.last
-        self.known = live if last is None else last  # the last report with it: it proves most
+        self.report = live if last is None else last  # the last report with it: it proves most
         self.ink = ink_of_deadlock(self.judged)
 
     @property
@@ -121,12 +121,12 @@ def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
     writer.write()
     when = clock(shown.case.first_seen_at)
     writer.say(f"{KINDS[shown.first.kind]} Diagram of {when}.", "dim", " ")
-    rows = step_rows(shown.first, shown.known)
+    rows = step_rows(shown.first, shown.report)
     lock_names = brief_paths(shown.first.locks)
     _write_picture(writer, shown, rows, lock_names)
     writer.write()
     _write_proof(writer, shown, rows, lock_names)
-    _write_behind(writer, shown.judged, shown.known)
+    _write_behind(writer, shown.judged, shown.report)
     if writer.fold("sentence", "Full sentence"):
         writer.say(shown.judged.sentence, "strong")
 
@@ -160,7 +160,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
         )  # fmt: skip
         writer.write(drawn, link)
     advice = next(
-        (finding.advice for finding in shown.known.findings if finding.id == shown.first.id), ""
+        (finding.advice for finding in shown.report.findings if finding.id == shown.first.id), ""
     )
     advice, _, _ = advice.partition(" Cheapest: ")  # the first of the ways above
     if advice:
@@ -243,7 +243,7 @@ def _drawings(shown: ShownDeadlock, lock_names: dict[str, str]) -> list[list[Lin
 def _addresses(shown: ShownDeadlock) -> dict[str, str]:
     """Return the addresses of the clients, except where the name is the address."""
     return {
-        step.actor: shown.known.address(session_of(step.actor), step.name)
+        step.actor: shown.report.address(session_of(step.actor), step.name)
         for step in shown.first.steps
     }
 

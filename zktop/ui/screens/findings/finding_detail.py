@@ -59,20 +59,19 @@ def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> No
 
 def write_all_blind(writer: LineWriter, report: Report) -> None:
     """Write which checks lacked data, and why."""
-    by_why: dict[str, list[str]] = {}
+    by_why: dict[str, list[str]] = {}  # ids of rules
     for spot in report.blind:
-        rules = by_why.setdefault(spot.why, [])
-        if spot.rule not in rules:
-            rules.append(spot.rule)
+        ids = by_why.setdefault(spot.why, [])
+        if spot.rule not in ids:
+            ids.append(spot.rule)
     if not by_why and report.is_lost:
         writer.say("Every check had its data when the connection dropped.", "unknown")
     elif not by_why:
         writer.say("✓ Every check had the data it needs.", "good")
-    for why, rules in by_why.items():
+    for why, ids in by_why.items():
         writer.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
-        for rule in rules:
-            known = RULES_BY_ID[rule]
-            writer.item(("      - ", "unknown"), f"{in_words(known.name)}: {known.means}", "dim")
+        for rule in (RULES_BY_ID[rule_id] for rule_id in ids):
+            writer.item(("      - ", "unknown"), f"{in_words(rule.name)}: {rule.means}", "dim")
 
 
 MAX_NODES: Final = 12

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session
-from zktop.model.findings.finding import SEVERITIES
+from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
@@ -229,9 +229,12 @@ class FindingsScreen(SplitPage):
             return [
                 session for session in map(session_of, case.deadlock.actors) if session is not None
             ]
-        return next(
-            (finding.sessions for finding in report.findings if finding.id == self._case), ()
-        )
+        finding = self._finding(report)
+        return finding.sessions if finding is not None else ()
+
+    def _finding(self, report: Report) -> Finding | None:
+        """Return the chosen finding; None if something else is chosen."""
+        return next((finding for finding in report.findings if finding.id == self._case), None)
 
     def _written(self, state: ViewState, report: Report) -> LineWriter:
         """Describe the chosen entry, with as many sections open as fit.
@@ -258,8 +261,8 @@ class FindingsScreen(SplitPage):
         shown = self._deadlock(state, report)
         if shown is not None:
             return shown.frame
-        chosen = next((finding for finding in report.findings if finding.id == self._case), None)
-        is_alarm = chosen is not None and ink_of(chosen) == "critical"
+        finding = self._finding(report)
+        is_alarm = finding is not None and ink_of(finding) == "critical"
         return FrameWords("Explanation", "", "{copy} copy  {open} open", is_alarm=is_alarm)
 
     def _write(self, writer: LineWriter, state: ViewState, report: Report) -> None:
@@ -285,7 +288,7 @@ class FindingsScreen(SplitPage):
     def _write_finding(
         self, writer: LineWriter, report: Report, connection: Sequence[str]
     ) -> None:
-        finding = next((finding for finding in report.findings if finding.id == self._case), None)
+        finding = self._finding(report)
         if finding is not None:
             write_finding(writer, finding, report, connection)
         else:

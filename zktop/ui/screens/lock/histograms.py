@@ -105,5 +105,5 @@ def _oldest(
 ) -> tuple[str, int | None]:
     since = history.since(first, holds=holds)
     text = age(since.at, since.bound, now, is_ascii=is_ascii)
-    known = since.at is not None and since.bound in ("seen", "at-least")
-    return text, max(0, now - (since.at or now)) if known else None
+    is_known = since.at is not None and since.bound in ("seen", "at-least")
+    return text, max(0, now - (since.at or now)) if is_known else None

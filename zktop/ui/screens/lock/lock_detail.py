@@ -62,8 +62,8 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def places_of(self, nodes: Iterable[Text]) -> list[int]:
         """Return positions of these nodes, sorted; unknown nodes are left out."""
-        known = self.position
-        return sorted(known[node] for node in nodes if node in known)
+        position = self.position
+        return sorted(position[node] for node in nodes if node in position)
 
     def contender(self, view: LockView, place: int) -> Contender:
         if place < len(self.members):

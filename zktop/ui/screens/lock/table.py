@@ -373,17 +373,17 @@ class QueueTable(Panel, Table[QueueRow]):
 
     def _columns_with(self, cells: int, *, has_servers: bool) -> Sequence[Column[QueueRow]]:
         """Return the columns; the same objects for the same arguments."""
-        known = self._column_sets.get((has_servers, cells))
-        if known is None:
+        columns = self._column_sets.get((has_servers, cells))
+        if columns is None:
             client = "CLIENT@SERVER" if has_servers else "CLIENT"
-            known = tuple(
+            columns = tuple(
                 column._replace(draw=self._watches, width=cells)
                 if column.name == "WATCHES"
                 else column._replace(name=column.name.replace("CLIENT", client))
                 for column in COLUMNS
             )
-            self._column_sets[has_servers, cells] = known
-        return known
+            self._column_sets[has_servers, cells] = columns
+        return columns
 
     def moved(self) -> None:
         """Mark the rows that block the one under the cursor."""

@@ -83,8 +83,8 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         past, waiting = self.history, self.waiting
         passed = max(0, now // SECOND_MS - self._known_at // SECOND_MS)
         if past.changed_at is None:
-            known = min(WINDOW_S, passed + 1) if past.first_look else 0
-            return (None,) * (WINDOW_S - known) + (waiting,) * known
+            known_s = min(WINDOW_S, passed + 1) if past.first_look else 0
+            return (None,) * (WINDOW_S - known_s) + (waiting,) * known_s
         return past.minute.queue[passed:] + (waiting,) * min(WINDOW_S, passed)
 
     def rate(self, now: Millis) -> float | None:
@@ -126,10 +126,10 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
 
     def _oldest(self, members: Sequence[Member], *, holds: bool) -> Since | None:
         starts = [self.history.since(member, holds=holds) for member in members]
-        known = [since for since in starts if since.at is not None]
-        if not known:
+        dated = [since for since in starts if since.at is not None]
+        if not dated:
             return UNKNOWN_SINCE if starts else None
-        return min(known, key=lambda since: since.at or 0)
+        return min(dated, key=lambda since: since.at or 0)
 
     @property
     def mix(self) -> str:

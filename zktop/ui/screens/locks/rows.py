@@ -154,7 +154,7 @@ def statuses_of(
     for finding in sorted(problems, key=lambda finding: finding.cause is not None):
         status = status_of(finding)
         for path in finding.locks:
-            known = statuses.get(path)
-            if known is None or (status.rank < known.rank and finding.cause is None):
+            worst = statuses.get(path)
+            if worst is None or (status.rank < worst.rank and finding.cause is None):
                 statuses[path] = status
     return statuses

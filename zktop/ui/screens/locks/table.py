@@ -127,9 +127,9 @@ class LockCells:
         if row.gone_at is not None:
             return ()
         now = self.report.now
-        known = self._graphs.get(row.path)
-        if known is not None and known[:2] == (row, now // SECOND_MS):
-            return known[2]
+        cached = self._graphs.get(row.path)
+        if cached is not None and cached[:2] == (row, now // SECOND_MS):
+            return cached[2]
         drawn = sparkline(row.recent(now), now, SPARK_CELLS)
         if row.lock.has_standbys:
             drawn = tuple([run._replace(ink="standby") for run in drawn])

@@ -48,17 +48,17 @@ def sessions_of_same_name(row: SessionRow, past: Iterable[Event]) -> Iterator[Se
 
 def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
     """Find the nodes of other sessions of this name in its locks, one per session."""
-    report, known = row.report, {row.session}
+    report, listed = row.report, {row.session}
     holds, waits = row.locks.holds, row.locks.waits
     for path, own in islice(chain(holds.items(), waits.items()), MAX_LOCKS):
         if path not in report.records:
             continue
         lock = report.records[path].lock
         for member in (*lock.holders[:MAX_MEMBERS], *lock.waiters[:MAX_MEMBERS]):
-            if not member.owner or member.owner in known:
+            if not member.owner or member.owner in listed:
                 continue
             if report.owner_name(member.owner, member.label) == row.name:
-                known.add(member.owner)
+                listed.add(member.owner)
                 yield path, member, own
 
 

@@ -64,9 +64,9 @@ class SessionRisks:
                 changed.add(session)
 
     def of(self, session: Session) -> SessionRisk:
-        known = self.by_session.get(session)
-        if known is not None:
-            return known
+        risk = self.by_session.get(session)
+        if risk is not None:
+            return risk
         return LOW_RISK if session in self._sessions.locks else NO_RISK
 
     def _check_connections(

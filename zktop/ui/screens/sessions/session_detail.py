@@ -240,9 +240,9 @@ def _contact(writer: LineWriter, row: SessionRow, contacts: RecentContacts) -> N
         _put(writer, "contact", f"unknown: {why}", None, "unknown")
     else:
         known_from = min(contacts.known_from, report.now)
-        known = RecentContacts(tuple(sorted({*contacts.times, presence.contact})), known_from)
+        all_known = RecentContacts(tuple(sorted({*contacts.times, presence.contact})), known_from)
         cells = max(20, min(writer.width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
-        for number, drawn in enumerate(contact_strip(known, report.now, timeout, span, cells)):
+        for number, drawn in enumerate(contact_strip(all_known, report.now, timeout, span, cells)):
             label = "" if number else "contact"
             writer.write((Run(_label(label), "dim"), *drawn))
     if span is not None:

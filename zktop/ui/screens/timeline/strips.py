@@ -50,10 +50,10 @@ class ColumnAlarms(NamedTuple):
 
 def column_alarms(tracks: Tracks, window: TimeWindow) -> list[ColumnAlarms]:
     """Return the alarms in all known columns, from the first data on."""
-    known = len(window.known)
+    column_count = len(window.known)
     states = tracks.alarm_states(window.begin, window.known_end)
     firsts = [window.column(state.at) for state in states]
-    spans = zip(states, firsts, (*firsts[1:], known), strict=True)
+    spans = zip(states, firsts, (*firsts[1:], column_count), strict=True)
     return [ColumnAlarms(first, end, state.alarms) for state, first, end in spans if first < end]
 
 
@@ -105,8 +105,8 @@ def _holder(state: LockState, letters: Letters, others: dict[Session, str]) -> s
         return IDLE
     if state.holders > 1:
         return "R" if state.are_readers else "S"
-    known = letters.get(state.holder)
-    return known or others.setdefault(state.holder, OTHERS[len(others) % len(OTHERS)])
+    letter = letters.get(state.holder)
+    return letter or others.setdefault(state.holder, OTHERS[len(others) % len(OTHERS)])
 
 
 def _digit(queue: int | None) -> str:
