@@ -2,7 +2,7 @@
 
 import pytest
 from model.findings.cases import PATH, facts, k
-from model.make_facts import NOW, own
+from model.make_facts import NOW, lock, own
 from ui.example_past import BEGIN, past
 from ui.fake_feed import app_of, frames, settled
 
@@ -10,7 +10,7 @@ from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.screens.timeline.wait_totals import blocked_ms, wait_totals
-from zktop.ui.styled_text import text_of
+from zktop.ui.styled_text import text_of, width_of
 
 X, Y = Text("/locks/x"), Text("/locks/y")
 END = BEGIN + 21_000
@@ -53,6 +53,19 @@ def test_a_time_without_a_connection_does_not_count() -> None:
         known.add(frame)
 
     assert blocked_ms(known, Text(PATH), TimeWindow(NOW, 1_000, 12, NOW + 12_000)) == 7_000
+
+
+def test_a_long_name_leaves_room_for_the_other_totals() -> None:
+    """Its middle is cut; else the line would end in it."""
+    path = Text("/locks/" + 60 * "long")
+    frame = frames((NOW, [own(), *lock(path, "ann", "bob")]))[0]
+    known = Tape()
+    known.add(frame)
+    window = TimeWindow(NOW, 1_000, 12, NOW)
+    (drawn,) = wait_totals(known, [path], window, frame.report, is_ascii=False)
+
+    assert width_of(drawn) < 100
+    assert "LONGEST WAIT" in text_of(drawn)
 
 
 def said(*, at: int) -> str:

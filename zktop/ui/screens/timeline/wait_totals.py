@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
@@ -13,7 +13,9 @@ from zktop.ui.screens.common.numbers_and_times import age, total_wait
 from zktop.ui.screens.findings.deadlock_steps import brief_paths
 from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Line, joined, line
+from zktop.ui.styled_text import Line, cut_middle, joined, line
+
+NAME_CELLS: Final = 24  # of a lock
 
 
 class OngoingWait(NamedTuple):
@@ -30,7 +32,7 @@ def wait_totals(
 ) -> list[Line]:
     """Draw the total wait for each lock within the window, and the longest ongoing wait."""
     paths = [path for path in paths if not _has_standbys(report, path)]
-    labels = brief_paths(paths)
+    labels = {path: cut_middle(name, NAME_CELLS) for path, name in brief_paths(paths).items()}
     blocked = {path: blocked_ms(tape, path, window) for path in paths}
     drawn = [
         line(f"{labels[path]} ", (total_wait(ms), "waits" if ms >= SECOND_MS else "dim"))
