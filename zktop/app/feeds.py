@@ -164,8 +164,9 @@ class LiveFeed:
             return Status("read-only", "The server has lost its quorum and only answers reads.")
         lost_s = run.lost_s()
         if lost_s:
-            known = link.why if link is not None else None
-            why = known if _is_any_up(self._probes) else refusals(self._probes) or known
+            why: str | None = link.why if link is not None else None
+            if not _is_any_up(self._probes):
+                why = refusals(self._probes) or why
             return Status(
                 "lost",
                 f"Connection lost {spoken(lost_s)} ago"

@@ -277,11 +277,11 @@ def audited_owners(
     >>> audited_owners({0x1F: AuditedClient(Text("10.0.0.7"), Text("ann"))}, {})
     {'0x1f': {'name': 'ann', 'address': '10.0.0.7', 'user': 'ann'}}
     """
-    known = OwnerList(configured)
+    owner_list = OwnerList(configured)
     owners: dict[str, OwnerEntry] = {}
     for session, client in clients.items():
-        key = known.key_of("", f"{client.address}:")
-        name = known.name(key) if key else client.users or client.address
+        key = owner_list.key_of("", f"{client.address}:")
+        name = owner_list.name(key) if key else client.users or client.address
         entry = {NAME: str(name), ADDRESS: str(client.address)}
         if client.users:
             entry["user"] = str(client.users)

@@ -100,9 +100,9 @@ class LiveRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about data that is read late or incompletely, and why."""
-        own = (self._owners.note,) if self._owners and self._owners.note else ()
+        owners = (self._owners.note,) if self._owners and self._owners.note else ()
         unread = (TIMED_OUT,) if self._is_timed_out and not self._source.is_read else ()
-        return (*own, *unread, *self._source.degraded())
+        return (*owners, *unread, *self._source.degraded())
 
     # The first reading
 

@@ -37,8 +37,8 @@ def _tls_flags(tls: Tls | None) -> Iterator[str]:
     if tls is None:
         return
     yield from _TLS_FLAGS
-    own = _CLIENT_PEM if _joined_pem(tls) else tls.cert
-    for store, file in (("trustStore", tls.ca), ("keyStore", own)):
+    client_pem = _CLIENT_PEM if _joined_pem(tls) else tls.cert
+    for store, file in (("trustStore", tls.ca), ("keyStore", client_pem)):
         if file is not None:
             yield f"-Dzookeeper.ssl.{store}.location={file}"
             yield f"-Dzookeeper.ssl.{store}.type=PEM"

@@ -10,12 +10,12 @@ from zktop.tls import Tls
 
 def checks(layouts: set[str]) -> dict[type, Check]:
     """Return the check for each type of value; `layouts` are the known names."""
-    known = one_of("layout", layouts)
+    check_name = one_of("layout", layouts)
 
     def all_layout_mistakes(layout: Layout) -> Mistakes:
         for index, name in enumerate(layout.sees):
             try:
-                known(name)  # only to check it
+                check_name(name)
             except ValueError as error:
                 yield f"sees[{index}]", str(error)
         yield from layout_mistakes(layout)

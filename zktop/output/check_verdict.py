@@ -203,7 +203,7 @@ def _line(finding: Finding) -> str:
 def _tables(report: Report) -> Iterator[tuple[str, Millis]]:
     """Yield each server whose tables were read, with the time of its newest table."""
     for server, tables in report.world.tables.items():
-        known = (tables.server, tables.connections, tables.watches, tables.expiry)
-        read = [table.at for table in known if table is not None]
-        if read:
-            yield server, max(read)
+        facts = (tables.server, tables.connections, tables.watches, tables.expiry)
+        times = [fact.at for fact in facts if fact is not None]
+        if times:
+            yield server, max(times)

@@ -136,7 +136,7 @@ class FindingAlerts:
         return _without_empty(labels)
 
     def _alert(self, finding: Finding, now: Millis) -> WebhookAlert:
-        known = self.firing.get(finding.id)
+        earlier = self.firing.get(finding.id)
         begin = now if finding.since is None else min(finding.since, now)
         annotations = {
             "summary": finding.sentence,
@@ -148,7 +148,7 @@ class FindingAlerts:
             status="firing",
             labels=self._labels(finding),
             annotations=_without_empty(annotations),
-            starts_at=known.starts_at if known else iso(begin),
+            starts_at=earlier.starts_at if earlier else iso(begin),
             ends_at=NOT_OVER,
             fingerprint=_fingerprint(self._cluster, finding.id),
         )

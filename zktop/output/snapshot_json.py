@@ -91,7 +91,7 @@ def _contender(contender: Contender) -> schema.ContenderJson:
 def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
     presence, left = view.presence, view.expires_in
     quiet = presence.quiet_ms if presence else None
-    known = owners.details_of(session_text(view.session), presence.client if presence else "")
+    details = owners.details_of(session_text(view.session), presence.client if presence else "")
     return schema.SessionJson(
         client=presence.client if presence else None,
         server=presence.server if presence else None,
@@ -100,7 +100,7 @@ def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
         expires_in_s=None if left is None else (left.low / 1000, left.high / 1000),
         owner=view.owner,
         name=view.name,
-        known={str(key): text for key, text in known.items()},
+        known={str(key): text for key, text in details.items()},
         holds=list(view.holds),
         waits=list(view.waits),
     )

@@ -165,7 +165,7 @@ def test_a_server_that_was_paused_is_not_zetcd(
         line.close()
 
     with listener(_each_apart(behave)) as address:
-        found = probe(address, seconds=1.0, known=known)
+        found = probe(address, seconds=1.0, known_kind=known)
 
     assert (found.outcome, found.kind) == ("silent", None)
 

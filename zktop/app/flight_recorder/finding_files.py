@@ -34,10 +34,10 @@ class FindingFiles:
 
     def __init__(self, folder: RingFolder, header: Header) -> None:
         self._folder, self._header = folder, header
-        self._known: frozenset[str] = frozenset()
+        self._present: frozenset[str] = frozenset()  # critical findings of the last report
         self._file: StoredPiece | None = None
-        self._from: Millis = 0
-        self._until: Millis = 0
+        self._from: Millis = 0  # time of the first finding of the open file
+        self._until: Millis = 0  # when the open file ends
 
     @property
     def path(self) -> Path | None:
@@ -47,8 +47,8 @@ class FindingFiles:
     def arrived(self, findings: Iterable[Finding], now: Millis) -> list[Finding]:
         """Return critical findings that are new and have no recent file or link."""
         critical = {finding.id: finding for finding in findings if finding.severity == "critical"}
-        known, self._known = self._known, frozenset(critical)
-        new = [finding for finding in critical.values() if finding.id not in known]
+        before, self._present = self._present, frozenset(critical)
+        new = [finding for finding in critical.values() if finding.id not in before]
         return [finding for finding in new if now - self._folder.kept_at(finding.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:

@@ -54,9 +54,9 @@ def superfluous_pieces(
 
     The pieces are in order of time.
     """
-    left = sum(piece.size for piece in pieces)
+    remaining_bytes = sum(piece.size for piece in pieces)
     for number, piece in enumerate(pieces):
-        if piece.begin >= since and left <= max_bytes:
+        if piece.begin >= since and remaining_bytes <= max_bytes:
             return pieces[:number]
-        left -= piece.size
+        remaining_bytes -= piece.size
     return pieces

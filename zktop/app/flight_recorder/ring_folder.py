@@ -96,12 +96,12 @@ class RingFolder:
 
     def room_for(self, size: int, at: Millis) -> None:
         """Delete pieces older than `keep`, and more until this size fits; or raise OSError."""
-        left = self.limits.max_bytes - sum(file.size for file in self._kept) - size
-        if left < 0:
+        room = self.limits.max_bytes - sum(file.size for file in self._kept) - size
+        if room < 0:
             raise OSError(
                 errno.EFBIG, "it does not fit into --max-size beside the files around findings"
             )
-        _delete_first(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, left))
+        _delete_first(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, room))
 
     # Files around findings
 
@@ -136,10 +136,10 @@ class RingFolder:
     def make_room_for_kept(self, file: StoredPiece, size: int) -> None:
         """Delete old files around findings, so that this one can grow to a size; note the size."""
         others = [kept for kept in self._kept if kept.path != file.path]
-        left = self.limits.kept_bytes - size
-        if left < 0:
+        room = self.limits.kept_bytes - size
+        if room < 0:
             raise OSError(errno.EFBIG, "it would take more than half of --max-size")
-        superfluous = tuple(superfluous_pieces(others, 0, left))
+        superfluous = tuple(superfluous_pieces(others, 0, room))
         _delete_first(others, superfluous)
         if superfluous:
             self._delete_broken_links()

@@ -51,8 +51,8 @@ class CaseLog:
     def look(self, report: Report, now: Millis) -> None:
         """Add the next report, and the time to record for it."""
         for deadlock in report.deadlocks:
-            known = self._deadlocks.get(deadlock.number)
-            first_at = known.first_at if known else now
+            earlier = self._deadlocks.get(deadlock.number)
+            first_at = earlier.first_at if earlier else now
             self._deadlocks[deadlock.number] = DeadlockCase(deadlock, first_at)
             self._alive.add(deadlock.number)
         if report.over is not self._over:
@@ -73,11 +73,11 @@ class CaseLog:
         self._was_connected = report.ensemble.link in CONNECTED_STATES
 
     def _case(self, finding: Finding, now: Millis) -> FindingCase:
-        known = self._findings.get(finding.id)
-        if known is None:
+        earlier = self._findings.get(finding.id)
+        if earlier is None:
             return FindingCase(finding, now, now)
         is_back = finding.id not in self._present
-        return FindingCase(finding, known.first_at, now, times=known.times + is_back)
+        return FindingCase(finding, earlier.first_at, now, times=earlier.times + is_back)
 
     def _end(self, over: EndedDeadlock) -> None:
         """Record how a deadlock ended; a later report may know more."""

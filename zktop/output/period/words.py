@@ -305,12 +305,12 @@ def _client_row(account: ClientAccountJson) -> tuple[Cell, ...]:
 
 
 def _lock_row(account: LockAccountJson) -> tuple[Cell, ...]:
-    most = [f"{actor.name} {charge(actor.blocked_others)}" for actor in account.charged[:1]]
+    costliest = [f"{actor.name} {charge(actor.blocked_others)}" for actor in account.charged[:1]]
     waited = amount(account.blocked_s, account.blocked_is)
     return (
         (account.path, None),
         (waited, account.blocked_s),
-        ("".join(most), None),
+        ("".join(costliest), None),
         *_figures(account.figures),
     )
 

@@ -69,15 +69,15 @@ def probes(
     addresses: Sequence[Address],
     context: ssl.SSLContext | None,
     seconds: float,
-    known: Mapping[Address, ServerKind | None] | None = None,
+    known_kinds: Mapping[Address, ServerKind | None] | None = None,
 ) -> list[Probe]:
-    """Probe like `preflight`, with an existing TLS context and the results of the last round."""
+    """Probe like `preflight`, with an existing TLS context and the kinds found before."""
     done: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
         # A DNS query has no deadline: threads that still wait are abandoned.
         threading.Thread(
             target=lambda where=address: done.put(
-                probe(where, context, seconds, (known or {}).get(where))
+                probe(where, context, seconds, (known_kinds or {}).get(where))
             ),
             name=f"zktop-preflight-{address}",
             daemon=True,
@@ -97,18 +97,18 @@ def probe(
     address: Address,
     context: ssl.SSLContext | None = None,
     seconds: float = TIMEOUT_S,
-    known: ServerKind | None = None,
+    known_kind: ServerKind | None = None,
 ) -> Probe:
     """Probe one address; every outcome is a Probe, never an exception."""
     deadline = Deadline(seconds)
     try:
         with connect(address, context, deadline) as connection:
             peer = Address(*connection.getpeername()[:2])
-            if known is not None and not known.traits.answers_words:
-                result = _probe_known_zetcd(address, known, connection, deadline)
+            if known_kind is not None and not known_kind.traits.answers_words:
+                result = _probe_known_zetcd(address, known_kind, connection, deadline)
                 return replace(result, peer=str(peer))
             send(connection, FIRST_WORD)
-            if known is None and context is None:
+            if known_kind is None and context is None:
                 result = _recognise(address, connection, deadline)
             else:
                 answer = read_to_end(connection, deadline)
@@ -179,13 +179,13 @@ def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Dead
 
 
 def _probe_known_zetcd(
-    address: Address, known: ServerKind, connection: socket.socket, deadline: Deadline
+    address: Address, zetcd: ServerKind, connection: socket.socket, deadline: Deadline
 ) -> Probe:
     """Send zetcd the only word that it understands."""
     send(connection, b"ruok")
     if read_to_end(connection, deadline) != b"imok":
         raise TimeoutError("no answer in time")
-    return _ok(address, known)
+    return _ok(address, zetcd)
 
 
 def _ask_other_words(

@@ -83,8 +83,8 @@ class ZooKeeperSession:
         self._set_hosts()
 
     def _set_hosts(self) -> None:
-        known = dict.fromkeys([*self._order, *self._others])
-        self._client.set_hosts(connection_string(known), randomize_hosts=False)
+        addresses = dict.fromkeys([*self._order, *self._others])
+        self._client.set_hosts(connection_string(addresses), randomize_hosts=False)
 
     def open(self, seconds: float) -> None:
         """Connect and read once; raises NoConnectionError on failure or timeout."""

@@ -231,24 +231,7 @@ class Introspection:
         kind = schedule.kind
         if kind is not None and not kind.traits.answers_words:
             return unreached(f"{kind} does not report it", kind)
-        settings = SampleSettings(
-            address=address,
-            hosts=self._access.hosts,
-            context=self._context,
-            admin=self._admin,
-            admin_context=self._admin_context,
-            large_tables=self._large_tables,
-            count_bytes=self._count_bytes,
-            take_request=self._take_request,
-            table_reader=self._table_reader,
-            sizes=schedule.sizes,
-            known_tables=schedule.known_tables,
-            other_watches=tuple(
-                other.watches for other in self._schedules.values() if other is not schedule
-            ),
-            hidden=self._asked_hidden,
-            note_ephemeral=None if self.on_ephemerals is None else ephemerals.append,
-        )
+        settings = self._sample_settings(address, schedule, ephemerals)
         has_admin = kind is None or kind.traits.admin
         if has_admin and schedule.admin_due <= time.monotonic():
             try:
@@ -266,6 +249,28 @@ class Introspection:
             for table, why in sample.why.items():
                 sample.why[table] = f"{why}; {schedule.why_no_admin}"
         return sample
+
+    def _sample_settings(
+        self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
+    ) -> SampleSettings:
+        return SampleSettings(
+            address=address,
+            hosts=self._access.hosts,
+            context=self._context,
+            admin=self._admin,
+            admin_context=self._admin_context,
+            large_tables=self._large_tables,
+            count_bytes=self._count_bytes,
+            take_request=self._take_request,
+            table_reader=self._table_reader,
+            sizes=schedule.sizes,
+            known_tables=schedule.known_tables,
+            other_watches=tuple(
+                other.watches for other in self._schedules.values() if other is not schedule
+            ),
+            hidden=self._asked_hidden,
+            note_ephemeral=None if self.on_ephemerals is None else ephemerals.append,
+        )
 
 
 def _is_silent(connection: Connection) -> bool:

@@ -23,7 +23,7 @@ class KnownTables:
 
     def __init__(self) -> None:
         # By name: the digest of the text, what else the rows depend on, and the rows.
-        self._known: dict[str, tuple[bytes, object, PathsBySession]] = {}
+        self._last_parsed: dict[str, tuple[bytes, object, PathsBySession]] = {}
 
     def rows(
         self,
@@ -34,11 +34,11 @@ class KnownTables:
     ) -> PathsBySession:
         """Parse a table, unless its text and everything else it depends on are unchanged."""
         digest = sha256(text).digest()
-        known = self._known.get(name)
-        if known is not None and known[:2] == (digest, basis):
-            return known[2]
+        before = self._last_parsed.get(name)
+        if before is not None and before[:2] == (digest, basis):
+            return before[2]
         rows = parse()
-        self._known[name] = (digest, basis, rows)
+        self._last_parsed[name] = (digest, basis, rows)
         return rows
 
 
@@ -48,9 +48,9 @@ def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
     With fifty thousand sessions a table takes megabytes. Rows of connections are not shared: the
     silence in each differs every time.
     """
-    known = {type(fact): fact for fact in before}
+    before_by_type = {type(fact): fact for fact in before}
     for fact in facts:
-        earlier = known.get(type(fact))
+        earlier = before_by_type.get(type(fact))
         for name in _TABLES.get(type(fact), ()):
             force_setattr(fact, name, shared(getattr(fact, name), getattr(earlier, name, None)))
 

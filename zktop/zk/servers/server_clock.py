@@ -80,12 +80,12 @@ def from_dates(
     buckets: Iterable[tuple[str, Sequence[Session]]], at: Millis, monotonic: int | None
 ) -> dict[Session, int]:
     """Return the milliseconds until each session of a `dump` expires."""
-    left: dict[Session, int] = {}
+    ms_left: dict[Session, int] = {}
     for when, sessions in buckets:
         ahead = _ms_until(when, at, monotonic)
         if ahead is not None:
-            left.update(dict.fromkeys(sessions, ahead))
-    return left
+            ms_left.update(dict.fromkeys(sessions, ahead))
+    return ms_left
 
 
 def from_monotonic(

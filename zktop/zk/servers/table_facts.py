@@ -39,7 +39,7 @@ def _server(sample: Sample, common: dict[str, Any]) -> Server:
     figures = sample.figures
     latency = [_float(figures.get(name)) for name in ("min_latency", "avg_latency", "max_latency")]
     low, mean, high = latency
-    known = low is not None and mean is not None and high is not None
+    is_known = low is not None and mean is not None and high is not None
     mode, version = figures.get("server_state"), sample.kind.version
     return Server(
         **common,
@@ -47,7 +47,7 @@ def _server(sample: Sample, common: dict[str, Any]) -> Server:
         version=Text(".".join(map(str, version))) if version else None,
         connections=_int(figures.get("num_alive_connections")),
         watches=_int(figures.get("watch_count")),
-        latency_ms=(low, mean, high) if known else None,  # type: ignore[arg-type]  # just checked
+        latency_ms=(low, mean, high) if is_known else None,  # type: ignore[arg-type]  # just checked
         outstanding=_int(figures.get("outstanding_requests")),
         znodes=_int(figures.get("znode_count")),
         server_zxid=sample.zxid,

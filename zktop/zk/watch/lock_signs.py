@@ -148,13 +148,13 @@ class ChunkContents:
     def unused(self, stats: Mapping[str, Stat]) -> float:
         """Estimate how many leaves are folders of currently unused locks."""
         siblings, leaves = self.chunk.siblings, self.some_leaves
-        known = [(name, stats[path]) for name in leaves if (path := self.path(name)) in stats]
-        had_clients = any(stat.cversion for _, stat in known)
+        read = [(name, stats[path]) for name in leaves if (path := self.path(name)) in stats]
+        had_clients = any(stat.cversion for _, stat in read)
         may_be_unused = had_clients or siblings.has_locks or sounds_like_lock(siblings.parent)
-        if not (known and may_be_unused):
+        if not (read and may_be_unused):
             return 0.0
         empty = sum(
             is_empty_lock_folder(name, stat, is_among_many=siblings.is_large)
-            for name, stat in known
+            for name, stat in read
         )
-        return empty / len(known) * len(self.leaves)
+        return empty / len(read) * len(self.leaves)
