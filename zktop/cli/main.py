@@ -124,7 +124,9 @@ class Commands(click.Group):
         """Find the subcommand, or suggest one in the error."""
         name = args[0]
         if name not in COMMANDS and _screen_name(name) is None and not ctx.resilient_parsing:
-            meant = nearest(name, [*COMMANDS, *SCREENS]) or (":" in name and f"--hosts {name}")
+            meant = nearest(name, [*COMMANDS, *SCREENS])
+            if not meant and ":" in name:
+                meant = f"--hosts {name}"
             hint = f" Did you mean {meant}?" if meant else ""
             raise click.UsageError(f"There is no command {quoted(name)}.{hint}", ctx=ctx)
         return super().resolve_command(ctx, args)

@@ -40,12 +40,13 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
     words: tuple[Word, ...] = ()
 
     def matcher(self, fields: Mapping[str, Callable[[R], str]]) -> Callable[[R], bool]:
-        """Return a function that tests a row; `fields` return the texts of its fields."""
+        """Return a function that tests a row; the functions in `fields` return its texts."""
         words = [(fields.get(word.field), word.finds, word.is_excluded) for word in self.words]
 
         def matches(row: R) -> bool:
             for text_of, finds, is_excluded in words:
-                if (text_of is not None and finds(text_of(row))) == is_excluded:
+                has_word = text_of is not None and finds(text_of(row))
+                if has_word == is_excluded:
                     return False
             return True
 

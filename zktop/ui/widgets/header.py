@@ -58,7 +58,8 @@ def ensemble(
         for rank, place in zip(CRUMB_RANKS, places, strict=False)
     ]
     shown = (*crumbs, *pieces(report, acknowledged)) if report is not None else tuple(crumbs)
-    room, worst = width - width_of(begin) - GAP, [piece for piece in shown if piece.rank == 0]
+    room = width - width_of(begin) - GAP
+    worst = [piece for piece in shown if piece.rank == 0]
     if worst and _width(worst) > room - min(MIN_NAME_CELLS, cell_len(name)):
         return _without_name(begin, worst, width)
     least = min(width // NAME_SHARE, room - _width(worst))

@@ -247,21 +247,21 @@ def alert_lines(
     cases: list[str | FindingKind | None] = []
     grouped = list(group_alike(all_alerts, lambda item: item.kind, opened))
     for number, item in enumerate(islice(grouped, MAX_ALERTS), start=1):
-        alert = item.members[0] if isinstance(item, FindingGroup) else item
-        mark, since = f"{number:>2}", _since_words(alert.since, now)
+        mark, is_worst = f"{number:>2}", number == 1
+        case: str | FindingKind
         if isinstance(item, FindingGroup):
-            lines.append(_group_line(mark, item, _since_words(_oldest(item), now)))
-            cases.append(item.kind)
-        elif number == 1:
-            head = _head(mark, item, since, has_sentence=False)
-            lines += item.picture_in(width).lines(head, room)
-            cases += [item.case] * len(lines)
+            alert, case = item.members[0], item.kind
+            drawn = [_group_line(mark, item, _since_words(_oldest(item), now))]
         else:
-            lines.append(_head(mark, item, since, has_sentence=True))
-            cases.append(item.case)
-        if number == 1 and not alert.picture_in(width).fits(room):
-            lines += _sentence(alert, width, min(MAX_SENTENCE_LINES, room - len(lines)))
-            cases += [None] * (len(lines) - len(cases))
+            alert, case = item, item.case
+            head = _head(mark, item, _since_words(item.since, now), has_sentence=not is_worst)
+            drawn = [*item.picture_in(width).lines(head, room)] if is_worst else [head]
+        lines += drawn
+        cases += [case] * len(drawn)
+        if is_worst and not alert.picture_in(width).fits(room):
+            sentence = _sentence(alert, width, min(MAX_SENTENCE_LINES, room - len(lines)))
+            lines += sentence
+            cases += [None] * len(sentence)
     if len(grouped) > MAX_ALERTS:
         more = len(grouped) - MAX_ALERTS
         lines.append(line((f"   and {more} more on screen 3", "dim")))

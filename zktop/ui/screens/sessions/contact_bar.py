@@ -71,46 +71,46 @@ def contact_strip(
 ) -> list[Line]:
     """Draw a timeline that marks each contact, and the expiry if there are no further contacts.
 
-    It is blank where contacts are not known.
-    The second line names the marks, the third explains the scale.
+    It is blank where contacts are not known. The second line names the marks, the third explains
+    the scale.
     """
-    ahead = max(expires_in.high if expires_in else timeout_ms, 1000)
-    column = max(100, -(-(timeout_ms + ahead) // max(10, width)))
-    past = max(1, width - -(-ahead // column) - 1)
+    ahead_ms = max(expires_in.high if expires_in else timeout_ms, 1000)
+    column_ms = max(100, -(-(timeout_ms + ahead_ms) // max(10, width)))
+    present = max(1, width - -(-ahead_ms // column_ms) - 1)  # the column of this moment
     cells = [" "] * width
-    unknown = max(0, past - max(0, now - contacts.known_from) // column)
-    cells[unknown : past + 1] = ["─"] * (past + 1 - unknown)
-    visible = [at for at in contacts.times if now - past * column <= at <= now]
+    known = min(present, max(0, now - contacts.known_from) // column_ms)
+    cells[present - known : present + 1] = ["─"] * (known + 1)
+    visible = [at for at in contacts.times if now - present * column_ms <= at <= now]
     for at in visible:
-        cells[past - (now - at) // column] = "●"
-    cells[past] = "┃"
-    named = [" "] * width
-    _write_name(named, past, "now")
+        cells[present - (now - at) // column_ms] = "●"
+    cells[present] = "┃"
+    names = [" "] * width
+    _write_name(names, present, "now")
     if visible:
-        mark = past + (max(visible) + round(timeout_ms * GIVEN_UP_SHARE) - now) // column
-        _mark(cells, named, mark, "2/3")
+        given_up_at = max(visible) + round(timeout_ms * GIVEN_UP_SHARE)
+        _mark(cells, names, present + (given_up_at - now) // column_ms, "2/3")
     if expires_in is not None:
-        _mark(cells, named, past + expires_in.high // column, "expires")
-    scale = spoken(column / 1000)
+        _mark(cells, names, present + expires_in.high // column_ms, "expires")
+    scale = spoken(column_ms / 1000)
     return [
         line(("".join(cells), "plain")),
-        line(("".join(named).rstrip(), "dim")),
+        line(("".join(names).rstrip(), "dim")),
         line((f"● = last contact (server data), {scale} per column", "dim")),
     ]
 
 
-def _mark(cells: list[str], named: list[str], place: int, name: str) -> None:
-    if 0 <= place < len(cells):
-        cells[place] = "┊"
-        _write_name(named, place, name)
+def _mark(cells: list[str], names: list[str], column: int, name: str) -> None:
+    if 0 <= column < len(cells):
+        cells[column] = "┊"
+        _write_name(names, column, name)
 
 
-def _write_name(named: list[str], place: int, name: str) -> None:
+def _write_name(names: list[str], column: int, name: str) -> None:
     """Write a name below its mark if it fits there with a blank on each side."""
-    start = min(max(0, place - len(name) // 2), len(named) - len(name))
-    around = range(max(0, start - 1), min(len(named), start + len(name) + 1))
-    if start >= 0 and all(named[at] == " " for at in around):
-        named[start : start + len(name)] = name
+    start = min(max(0, column - len(name) // 2), len(names) - len(name))
+    around = range(max(0, start - 1), min(len(names), start + len(name) + 1))
+    if start >= 0 and all(names[at] == " " for at in around):
+        names[start : start + len(name)] = name
 
 
 def expires_at(now: Millis, span: ExpiryWindow | None) -> str:

@@ -177,13 +177,13 @@ def queue_area(
     """Draw the queue of one lock; also return its greatest length."""
     half_ms, number = window.column_ms / 2, 2 * len(window.known)
     values: list[int | None] = []
-    current, later = states[0].queue, list(reversed(states[1:]))
+    current, later = states[0].queue, list(reversed(states[1:]))  # the next state comes last
     for end in (window.begin + half_ms * step for step in range(1, number + 1)):
-        most = current
+        lengths = [current]
         while later and later[-1].at < end:
             current = later.pop().queue
-            most = max(filter(None, (most, current)), default=current)
-        values.append(most)
+            lengths.append(current)
+        values.append(max((length for length in lengths if length is not None), default=None))
     values += [None] * (2 * window.columns - number)
     top = max(filter(None, values), default=0)
     scale = max(MIN_TOP, top)
