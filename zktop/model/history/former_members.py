@@ -32,9 +32,9 @@ class FormerMembers(msgspec.Struct, frozen=True, gc=False):
         if len(known) <= MAX_FORMER_MEMBERS:
             return FormerMembers(known, self.forgotten_at)
         bystanders = (place for place, member in enumerate(self.known) if _is_bystander(member))
-        first = next(bystanders, 0)
-        forgotten_at = max(self.forgotten_at or 0, known[first].gone_at)
-        return FormerMembers((*known[:first], *known[first + 1 :]), forgotten_at)
+        dropped = next(bystanders, 0)
+        forgotten_at = max(self.forgotten_at or 0, known[dropped].gone_at)
+        return FormerMembers((*known[:dropped], *known[dropped + 1 :]), forgotten_at)
 
 
 def _held_briefly(gone: FormerMember, earlier: Iterable[FormerMember]) -> bool:

@@ -151,12 +151,14 @@ def named_in(document: object) -> str | None:
     return None
 
 
-def _text(key: str) -> Callable[[Mapping[str, object]], str | None]:
-    def read_text(document: Mapping[str, object]) -> str | None:
+def _reader_of(key: str) -> Callable[[Mapping[str, object]], str | None]:
+    """Return a function that reads the label from one key of a document."""
+
+    def read_label(document: Mapping[str, object]) -> str | None:
         value = document[key]
         return named_in(value) if isinstance(value, dict | list) else _word(value)
 
-    return read_text
+    return read_label
 
 
 def _word(value: object) -> str | None:
@@ -183,7 +185,7 @@ _NAMING_KEYS: Final = (  # the first of these that a document has names the owne
 _KEYS: Final[dict[str, Callable[[Mapping[str, object]], str | None]]] = {
     "HostName": _vitess,
     "brokerid": _broker,
-    **{key: _text(key) for key in _NAMING_KEYS},
+    **{key: _reader_of(key) for key in _NAMING_KEYS},
 }
 LABEL_KEYS: Final = _KEYS.keys() | {"UserName", "Action"}
 

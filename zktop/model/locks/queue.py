@@ -35,7 +35,7 @@ def watched_members(
     if layout.watch == "holder" or (layout.watch == "first-writer" and is_reader):
         watched = list(islice(first, 1))
     elif layout.watch == "predecessor":
-        watched = list(islice(back, room))[room - 1 :]
+        watched = list(islice(back, room - 1, room))  # the one `room` places before it
     else:
         watched = list(islice(back, room if layout.watch == "nearest" else 1))
     if layout.watch == "run" and watched and watched[0].token is not None:

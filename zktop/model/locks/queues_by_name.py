@@ -54,24 +54,26 @@ def one_queue(
     members = in_order(layout, members_of(layout, places, known))
     if layout.name == "accumulo-fate-lock":
         return Queues((RowRangeQueue(members, count_oddities(layout, members)),))
-    pool = leases_of(layout, members, leases, watching)
-    layout = pool.layout or layout
-    rule = rule_of(layout, pool.number)
+    lease_count = leases_of(layout, members, leases, watching)
+    layout = lease_count.layout or layout
+    rule = rule_of(layout, lease_count.number)
     if rule == "first-n" and layout.mode != "lease":
         members = tuple(msgspec.structs.replace(member, mode="lease") for member in members)
     reentry = reentrant_reads(members, watching) if layout.reentrant else NO_REENTRY
     options = QueueOptions(
-        pool.number,
+        lease_count.number,
         reentry.exempt,
-        marked=pool.holders,
-        remarks=reentry.warnings + pool.warnings,
+        marked=lease_count.holders,
+        remarks=reentry.warnings + lease_count.warnings,
     )
-    is_marked = pool.holders is not None and pool.are != "known"
+    is_marked = lease_count.holders is not None and lease_count.are != "known"
     folder = opened(members) if opened is not None and not is_marked else None
     queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
-    asks_watches = reentry.asks_watches or pool.asks_watches or isinstance(queue, MixedQueue)
+    asks_watches = (
+        reentry.asks_watches or lease_count.asks_watches or isinstance(queue, MixedQueue)
+    )
     return Queues(
-        (queue,), msgspec.structs.replace(pool, layout=layout), asks_watches=asks_watches
+        (queue,), msgspec.structs.replace(lease_count, layout=layout), asks_watches=asks_watches
     )
 
 

@@ -24,7 +24,8 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 
 UNSEEN: Final[WatchKind] = "children"  # a watch that ZooKeeper's tables do not show
 NONE: Final[frozenset[Text]] = frozenset()
-DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the one it lists last
+# Rules for equal numbers with which the server's listing decides which of them is watched.
+DECIDED_BY_SERVER: Final = ("server", "share")
 MAX_WATCHED: Final = 300  # paths watched by one session; one with more is an observer
 POLL_MS: Final = 10_000  # a session idle for this long does not poll
 

@@ -25,7 +25,7 @@ class FindingList:
         self.is_changed = True  # since the newest listing was started
         self._listing = NO_LISTING
         self._next: Iterator[Listing | None] | None = None
-        self._begun_at: Millis = 0
+        self._begun_at: Millis = 0  # when the last listing, or rewording, was begun
         self._number = 0  # of all findings
         self._reworded: dict[str, Finding] = {}  # by id: only the wording changed since then
 
@@ -63,17 +63,27 @@ class FindingList:
 
         Listing a thousand takes 10 ms, so the pause between two listings grows with their number.
         """
-        is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
         if thorough and self._next is not None:  # the unfinished one has older findings
             self._next, self.is_changed = None, True
-        if self._next is None and is_due and self.is_changed:
-            findings = tuple(subjects.values())  # as they are now: `subjects` will change
-            shown = chain.from_iterable(of_subject.shown for of_subject in findings)
-            self._next = listings(shown, ahead, self._listing)
-            self._begun_at, self.is_changed, self._reworded = now, False, {}
-        elif self._next is None and is_due and self._reworded:
-            reworded, self._reworded, self._begun_at = self._reworded, {}, now
-            return self._replace(self._listing.reworded(reworded))
+        is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
+        if self._next is None and is_due:
+            if self.is_changed:
+                self._begin(subjects, ahead, now)
+            elif self._reworded:
+                reworded, self._reworded, self._begun_at = self._reworded, {}, now
+                return self._replace(self._listing.reworded(reworded))
+        return self._continue(thorough=thorough)
+
+    def _begin(
+        self, subjects: Mapping[Subject, SubjectFindings], ahead: WaitsAhead, now: Millis
+    ) -> None:
+        """Begin a listing of the findings as they are now; `subjects` will change."""
+        shown = [findings.shown for findings in subjects.values()]
+        self._next = listings(chain.from_iterable(shown), ahead, self._listing)
+        self._begun_at, self.is_changed, self._reworded = now, False, {}
+
+    def _continue(self, *, thorough: bool) -> bool:
+        """Take the next step of the listing, or all steps; return whether it was finished."""
         for listing in islice(self._next or (), None if thorough else 1):
             if listing is not None:
                 self._next = None

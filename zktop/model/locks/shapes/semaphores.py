@@ -85,19 +85,19 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     queued = context.site.below("locks")
     gate, rest = _gate(CURATOR_MUTEX, queued, context, "locks/")
     left_at = _left_at(gate, context)
-    newest = _taken_by_head(leases, gate, left_at)
+    lease_of_head = _taken_by_head(leases, gate, left_at)
     number_out = len(leases) + len(taken)
-    is_pending = newest is not None and number_out > (context.leases or 1)
-    if newest is not None and is_pending:
-        leases.remove(newest)
-    number = context.leases or (number_out - 1 if is_pending else None)
+    pending = lease_of_head if number_out > (context.leases or 1) else None
+    if pending is not None:
+        leases.remove(pending)
+    number = context.leases or (number_out - 1 if pending is not None else None)
     origin: Literal["known", "inferred"] = "known" if context.leases else "inferred"
     pool = LeasePool(
         (*leases, *taken),
-        Gate(gate, "taking" if newest is None else "hidden", left_at, queued.listed_at),
+        Gate(gate, "taking" if lease_of_head is None else "hidden", left_at, queued.listed_at),
         leases=number,
         watched=Target(Text("leases"), "children"),
-        pending=newest if is_pending else None,
+        pending=pending,
     )
     other_folders = [znode.name for znode in family if znode.name not in ("leases", "locks")]
     foreign = (*other_folders, *(member.node for member in taken), *rest)
