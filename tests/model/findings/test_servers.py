@@ -18,11 +18,23 @@ from model.findings.cases import (
     lacks,
     only,
 )
-from model.make_facts import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
+from model.make_facts import (
+    NOW,
+    ZK1,
+    ZK2,
+    ZK3,
+    connections,
+    figures,
+    no_connections,
+    out,
+    own,
+    row,
+    session,
+)
 from msgspec.structs import replace
 
-from zktop.model.facts import Link, Server, ServerState, Session
-from zktop.model.findings.context import EnsembleContext
+from zktop.model.facts import HOUR_MS, Link, Server, ServerState, Session
+from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.history.events import ENDED, Elapsed, Event
 from zktop.model.history.expired_sessions import KEPT_MS, MAX_NODES, ExpiredPlace, RecentExpiries
 from zktop.model.history.session_activity import SessionHistories
@@ -348,6 +360,34 @@ def test_p11_fires_for_a_node_from_the_future() -> None:
     """Its time is later than the moment it was read."""
     assert only("P11", ctx(k("a", 0, age_ms=-5 * SECOND))).confidence == "C3"
     assert "P11" in all_rules(ctx(k("a", 0, age_ms=-5 * SECOND)))
+
+
+def clocks(server_ms: int, *, mode: str = "leader", read_at: int = NOW + 100) -> LockContext:
+    """A lock; its server dates zktop's connection by its clock, so far ahead of zktop's own."""
+    mine = row("zktop", established=NOW + server_ms - 40)
+    tables = own(), figures(ZK1, mode=mode), connections(ZK1, mine, at=read_at)
+    return ctx(k("a", 0, age_ms=2 * HOUR_MS + server_ms), tables=tables)
+
+
+def test_p11_fires_for_a_clock_that_is_behind() -> None:
+    """The server dates the connection of zktop an hour before zktop made it."""
+    finding = only("P11", clocks(-HOUR_MS))
+
+    assert finding.sentence.startswith("The leader's clock is behind zktop's own by 1h00m")
+    assert finding.confidence == "C3"
+    assert only("P11", clocks(-HOUR_MS, mode="follower")).confidence == "C2"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(clocks(-10 * SECOND), id="the connection was slow"),
+        pytest.param(clocks(-HOUR_MS, read_at=NOW - 100), id="the table is from before it"),
+    ],
+)
+def test_p11_is_quiet_about_the_time_of_a_connection_if(case: LockContext) -> None:
+    """Neither shows that a clock is behind."""
+    assert not found("P11", case)
 
 
 def test_p11_is_quiet_about_a_newcomer_at_the_gate_of_a_semaphore() -> None:

@@ -235,13 +235,16 @@ def crowded_server(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 MIN_SKEW_MS = 1_000  # the ages on screen do not show a smaller skew
+LEADING = ("leader", "standalone")
+SLOW_CONNECT_MS = 30_000  # from a connection to its session; ten seconds by default
 
 
 @Rule("P11", "clock-skew", "info")
 def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     """The leader's clock jumped or differs from zktop's own: ages on the screen are approximate.
 
-    A node's creation time is before that of an earlier node, or after the time of reading it.
+    A node's creation time is before that of an earlier node, or after the time of reading it. Or
+    the server of zktop's own connection says that it began long before zktop connected.
     """
     stats = [member.znode.stat for member in ctx.members if member.znode.stat]
     if not stats:
@@ -251,11 +254,25 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     read_at = ctx.lock.changed_at
     ahead = max(times) - read_at if read_at else 0
     if jump > MIN_SKEW_MS:
-        yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
+        why = f"a later node has an earlier time, in {ctx.name}"
+        yield _skew(ctx, f"went back by {span(jump)}", "C4", why)
     elif ahead > MIN_SKEW_MS:
-        yield _skew(
-            ctx, f"is ahead of zktop's own by {span(ahead)}", "C3", "a node has a future time"
-        )
+        why = f"a node has a future time, in {ctx.name}"
+        yield _skew(ctx, f"is ahead of zktop's own by {span(ahead)}", "C3", why)
+    else:
+        yield from _behind(ctx)
+
+
+def _behind(ctx: LockContext) -> Iterator[RuleMatch]:
+    own = ctx.ensemble.own_connection
+    if own is None or own.established is None:
+        return
+    behind = ctx.ensemble.link_at - own.established
+    if behind > SLOW_CONNECT_MS:
+        how = f"is behind zktop's own by {span(behind)}"
+        why = f"{own.server} dates zktop's connection {span(behind)} before it began"
+        modes = {one.server: one.mode for one in ctx.ensemble.servers}
+        yield _skew(ctx, how, "C3" if modes[own.server] in LEADING else "C2", why)
 
 
 def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
@@ -264,6 +281,6 @@ def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleM
         about=replace(ctx.about(key=("clock",)), lock=None, key=("clock",)),
         sentence=f"The leader's clock {how}: ages are approximate.",
         confidence=confidence,
-        evidence=((True, f"{why}, in {ctx.name}"),),
+        evidence=((True, why),),
         advice="Synchronise the clocks of the servers (NTP); leaders stamp all nodes.",
     )

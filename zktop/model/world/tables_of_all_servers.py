@@ -128,6 +128,12 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         also = tuple(claim.server for claim in claims[1:])
         return msgspec.structs.replace(claims[0], also=also)
 
+    @cached_property
+    def own_connection(self) -> Presence | None:
+        """Our own connection, in a table that was read since it came up."""
+        known = self.presence(self.own) if self.own else None
+        return known if known and known.at >= self.link_at else None
+
     def connections_from(self, place: str) -> int:
         """Count the connections, without our own, that come from one address or one host."""
         own = self.presence(self.own) if self.own else None
