@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from time import monotonic, sleep
 
-from zktop.app.run_program import MAX_LINE, run_program
+from zktop.app.run_program import MAX_REST_CHARS, run_program
 
 PYTHON = (sys.executable, "-c")
 
@@ -39,9 +39,9 @@ async def test_the_output_of_a_program_cannot_reach_the_terminal() -> None:
 
 async def test_an_endless_line_is_cut() -> None:
     """It would take all memory else."""
-    lines, _ = await ran(*PYTHON, f"print('a' * {3 * MAX_LINE}, end='')")
+    lines, _ = await ran(*PYTHON, f"print('a' * {3 * MAX_REST_CHARS}, end='')")
 
-    assert sum(map(len, lines)) == 3 * MAX_LINE
+    assert sum(map(len, lines)) == 3 * MAX_REST_CHARS
     assert len(lines) > 1
 
 

@@ -1,7 +1,7 @@
 """The only client of zktop that writes to other clients' locks; only `zktop free` uses it.
 
-It can do two things, each after a second look at the node: delete one that no session owns, and
-ask a Curator client to release its lock. The client that zktop watches with cannot write at all.
+It can do two things, each after a second look at the node: delete it if no session owns it, or ask
+a Curator client to release its lock. The client that zktop watches with cannot write at all.
 """
 
 import logging

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from zktop.model.text import clean
 
 CHUNK_BYTES = 16_384
-MAX_LINE = 10_000  # characters; a longer line is cut into several
+MAX_REST_CHARS = 10_000  # of an incomplete line; a longer one is passed on in parts
 
 
 async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> str:
@@ -43,7 +43,7 @@ async def _pass_on_lines(output: asyncio.StreamReader, on_line: Callable[[str], 
         *lines, rest = (rest + decoder.decode(chunk)).split("\n")
         for line in lines:
             on_line(clean(line.rstrip("\r")))
-        if len(rest) > MAX_LINE:
+        if len(rest) > MAX_REST_CHARS:
             on_line(clean(rest))
             rest = ""
     if rest:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import NODEFAULT, inspect, structs
 
-from zktop.config import parse_values as scalars
+from zktop.config import parse_values
 from zktop.config.mistakes import ConfigMistake
 from zktop.config.parse_values import SCALARS, Form, is_null, kind_of
 from zktop.config.suggest import hint
@@ -107,7 +107,7 @@ class ConfigReader:
             return value
         try:
             is_text = isinstance(kind.type, inspect.StrType)
-            written = scalars.text(tree) if is_text else scalars.scalar(tree).text
+            written = parse_values.text(tree) if is_text else parse_values.scalar(tree).text
             return self._forms[form](written)
         except ValueError as error:
             return self._wrong(tree, key, str(error))
@@ -148,7 +148,7 @@ class ConfigReader:
     def _read_name(self, kind: inspect.Type, name: TextNode, key: str) -> object:
         """Read a key chosen by the user, which may have to be an address."""
         try:
-            written = scalars.printable(name)
+            written = parse_values.printable(name)
         except ValueError as error:
             return self._wrong(name, key, f"a key {error}")
         is_any = isinstance(kind, inspect.StrType)
@@ -230,11 +230,9 @@ _NODE_NAMES: dict[type, str] = {TextNode: "text", ListNode: "a list", MapNode: "
 
 
 def _node_type(kind: inspect.Type) -> type:
-    return (
-        _node_type(kind.type)
-        if isinstance(kind, inspect.Metadata)
-        else _NODE_TYPES.get(type(kind), TextNode)
-    )
+    if isinstance(kind, inspect.Metadata):
+        return _node_type(kind.type)
+    return _NODE_TYPES.get(type(kind), TextNode)
 
 
 def _any_wrong(values: Iterable[object]) -> bool:

@@ -1,4 +1,4 @@
-"""The verdict of `zktop check`: which findings count, for how long, and the lines to print."""
+"""The verdict of `zktop check`: which findings count, after how long, and the lines to print."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, get_args
@@ -79,24 +79,24 @@ class VerdictBuilder:
             for finding in findings
             if self._has_lasted(finding, report) and self._criteria.counts(finding)
         ]
-        ids = {finding.id for finding in counting}
+        counting_ids = {finding.id for finding in counting}
         brief = [
             finding
             for finding in findings
-            if finding.id not in ids and self._may_count_later(finding, report)
+            if finding.id not in counting_ids and self._may_count_later(finding, report)
         ]
-        shown = ids | {finding.id for finding in brief}
+        shown = counting_ids | {finding.id for finding in brief}
         deadlocks = {deadlock.id for deadlock in report.deadlocks}
+        below = (finding for finding in findings if finding.id in deadlocks - shown)
+        outages = (finding for finding in findings if _is_outage(finding))
         return CheckVerdict(
-            tuple(finding for finding in counting if finding.cause not in ids),
-            tuple(brief),
-            tuple(finding for finding in findings if finding.id in deadlocks - shown),
-            len(report.paths) - len(report.no_locks),
-            len(deadlocks),
-            report.blind,
-            tuple(
-                finding for finding in findings if _is_outage(finding) and finding.id not in shown
-            ),
+            findings=tuple(finding for finding in counting if finding.cause not in counting_ids),
+            brief=tuple(brief),
+            below=tuple(below),
+            locks=len(report.paths) - len(report.no_locks),
+            deadlocks=len(deadlocks),
+            blind=report.blind,
+            outages=tuple(finding for finding in outages if finding.id not in shown),
             non_locks=tuple(non_lock_sentences(report)),
             why_lost=report.why_lost,
         )
@@ -132,7 +132,7 @@ class CheckVerdict(NamedTuple):
     def level(self) -> Level:
         """The result in one word; UNKNOWN if nothing was found but something was not read.
 
-        Findings from before a time of which nothing is known say nothing about that time.
+        If the state at this time is unknown, findings from before say nothing about it.
         """
         if self.why_lost:
             return "UNKNOWN"

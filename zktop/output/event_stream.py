@@ -37,7 +37,7 @@ class EventStream:
         self._findings: dict[str, Finding] = {}
         self._owners: dict[str, str | None] = {}  # of findings; their locks may vanish first
         self._yielded: dict[str, Weight] = {}  # the highest severity and confidence so far
-        self._held: deque[history.Event] = deque()
+        self._held_back: deque[history.Event] = deque()
 
     def events(self, report: Report) -> Iterator[EventJson]:
         """Yield the events since the last report."""
@@ -48,14 +48,14 @@ class EventStream:
 
     def rest(self) -> Iterator[EventJson]:
         """Yield the events still held back after the last report."""
-        while self._held:
-            yield lock_event(self._held.popleft(), None)
+        while self._held_back:
+            yield lock_event(self._held_back.popleft(), None)
 
     def _lock_events(self, report: Report) -> Iterator[EventJson]:
         """Yield events in order, up to the first whose owner is not known yet."""
-        self._held.extend(report.events)
-        while self._held and (event := _with_owner(self._held[0], report)) is not None:
-            self._held.popleft()
+        self._held_back.extend(report.events)
+        while self._held_back and (event := _with_owner(self._held_back[0], report)) is not None:
+            self._held_back.popleft()
             yield lock_event(event, _mode(event, report))
 
     def _connection_events(self, report: Report) -> Iterator[EventJson]:
@@ -75,7 +75,7 @@ class EventStream:
     def _deadlock_events(self, report: Report) -> Iterator[EventJson]:
         now = {deadlock.id: deadlock for deadlock in report.deadlocks}
         before, self._deadlocks = self._deadlocks, now
-        for deadlock in _only_in_second(now, before):
+        for deadlock in _gone(before, now):
             yield _deadlock("deadlock-resolved", deadlock, report)
         for deadlock in self._risen(now, before):
             yield _deadlock("deadlock", deadlock, report)
@@ -86,7 +86,7 @@ class EventStream:
             finding.id: finding for finding in report.findings if finding.id not in self._deadlocks
         }
         before, self._findings = self._findings, now
-        for finding in _only_in_second(now, before):
+        for finding in _gone(before, now):
             owner = self._owners.pop(finding.id, None) or _owner(finding, report)
             if finding.id not in self._deadlocks:
                 yield _finding("finding-cleared", finding, owner, report)
@@ -215,7 +215,7 @@ def _owner(finding: Finding, report: Report) -> str | None:
 
 
 def _label(finding: Finding, session: Session, report: Report) -> Text | None:
-    """Return the label of its first node, which is in the main lock, or was in an earlier one."""
+    """Return the label of the first node of a finding, which is in its lock or has left it."""
     view = report.view(finding.lock) if finding.lock else None
     node = next(iter(finding.nodes), None)
     if view is None or node is None:
@@ -229,8 +229,8 @@ def _label(finding: Finding, session: Session, report: Report) -> Text | None:
     return None
 
 
-def _only_in_second(first: dict[str, T], second: dict[str, T]) -> list[T]:
-    return [value for key, value in second.items() if key not in first]
+def _gone(before: dict[str, T], now: dict[str, T]) -> list[T]:
+    return [value for key, value in before.items() if key not in now]
 
 
 def _only(items: tuple[T, ...]) -> T | None:

@@ -71,7 +71,7 @@ class FindingAlerts:
             and alert.labels.get("severity") in self._severities
         }
         self.ended = [alert for alert in earlier.values() if alert.status == "resolved"]
-        # not resolved, by the id of the finding
+        # Not resolved, by the id of the finding.
         self.firing = {id_: alert for id_, alert in earlier.items() if alert.status == "firing"}
         self._inherited = set(self.firing)  # those that this run has not posted yet
         self._session: Session | None = None
@@ -79,7 +79,7 @@ class FindingAlerts:
         self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports
 
     def after(self, report: Report) -> list[WebhookAlert]:
-        """Return new and resolved alerts; none resolves without a connection or soon after one."""
+        """Return new and resolved alerts; a lost or new connection resolves none."""
         link = report.world.link
         if link is None or not link.is_up:
             return []

@@ -175,11 +175,11 @@ def _mend_newest(folder: Path) -> None:
     mended = folder / MENDED
     with suppress(OSError, UsageError):
         mended.unlink(missing_ok=True)
-        for piece in pieces_in(folder)[-1:]:
-            whole = whole_part(piece.path)
-            if whole is not None:
-                mended.write_bytes(whole)
-                mended.replace(piece.path)
+        pieces = pieces_in(folder)
+        whole = whole_part(pieces[-1].path) if pieces else None
+        if whole is not None:
+            mended.write_bytes(whole)
+            mended.replace(pieces[-1].path)
 
 
 @contextmanager

@@ -99,7 +99,7 @@ THREE_WINDOWS = Scene(
 TIME_OUT = Scene(
     "time-out",
     "A timeout in the queue",
-    "A client that gives up must delete its node, or it blocks everyone behind it.",
+    "A client that gives up must delete its node, or it blocks all clients behind it.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),

@@ -35,7 +35,7 @@ class LockFigures(msgspec.Struct, frozen=True, gc=False):
     members: tuple[tuple[MemberState, int], ...]
     waiting: int  # without candidates of an election that do not block
     numbers_left: int | None  # sequence numbers; None: not numbered, or unknown
-    is_empty_folder: bool | None  # None: not a folder
+    is_empty_folder: bool | None  # None: not a folder, or unreadable
 
 
 class NamedLock(NamedTuple):
@@ -95,16 +95,14 @@ class LockTotals:
 def lock_figures(view: LockView, settings: Settings) -> LockFigures:
     lock = view.lock
     members = member_counts(view)
-    is_no_folder = lock.kind in ("single", "lease")
+    is_folder = lock.kind not in ("single", "lease") and lock.error is None
     return LockFigures(
         root=root_label(lock.path, settings),
         state=_state(lock, members),
         members=tuple(members.items()),
         waiting=members["waits"],
         numbers_left=_numbers_left(lock),
-        is_empty_folder=None
-        if is_no_folder or lock.error is not None
-        else not lock.family.members,
+        is_empty_folder=not lock.family.members if is_folder else None,
     )
 
 

@@ -25,7 +25,7 @@ class DeadlockCase(msgspec.Struct, frozen=True):
 class FindingCase(msgspec.Struct, frozen=True):
     """A finding that may have come and gone several times.
 
-    `last_at` is the first look without it; without a connection, the last look with it.
+    `last_at` is the first look without it; if the connection was lost, the last look with it.
     """
 
     finding: Finding

@@ -187,12 +187,12 @@ def _client(account: ActorAccount) -> ClientAccountJson:
 
 def _lock(account: LockAccount, accounts: Accounts, names: dict[str, Text]) -> LockAccountJson:
     """Convert the account of a lock, or of a class of locks."""
-    is_bound = accounts.unseen_ms or account.missed
+    is_lower_bound = accounts.unseen_ms or account.missed
     return json_of(
         account,
         LockAccountJson,
         blocked_s=_seconds(account.blocked_ms),
-        blocked_is="at-least" if is_bound else "exact",
+        blocked_is="at-least" if is_lower_bound else "exact",
         contenders_seen=account.seen,
         contenders_missed=account.missed,
         charged=[
