@@ -241,6 +241,16 @@ def test_an_expired_session_of_that_name_is_described(more: dict[str, Elapsed], 
     assert says == [f"earlier: {OLD} expired at 00:16:35; {what}"]
 
 
+def test_each_lock_of_an_expired_session_has_its_own_duration() -> None:
+    """It held one for longer than the other."""
+    report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
+    long, short = (ended("old", "report-3", held=Elapsed(ms, "exact")) for ms in (48_000, 2_000))
+
+    (said,) = namesakes(report, "new", long, replace(short, lock=Text("/locks/x")))
+
+    assert said.endswith(f"it held {BILLING} for 48s and /locks/x for 2.0s")
+
+
 def test_other_expired_sessions_are_not_mentioned() -> None:
     """Sessions with other names are not, nor is the selected session."""
     report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report

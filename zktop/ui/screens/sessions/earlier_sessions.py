@@ -92,10 +92,12 @@ def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
         return
     newest = expiries[0]
     of_session = [event for event in expiries if event.session == newest.session]
-    held = [event for event in of_session if event.held is not None]
-    outcome = f"waited for {several(event.lock for event in of_session)}"
-    if held:
-        how_long = f" for {bounded_span(held[0].held)}" if held[0].held else ""
-        outcome = f"held {several(event.lock for event in held)}{how_long}"
+    held = [
+        f"{event.lock} for {bounded_span(event.held)}"
+        for event in of_session
+        if event.held is not None
+    ]
+    waited_for = f"waited for {several(event.lock for event in of_session)}"
+    outcome = f"held {several(held)}" if held else waited_for
     expired = f"{session_text(newest.session or 0)} expired at {time_s(newest.at)}"
     yield f"earlier: {expired}; it {outcome}", newest.lock, "plain"
