@@ -364,7 +364,7 @@ def test_a_finding_that_ends_while_the_receiver_is_down_is_resolved_by_the_next_
 
 
 def test_firing_alerts_are_kept_again_after_a_full_disk(tmp_path: Path) -> None:
-    """The failure is a complaint, once."""
+    """The failure is a complaint that names the file, once."""
     folder, complaints = tmp_path / "ring", list[str]()
     file = folder / "alerts.json"
     with receiving() as receiver:
@@ -376,7 +376,7 @@ def test_firing_alerts_are_kept_again_after_a_full_disk(tmp_path: Path) -> None:
             hooks.look(report(DEADLOCK, at=LATER + 2))
 
     assert [*json.loads(file.read_bytes())] == [DEADLOCK.id]
-    assert complaints == [f"webhook: {folder / 'alerts.new'}: No such file or directory."]
+    assert complaints == [f"{file} cannot be written: No such file or directory."]
 
 
 @pytest.mark.parametrize("stored", ["", "[]", "nonsense"])

@@ -270,6 +270,29 @@ def test_a_full_disk_in_the_minutes_before_leaves_the_finding_readable(tmp_path:
     assert (times[0], times[-1]) == (BEGIN, at)
 
 
+def test_a_finding_while_the_disk_is_full_is_kept_when_there_is_room_again(tmp_path: Path) -> None:
+    """With the time at which it came, although it is over by then; until then there is no file."""
+    folder = DiskThatFills(tmp_path, LIMITS)
+    run = WatchedRun(folder, BEGIN)
+    deadlock, kept = BEGIN + 60_000, []
+    for at, new in incident(BEGIN, deadlock, deadlock + AFTER_MS + 60_000):
+        folder.is_full = deadlock - 10_000 <= at < deadlock + 60_000
+        is_over = at == deadlock + 40_000
+        run.look(at, facts(BEFORE, at=at, zxid=1_000) if is_over else new)
+        kept += kept_in(tmp_path) if folder.is_full else []
+    run.recorder.close()
+    (file,) = kept_in(tmp_path)
+    replay = Replay(file.path)
+    reports = [*replay.reports()]
+    times = [report.now for report in reports]
+
+    assert (kept, reports[-1].deadlocks) == ([], ())
+    assert deadlock <= file.begin < deadlock + 40_000
+    assert (times[0], replay.opens_at, replay.is_cut_off) == (BEGIN, file.begin, False)
+    assert times[-1] >= file.begin + AFTER_MS
+    assert run.notes[-1].endswith(f" and the minutes around it: {file.path}")
+
+
 def test_files_around_findings_count_in_the_size(tmp_path: Path) -> None:
     """The folder is never larger than allowed while and after one is written."""
     run = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)

@@ -21,6 +21,7 @@ import msgspec
 from zktop.config.files import expanded
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.keys_and_defaults import WebhookSection
+from zktop.errors import cannot_write
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.output.finding_alerts import FindingAlerts, WebhookAlert, webhook_body
@@ -93,7 +94,7 @@ class Webhooks:
             _write_firing(self._firing_file, alerts)
         except OSError as error:
             if not self._is_unwritable:
-                self._complain(f"webhook: {_reason(error)}.")
+                self._complain(str(cannot_write(self._firing_file, error)))
             self._is_unwritable = True
         else:
             self._is_unwritable = False

@@ -90,7 +90,7 @@ class FindingFiles:
         return self._file is not None and now >= self._until
 
     def begin(self, finding: Finding, now: Millis) -> Path:
-        """Begin a file with the pieces before a finding; raise OSError if it cannot be written."""
+        """Begin a file with the pieces before a finding, or raise OSError and leave none."""
         self._file = self._folder.kept_file(finding.id, now)
         self._from, self._until = now, now + AFTER_MS
         pieces = self._folder.pieces_since(now - BEFORE_MS)
@@ -100,12 +100,16 @@ class FindingFiles:
         begin = pieces[0].begin if pieces else now
         header = packed_header(replace(self._header, opens_at=now), begin)
         path = self._file.path
-        self._folder.make_room_for_kept(self._file, len(header))
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(header)
-        self._file = replace(self._file, size=len(header))
-        for piece in pieces:
-            self.add(piece)
+        try:
+            self._folder.make_room_for_kept(self._file, len(header))
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(header)
+            self._file = replace(self._file, size=len(header))
+            for piece in pieces:
+                self.add(piece)
+        except OSError:
+            self._folder.drop_kept(self._file)
+            raise
         return path
 
     def add(self, piece: StoredPiece) -> None:

@@ -148,6 +148,13 @@ class RingFolder:
         self._kept_at[_finding_in(file.path)] = file.begin
         self.room_for(0, 0)  # by size alone: no piece is older than that
 
+    def drop_kept(self, file: StoredPiece) -> None:
+        """Delete a file around a finding that could not be written as a whole."""
+        with suppress(OSError):
+            file.path.unlink(missing_ok=True)
+        self._kept = [kept for kept in self._kept if kept.path != file.path]
+        self._kept_at = _newest_by_finding(self.path)
+
     def _delete_broken_links(self) -> None:
         for path in (self.path / KEPT).glob("*.zktop"):
             if path.is_symlink() and not path.exists():

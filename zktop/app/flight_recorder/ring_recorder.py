@@ -35,6 +35,7 @@ class RingRecorder:
         """Start the first piece, which gets the first reading."""
         self._folder, self._header, self._on_note = folder, header, on_note
         self._is_failing = False
+        self._unkept: dict[str, tuple[Finding, Millis]] = {}  # to keep when there is room again
         self._findings = FindingFiles(folder, header)
         self._keep(lambda: self._findings.resume(at))
         self._writer = self._new_writer(at)
@@ -48,6 +49,7 @@ class RingRecorder:
         if not self._writer.has_failed and self._is_failing:
             self._is_failing = False
             self._on_note(f"{self._folder.path} can be written again; recording continues.")
+            self._keep_later()
         if self._is_due(at):
             self._next(at)
 
@@ -62,9 +64,23 @@ class RingRecorder:
             self._next(report.now)
             self._findings.end()
         for finding in new:
-            path = self._findings.named_after(finding, report.now)
-            if path is not None:
-                self._on_note(f"{finding.id} and the minutes around it: {path}")
+            self._name(finding, report.now)
+
+    def _name(self, finding: Finding, at: Millis) -> None:
+        """Give a finding its name in the open file; without a file, remember it."""
+        path = self._findings.named_after(finding, at)
+        if path is None:
+            self._unkept.setdefault(finding.id, (finding, at))
+        else:
+            self._on_note(f"{finding.id} and the minutes around it: {path}")
+
+    def _keep_later(self) -> None:
+        """Keep the minutes around the findings whose file could not be written."""
+        unkept, self._unkept = [*self._unkept.values()], {}
+        if unkept and self._findings.path is None:
+            self._keep(lambda: self._findings.begin(*unkept[0]))
+        for finding, at in unkept:
+            self._name(finding, at)
 
     def close(self) -> None:
         """Finish the last piece."""
