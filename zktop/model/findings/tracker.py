@@ -100,7 +100,7 @@ class BlindSpots:
         self._number: Counter[BlindSpot] = Counter()
 
     def note(self, subject: Subject, spots: frozenset[BlindSpot]) -> bool:
-        """Store those of a subject; return whether one is the first of its kind, or was the last.
+        """Store those of a subject; return whether a blind spot is new, or none has it any more.
 
         If each of 100,000 new locks counted as a change, all findings would be listed again for
         each: up to 50 ms at every look.
@@ -131,12 +131,12 @@ class FindingTracker:
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
         self._due = DueTimes()
         self._work = WorkOfLook()
-        # Crowded locks, and sessions in many locks.
-        self._rests_until: dict[Subject, Millis] = {}
+        self._rests_until: dict[Subject, Millis] = {}  # crowded locks, sessions in many locks
         self._ensemble = NO_ENSEMBLE
         self._affected: Iterator[Subject] = iter(())  # by new tables
-        self._unchecked: Iterator[tuple[Session, Connection | None]] = iter(())
-        self._is_marking = self._is_confirmable = False
+        self._unchecked: Iterator[tuple[Session, Connection | None]] = iter(())  # in new tables
+        self._is_marking = False  # some subjects that new tables may affect are not due yet
+        self._is_confirmable = False  # no thorough look has examined the newest tables
         self._now: Millis = 0
         self._deadlocks: dict[Text, Deadlock] = {}  # by id
         self._tangled: Counter[LockNode] = Counter()  # the nodes in deadlocks
@@ -208,9 +208,8 @@ class FindingTracker:
     def _mark_sessions(self, look: LookInput) -> None:
         """Make sessions of changed locks due if they have findings or many locks."""
         locks_of, many = look.locks_of.finder, self._settings.thresholds.blast_radius
-        for session in dict.fromkeys(
-            chain.from_iterable(change.sessions for change in look.changes)
-        ):
+        sessions = chain.from_iterable(change.sessions for change in look.changes)
+        for session in dict.fromkeys(sessions):
             locks = locks_of(session)
             if not locks:
                 self._remember(session, NO_RESULTS)
@@ -242,16 +241,16 @@ class FindingTracker:
         """
         before, now = self._deadlocks, {Text(deadlock.id): deadlock for deadlock in look.deadlocks}
         self._deadlocks = now
-        over = {
+        outdated = {
             name: deadlock for name, deadlock in before.items() if deadlock is not now.get(name)
         }
         new = {
             name: deadlock for name, deadlock in now.items() if deadlock is not before.get(name)
         }
-        changed = (*over.values(), *new.values())
+        changed = (*outdated.values(), *new.values())
         paths = {Text(path) for deadlock in changed for path in deadlock.locks}
         were_deadlocked = paths & self._deadlocked.keys()
-        for deadlock in over.values():
+        for deadlock in outdated.values():
             _subtract(self._tangled, tangled_nodes(deadlock))
             _subtract(self._deadlocked, map(Text, deadlock.locks))
         for deadlock in new.values():
@@ -259,7 +258,7 @@ class FindingTracker:
             self._deadlocked.update(map(Text, deadlock.locks))
         for path in sorted(were_deadlocked ^ (paths & self._deadlocked.keys())):
             self._set_due(path, FIRST)
-        for name in over.keys() - new.keys():
+        for name in outdated.keys() - new.keys():
             self._remember(name, NO_RESULTS)
         for name in new:
             self._examine(name, look, shared)

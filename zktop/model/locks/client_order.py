@@ -59,7 +59,7 @@ class ClientOrder:
         """Return how many of the counted children go before a member."""
         place = self._place.get(member.node)
         if place is None:
-            return bisect_left(self.ranks, self._rank_of(member) or self._by_number(member))
+            return bisect_left(self.ranks, self._rank(member))
         return bisect_left(self.ranks, self.ranks[place]) if self._shares else place
 
     def is_before(self, child: Member, member: Member) -> bool:
@@ -79,8 +79,11 @@ class ClientOrder:
         rank = self.ranks[place]
         return self.readable[bisect_left(self.ranks, rank) : bisect_right(self.ranks, rank)]
 
-    def _by_number(self, member: Member) -> Rank:
-        """Rank a member whose client does not read its own node's name."""
+    def _rank(self, member: Member) -> Rank:
+        """Rank a member by its name, or by its number if its client does not read the name."""
+        rank = self._rank_of(member)
+        if rank is not None:
+            return rank
         number = member.sequence or 0
         return (1, number if self._view.compare == "number" else sequence_text(number))
 
@@ -155,9 +158,6 @@ class NamedOrder(ClientOrder):
     def equals(self, child: Member) -> tuple[Member, ...]:
         return super().equals(child) if child.node in self._place else self._others.equals(child)
 
-    def _rank(self, member: Member) -> Rank:
-        return self._rank_of(member) or self._by_number(member)
-
     def _others_before(self, rank: Rank) -> int:
         """The number of other children with a lower rank."""
         end = bisect_left(self._others.ranks, rank)
@@ -165,6 +165,7 @@ class NamedOrder(ClientOrder):
 
 
 def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
+    """Yield the children that readers wait for."""
     bars = bars_of(view)
     if view is INTEROP:
         number = ranker_of(view)

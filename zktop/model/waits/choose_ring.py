@@ -79,11 +79,12 @@ def edges(core: Core) -> EdgesByWaiter:
 
 
 def _pairs(stuck_queue: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
+    """Places that wait, each with one that blocks it; unless `full`, the fewest that suffice."""
     waiting = [place for place, is_waiting in enumerate(stuck_queue.waits) if is_waiting]
     if full:
         return {(place, other) for place in waiting for other in blockers(stuck_queue, place)}
-    nearest_holder = ((place, next(blockers(stuck_queue, place))) for place in waiting)
-    return {*sparse_edges(stuck_queue), *nearest_holder}
+    first_blockers = ((place, next(blockers(stuck_queue, place))) for place in waiting)
+    return {*sparse_edges(stuck_queue), *first_blockers}  # the first is usually a holder
 
 
 def best_ring(graph: EdgesByWaiter) -> Ring:
@@ -102,8 +103,8 @@ def best_ring(graph: EdgesByWaiter) -> Ring:
 def first_closed(graph: EdgesByWaiter) -> Ring:
     """The cycle that closed first."""
     stamps = sorted({edge.request.czxid for out in graph.values() for edge in out})
-    first = bisect_left(stamps, 1, key=lambda stamp: _has_cycle(_until(graph, stamp)))
-    return best_ring(_until(graph, stamps[first])) if first < len(stamps) else ()
+    closed = bisect_left(stamps, 1, key=lambda stamp: int(_has_cycle(_until(graph, stamp))))
+    return best_ring(_until(graph, stamps[closed])) if closed < len(stamps) else ()
 
 
 def _until(graph: EdgesByWaiter, czxid: int) -> EdgesByWaiter:
