@@ -227,7 +227,7 @@ def test_b10_fires_for_a_child_that_takes_the_last_lease() -> None:
 
     assert (finding.severity, finding.confidence) == ("critical", "C4")
     assert finding.evidence[1].text == (
-        "clients that use curator-semaphore-v2 count it: it takes a permit"
+        "clients that use curator-semaphore-v2 count it: it takes a lease"
     )
 
 

@@ -49,7 +49,7 @@ def test_kazoo_leases_stand_in_order_of_arrival() -> None:
 
 
 @pytest.mark.parametrize("owner", [0, session("eve")], ids=["persistent", "ephemeral"])
-def test_a_kazoo_semaphore_whose_permits_all_belong_to_foreign_children_is_a_lock(
+def test_a_kazoo_semaphore_whose_leases_all_belong_to_foreign_children_is_a_lock(
     owner: int,
 ) -> None:
     """Kazoo counts every child of the pool, so the client at the gate waits for ever."""

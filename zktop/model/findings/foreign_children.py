@@ -88,18 +88,18 @@ def _until_deleted(paths: list[Text]) -> str:
     return f"until {paths[0]} is deleted" if len(paths) == 1 else "until these are deleted"
 
 
-def _take_permits(ctx: LockContext) -> bool:
+def _take_leases(ctx: LockContext) -> bool:
     """Whether the obstacles are among the leases of a semaphore."""
     return any(isinstance(queue, LeasePool) and queue.is_short for queue in ctx.lock.queues)
 
 
 def _counted_as(ctx: LockContext) -> str:
-    return ": it takes a permit" if _take_permits(ctx) else ", and it sorts before them"
+    return ": it takes a lease" if _take_leases(ctx) else ", and it sorts before them"
 
 
 def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
     """The layouts whose clients wait for an obstacle."""
-    if _take_permits(ctx):
+    if _take_leases(ctx):
         return ctx.lock.layout
     names = [
         queue.layout.name
@@ -140,7 +140,7 @@ def _behind(ctx: LockContext, obstacles: tuple[Member, ...]) -> int:
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     """Return C4 for Curator, where all versions agree; for others, a version is assumed."""
-    if _take_permits(ctx) and ctx.lock.leases_are != "known":
+    if _take_leases(ctx) and ctx.lock.leases_are != "known":
         return "C2"  # the waiting client itself shows the number of leases
     if any(_owner(ctx, child) is None for child in ctx.lock.obstacles):
         return "C2"  # it may go with its session

@@ -192,7 +192,7 @@ def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
     obstacles = {child.node: child for queue in only_mixed(queues) for child in queue.obstacles}
     for queue in queues:
         if isinstance(queue, LeasePool) and queue.is_short:
-            obstacles.update((child.node, child) for child in queue.taken)
+            obstacles.update((child.node, child) for child in queue.foreign)
     return tuple(obstacles.values())
 
 

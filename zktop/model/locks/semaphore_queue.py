@@ -28,7 +28,7 @@ class Gate(NamedTuple):
 class LeasePool(QueueDefaults):
     """Leases, the pending one, and the gate. `watched` is the node that shows a free lease.
 
-    Foreign children among the leases are not holders, but each takes a permit.
+    Foreign children among the leases are not holders, but each takes a lease.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class LeasePool(QueueDefaults):
         pending: Member | None = None,
     ) -> None:
         self.holders = tuple(holder for holder in holders if holder.layout != FOREIGN)
-        self.taken = tuple(holder for holder in holders if holder.layout == FOREIGN)
+        self.foreign = tuple(holder for holder in holders if holder.layout == FOREIGN)
         self.pending, self.gate, self.leases = pending, gate.queue, leases
         first = next(iter(self.gate.members), None)
         self.hidden = first if gate.head == "hidden" else None
         self.left_at, self.gate_read_at = gate.left_at, gate.read_at
         self.warnings = tuple(self.gate.warnings)
         self._watched = watched
-        self._takes_first = gate.head == "taking"
+        self._head_is_taking = gate.head == "taking"
 
     @property
     def members(self) -> Sequence[Member]:
@@ -77,20 +77,20 @@ class LeasePool(QueueDefaults):
         if self.holds(member):
             return ()
         if self.is_pending(member) or self.gate.holds(member):
-            return self._permits if self._is_full() else ()
+            return self._lease_nodes if self._is_full() else ()
         return self.gate.blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
         """Return the leases if none is free, and the members before it at the gate."""
         if self.holds(member):
             return ()
-        leases = self._permits if self._is_full() else ()
+        leases = self._lease_nodes if self._is_full() else ()
         return leases if self.is_pending(member) else (*leases, *self.gate.before(member))
 
     def count_before(self, member: Member) -> int:
         if self.holds(member):
             return 0
-        leases = len(self._permits) if self._is_full() else 0
+        leases = len(self._lease_nodes) if self._is_full() else 0
         return leases if self.is_pending(member) else leases + self.gate.count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
@@ -104,22 +104,22 @@ class LeasePool(QueueDefaults):
         """Return whether it is this member's turn to wait for a lease."""
         if self.pending is not None:
             return member.node == self.pending.node
-        return not self._takes_first and self.gate.holds(member)
+        return not self._head_is_taking and self.gate.holds(member)
 
     @property
     def is_short(self) -> bool:
         """Whether members wait because of foreign children; not if the number is unknown."""
-        if self.leases is None or self._takes_first:
+        if self.leases is None or self._head_is_taking:
             return False
-        return bool(self.taken) and bool(self.waiters) and self._is_full()
+        return bool(self.foreign) and bool(self.waiters) and self._is_full()
 
     @property
-    def _permits(self) -> tuple[Member, ...]:
-        """The nodes that take a permit, foreign ones included."""
-        return (*self.taken, *self.holders)
+    def _lease_nodes(self) -> tuple[Member, ...]:
+        """The nodes that take a lease, foreign ones included."""
+        return (*self.foreign, *self.holders)
 
     def _is_full(self) -> bool:
         """Return whether a lease must be returned first; assumed if the number is unknown."""
         if self._watched is None:
             return False
-        return self.leases is None or len(self._permits) >= self.leases
+        return self.leases is None or len(self._lease_nodes) >= self.leases

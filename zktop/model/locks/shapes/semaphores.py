@@ -138,7 +138,7 @@ def _is_kazoo_semaphore(site: LockSite) -> bool:
         return False
     if not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names):
         return True
-    # Foreign children may have taken all permits; then only the gate shows clients.
+    # Foreign children may have taken all leases; then only the gate shows clients.
     return any(parse_name(KAZOO_LOCK, name) for name in gate.members)
 
 
