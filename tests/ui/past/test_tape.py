@@ -104,7 +104,7 @@ def test_the_oldest_endings_lose_their_reports() -> None:
 
 
 def test_a_deadlock_that_came_back_is_the_newest() -> None:
-    """The order is that in which deadlocks were first seen."""
+    """Its record is a new one."""
     known = Tape()
     with_deadlocks(known, "a", "", "b", "ab")
 
@@ -116,7 +116,7 @@ def test_an_earlier_ending_is_not_that_of_a_deadlock_that_came_back() -> None:
     known = Tape()
     with_deadlocks(known, "a", "", "a", "")
     record = known.deadlocks["a"]
-    ends = (record.first_seen_at - 1, record.first_seen_at + 1)
+    ends = (record.recorded_at - 1, record.recorded_at + 1)
     over = tuple(EndedDeadlock(record.deadlock, at, f"at {at}") for at in ends)
     report = next(one.report for one in past() if one.report.deadlocks)
 

@@ -39,7 +39,7 @@ from zktop.ui.past.packed_facts import (
 STEP_MS: Final[Millis] = 1_000
 BLOCK_STEPS: Final = 60
 STATE_SHARE: Final = 2  # facts between two states, as a multiple of those in a state
-FOLLOWED_STEPS: Final = 30  # examined before a moment; holds that began in them have exact times
+FOLLOWED_STEPS: Final = 30  # examined before the wanted one; a hold that began in them is exact
 STEP_BYTES: Final = 500  # of the objects around the packed bytes
 CHILD_BYTES: Final = 250  # of what is remembered of a lock, for each child of its folder
 

@@ -33,10 +33,10 @@ REPLAY: Final = TapeLimits(20 * FRAMES_BYTES, 10 * PACKED_BYTES)
 
 
 def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> int:
-    """Estimate the memory that a frame does not share with the one stored before it.
+    """Estimate by how much a frame makes the past larger.
 
-    It counts replaced data, which only the earlier frames still hold. The first frame, and locks
-    and tables that are read for the first time, share all their data with the newest frame.
+    Most of that is the data that it replaces, which only earlier frames still hold. Locks and
+    tables that are read for the first time add nothing: the newest frame holds them in any case.
     """
     report = frame.report
     if before is None:

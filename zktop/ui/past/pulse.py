@@ -82,7 +82,7 @@ class Pulse:
             del self._changes[: MAX_CHANGES // DROPPED_PARTS]
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
-        """Return the seconds before a moment; those without a frame repeat the previous one."""
+        """Return the seconds up to a moment; those without a frame continue the one before."""
         end = moment // SECOND_MS
         first = end - seconds + 1
         at = bisect_right(self._seconds, first - 1, key=lambda kept: kept.second)

@@ -43,17 +43,17 @@ LEFT_OVER: Final = 0.75  # share of the limit that is still in use after packing
 
 
 class DeadlockRecord(msgspec.Struct, frozen=True):
-    """A deadlock as it was first seen, and the last report that contained it."""
+    """A deadlock as it was when it appeared or was proven, and as it is now."""
 
     deadlock: Deadlock
-    first_seen_at: Millis
+    recorded_at: Millis
     verdict: Deadlock  # as it was last judged
-    last: Report | None  # None: LAST_REPORTS others have ended since
+    last: Report | None  # the last one that contained it; None: LAST_REPORTS others ended since
     over_at: Millis | None = None
 
     def ending(self, report: Report) -> EndedDeadlock | None:
         """Return how it ended; None if this report does not say."""
-        name, begin = self.deadlock.id, self.first_seen_at
+        name, begin = self.deadlock.id, self.recorded_at
         ends = (ended for ended in report.over if ended.deadlock.id == name and ended.at >= begin)
         return next(ends, None)
 
@@ -63,7 +63,7 @@ class Tape:
 
     def __init__(self, limits: TapeLimits | None = None) -> None:
         self._limits = limits or TapeLimits()
-        self.deadlocks: dict[str, DeadlockRecord] = {}  # by id, in the order they were first seen
+        self.deadlocks: dict[str, DeadlockRecord] = {}  # by id, the latest recorded last
         self.last: Frame | None = None  # the newest frame, stored or not
         self.changed_at: Millis = 0  # the time of the newest frame with anything new
         self.first_alarm: Millis | None = None  # when the first one of this run began
@@ -275,7 +275,7 @@ class Tape:
     # Deadlocks
 
     def _record_deadlocks(self, report: Report) -> None:
-        """Store each deadlock as it was when it was confirmed; note which ones are over."""
+        """Record each deadlock when it appears, returns or is proven; note which ones are over."""
         alive = {deadlock.id: deadlock for deadlock in report.deadlocks}
         for name, deadlock in alive.items():
             record = self.deadlocks.get(name)

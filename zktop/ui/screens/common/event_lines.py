@@ -64,7 +64,7 @@ class About(NamedTuple):
     session: Session | None = None
 
     def may_have(self, event: Event) -> bool:
-        """True unless an event is about another lock; its session may be read later."""
+        """True unless an event is about another lock; its session may not be known yet."""
         return self.lock is None or self.lock == event.lock
 
     def has(self, event: Event) -> bool:
@@ -88,7 +88,7 @@ def event_lines(
     *,
     shown_at: Millis | None = None,
 ) -> list[EventLine]:
-    """Return the newest events up to this report; it searches the last 2,000 of locks.
+    """Return the newest events up to this report; the last 2,000 events of locks are searched.
 
     `shown_at` is the moment that the user went to. In a gap, the report is from before it.
     """
@@ -166,13 +166,13 @@ class _EventWriter(NamedTuple):
         return dated[MONTH_TO_MINUTE] if self.is_narrow and dated != time else dated
 
     def deadlocks(self, cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
-        """Return a line for when each deadlock was first seen, and one for its end."""
+        """Return a line for when each deadlock was recorded, and one for its end."""
         for case in cases:
             names = case.deadlock.locks
             where = several(names if self.path_cells > MIN_PATH_CELLS else map(_last, names))
             link = LineLink("findings", Selection(case=case.deadlock.id))
             lines: tuple[tuple[Millis | None, str, str, Ink], ...] = (
-                (case.first_seen_at, "!", "DEADLOCK: ", ink_of_deadlock(case.deadlock)),
+                (case.recorded_at, "!", "DEADLOCK: ", ink_of_deadlock(case.deadlock)),
                 (case.over_at, "✓", "deadlock over: ", "good"),
             )
             for at, sign, what, ink in lines:

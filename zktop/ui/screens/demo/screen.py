@@ -214,9 +214,9 @@ class DemoScreen(Page):
         head = [*caption(progress, width, pane.key_of), NOTHING]
         lines = [*head, *drawn.lines]
         targets = [*(None for _ in head), *drawn.targets] if drawn.targets else []
+        counted = self._counted.get(progress.scene.name, ())
         below = [
-            *(part for sentence in self._counted.get(progress.scene.name, ()) for part in
-              wrapped(sentence, width, "strong", " ")),
+            *(part for sentence in counted for part in wrapped(sentence, width, "strong", " ")),
             *_verdict(state, progress.folder or "", width),
             *after_scene(port.lessons, {scene.name: scene for scene in port.scenes}, progress),
         ]  # fmt: skip

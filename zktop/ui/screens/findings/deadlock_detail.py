@@ -61,7 +61,7 @@ KINDS: Final = {
 
 
 class ShownDeadlock:
-    """A deadlock as it was first seen, and the current report's verdict on it."""
+    """A deadlock as it was recorded, and the current report's verdict on it."""
 
     def __init__(
         self, case: DeadlockRecord, live: Report, times: int = 1, copy_key: str = "y"
@@ -110,7 +110,7 @@ def _size(dead: Deadlock) -> str:
 
 
 def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
-    """Write what to do, then the picture as it was first seen, then the foldable sections."""
+    """Write what to do, then the picture of when it was recorded, then the foldable sections."""
     again = f"   seen {shown.times} times" if shown.times > 1 else ""
     age = deadlock_age(shown.case, shown.now, shown.live)
     writer.write((*age, *line((again, "dim"))))
@@ -119,7 +119,7 @@ def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
     else:
         _write_end(writer, shown)
     writer.write()
-    when = clock(shown.case.first_seen_at)
+    when = clock(shown.case.recorded_at)
     writer.say(f"{KINDS[shown.first.kind]} Diagram of {when}.", "dim", " ")
     rows = step_rows(shown.first, shown.report)
     lock_names = brief_paths(shown.first.locks)

@@ -224,7 +224,7 @@ class FindingsScreen(SplitPage):
         self._minute.show_minute(draw, chosen, self.side_cells - 4, left)
 
     def _sessions(self, state: ViewState, report: Report) -> Sequence[Session]:
-        case = self._as_first_seen(state, report)
+        case = self._record(state, report)
         if case is not None:
             return [
                 session for session in map(session_of, case.deadlock.actors) if session is not None
@@ -296,7 +296,7 @@ class FindingsScreen(SplitPage):
 
     def _deadlock(self, state: ViewState, report: Report) -> ShownDeadlock | None:
         """Return the chosen deadlock; None if something else is chosen."""
-        case = self._as_first_seen(state, report) if self._kind is None else None
+        case = self._record(state, report) if self._kind is None else None
         if case is None:
             return None
         records = state.tape.deadlocks.values()
@@ -305,9 +305,9 @@ class FindingsScreen(SplitPage):
         ]
         return ShownDeadlock(case, report, len(alike), state.key_of("copy"))
 
-    def _as_first_seen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
+    def _record(self, state: ViewState, report: Report) -> DeadlockRecord | None:
         case = state.tape.deadlocks.get(self._case or "")
-        if case is not None and case.first_seen_at <= report.now:
+        if case is not None and case.recorded_at <= report.now:
             return case
         deadlock = next(
             (deadlock for deadlock in report.deadlocks if deadlock.id == self._case), None

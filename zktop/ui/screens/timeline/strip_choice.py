@@ -174,5 +174,5 @@ def _cases(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Dea
     yield from report.deadlocks
     for record in reversed(state.tape.deadlocks.values()):
         is_over = record.over_at is not None and record.over_at < window.begin
-        if not is_over and record.first_seen_at < window.end:
+        if not is_over and record.recorded_at < window.end:
             yield record.deadlock
