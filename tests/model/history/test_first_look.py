@@ -21,7 +21,7 @@ ZXIDS = st.sampled_from([10, 20, 30, 110, 120])  # some after the first look, wh
 class LongWay(LockHistories):
     """Adds every lock as if it might be new."""
 
-    def _existed_before(self, change: LockChange) -> bool:
+    def _add_if_older(self, change: LockChange) -> bool:
         return False
 
 
