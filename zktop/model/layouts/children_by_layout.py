@@ -68,7 +68,7 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
     result = SortedChildren({}, {}, [])
     guess: Layout | None = None
     for znode in znodes:
-        layout, name = _first(znode.name, known, guess)
+        layout, name = _first_match(znode.name, known, guess)
         if layout is None or name is None:
             result.rest.append(znode)
             continue
@@ -80,7 +80,7 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
     return result
 
 
-def _first(
+def _first_match(
     text: str, layouts: tuple[Layout, ...], guess: Layout | None
 ) -> tuple[Layout | None, ParsedName | None]:
     """Find the first layout that matches a name; try the layout of its siblings first."""

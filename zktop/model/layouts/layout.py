@@ -223,18 +223,18 @@ def _read(layout: Layout, name: str, reader: _Reader) -> ParsedName | None:
         return None
     mode = layout.mode
     if layout.modes:
-        meant = layout.modes.get((match[mode_group] if mode_group else None) or "")
-        if meant is None:
+        text = match[mode_group] if mode_group else None
+        mode_of_text = layout.modes.get(text or "")
+        if mode_of_text is None:
             return None
-        mode = meant
+        mode = mode_of_text
     digits = match[seq] if seq else None
     try:
         sequence = None if digits is None else int(digits)
     except ValueError:  # a user's pattern may match anything
         return None
-    return ParsedName(
-        mode, sequence, match[id_] if id_ else None, match[group] or "" if group else ""
-    )
+    lock_name = match[group] if group else None
+    return ParsedName(mode, sequence, match[id_] if id_ else None, lock_name or "")
 
 
 def _is_possible(sequence: int | None) -> bool:

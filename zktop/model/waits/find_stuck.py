@@ -171,20 +171,21 @@ class Reduction:
         self._locks, self._queues, self._done = locks, queues, done
         self.tested = 0  # places in the queues that it read
         self.never_releasing: set[str] = set()  # actors that never release some place
+        # The places that each actor releases when it finishes.
         self._places: dict[str, list[tuple[QueueReduction, int]]] = {}
         self._pending: dict[str, int] = {}  # requests of each actor that are not granted yet
-        self._known: set[str] = set()  # actors all of whose queues were read
-        self._read: set[str] = set()
-        self._unknown: list[str] = []  # actors whose queues are to be read
-        self._ready: list[str] = []
+        self._to_read: list[str] = []  # actors whose queues are to be read
+        self._fully_read: set[str] = set()  # actors all of whose queues were read
+        self._locks_read: set[str] = set()
+        self._ready: list[str] = []  # actors that hold all that they asked for
 
     def run(self, actors: Iterable[str]) -> list[str]:
         """Return the actors that finish, in the order in which they do."""
-        self._unknown.extend(actors)
+        self._to_read.extend(actors)
         finished: list[str] = []
-        while self._unknown or self._ready:
-            if self._unknown:
-                self._read_queues_of(self._unknown.pop())
+        while self._to_read or self._ready:
+            if self._to_read:
+                self._read_queues_of(self._to_read.pop())
                 continue
             actor = self._ready.pop()
             finished.append(actor)
@@ -193,19 +194,19 @@ class Reduction:
         return finished
 
     def _read_queues_of(self, actor: str) -> None:
-        if actor in self._known:
+        if actor in self._fully_read:
             return
         for lock in self._locks(actor):
-            if lock not in self._read:
-                self._read.add(lock)
+            if lock not in self._locks_read:
+                self._locks_read.add(lock)
                 self._read_queue(self._queues[lock])
-        self._known.add(actor)
+        self._fully_read.add(actor)
         if not self._pending.get(actor) and actor not in self.never_releasing:
             self._ready.append(actor)
 
     def _read_queue(self, queue: ThinnedQueue) -> None:
-        kind = ConflictReduction if queue.queue.kind == "conflict" else FifoReduction
-        reduction: QueueReduction = kind(queue)
+        is_conflict = queue.queue.kind == "conflict"
+        reduction = ConflictReduction(queue) if is_conflict else FifoReduction(queue)
         is_released = queue.queue.kind != "election"  # finishing does not end a leadership
         places, pending, done = self._places, self._pending, self._done
         self.tested += len(queue.members)
@@ -216,13 +217,12 @@ class Reduction:
                 if is_released and member.releases:
                     gone.append(place)
                 continue
-            spots = places.setdefault(actor, [])
             if not member.exempt:
                 pending[actor] = pending.get(actor, 0) + 1
             if not member.releases:
                 self.never_releasing.add(actor)
             elif is_released:
-                spots.append((reduction, place))
+                places.setdefault(actor, []).append((reduction, place))
         for place in gone:
             self._grant(reduction.leave(place))
         self._grant(reduction.admit())
@@ -232,8 +232,8 @@ class Reduction:
             if actor in self._done:
                 continue
             self._pending[actor] -= 1
-            if actor not in self._known:
-                self._unknown.append(actor)
+            if actor not in self._fully_read:
+                self._to_read.append(actor)
             elif not self._pending[actor] and actor not in self.never_releasing:
                 self._ready.append(actor)
 
