@@ -465,6 +465,37 @@ def test_a_new_lock_appears() -> None:
     assert words(events) == [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")]
 
 
+def found_late(czxid: int, **more: object) -> list[Event]:
+    """The events of a lock that is found after Alice and Bob have left it, and Carol has come."""
+    histories = LockHistories()
+    note(histories, "/old", None, Root("/old", zxid=40).look(), NO_ENSEMBLE, NOW)
+    root = Root("/late", czxid=czxid, zxid=50)
+    for name in ("alice", "bob"):
+        root.delete(root.create(name))
+    root.create("carol")
+    late = msgspec.structs.replace(root.look(), **more)
+    return note(histories, "/late", None, late, NO_ENSEMBLE, NOW + 5)
+
+
+def test_what_a_new_lock_was_used_for_before_it_was_found_is_counted() -> None:
+    """Its counters began with zero when it was created, which was after the first look."""
+    *_, missed = found_late(czxid=50)
+
+    assert (missed.event, missed.creates, missed.deletes) == ("missed", 2, 2)
+
+
+def test_what_an_old_lock_was_used_for_before_it_was_found_is_not_counted() -> None:
+    """It may have been in use for years."""
+    assert "missed" not in dict(words(found_late(czxid=5)))
+
+
+def test_children_of_a_new_lock_that_are_no_members_are_not_counted() -> None:
+    """A semaphore has a folder for its leases and one for its queue."""
+    counted = Stat(50, 50, 0, cversion=3, num_children=3, pzxid=60)
+
+    assert "missed" not in dict(words(found_late(czxid=50, stat=counted)))
+
+
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> None:
     """A look between the news of its znodes and the answers does not take it for an old one."""

@@ -30,6 +30,7 @@ from zktop.model.history.lock_history import (
     first_look_at,
     first_look_of,
 )
+from zktop.model.history.missed_events import RootCounters
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.locks.lock import Lock, absolute_path
 from zktop.model.locks.queue import HERE
@@ -205,7 +206,8 @@ class LockHistories:
         origin = self._vanished_roots.pop(path, RootHistory())
         if origin.generation:
             origin = replace(origin, recreated_at=ctx.now_ms)
-        self._logs[path] = log = LockLog(first, None, ctx.now_ms, origin)
+        counters = RootCounters.of_new(lock) if is_root_new else None
+        self._logs[path] = log = LockLog(first, None, ctx.now_ms, origin, counters)
         names = {member.node for member in fresh}
         granted = tuple(member for member in change.granted if member.node in names)
         appeared = Event(at=ctx.now_ms, event="lock-appeared", lock=path)

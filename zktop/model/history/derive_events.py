@@ -58,18 +58,22 @@ class LockLog:
     """A fold over the changes of one lock; `history` is its frozen result."""
 
     def __init__(
-        self, first: FirstLook, lock: Lock | None, now_ms: Millis, origin: RootHistory
+        self,
+        first: FirstLook,
+        lock: Lock | None,
+        now_ms: Millis,
+        origin: RootHistory,
+        counters: RootCounters | None = None,
     ) -> None:
-        """Start with the lock as it is now."""
+        """Start with the lock as it is now; `counters` are those of a lock that is new."""
         self._first, self._origin = first, asdict(origin)
         self._at = now_ms
         self._waiting = count_blocked(lock)
         self._blocked_ms = self._waiting * (now_ms - first.at)
         since = max(first.at, now_ms - MINUTE_MS)
         self._minute = MinuteRing(since, waiting=count_waiting(lock), held=is_held(lock))
-        self._counters = (
-            RootCounters(lock.stat, newer_than_counters(lock)) if lock else RootCounters(None)
-        )
+        known = RootCounters(lock.stat, newer_than_counters(lock)) if lock else RootCounters(None)
+        self._counters = counters or known
         self._holds, self._waits = DurationSamples(), DurationSamples()
         self._attempts = AttemptLog()
         self._gates = SemaphoreGates()

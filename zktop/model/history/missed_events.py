@@ -3,6 +3,8 @@
 from typing import Final
 
 from zktop.model.facts import Stat
+from zktop.model.history.lock_change import is_direct_child
+from zktop.model.locks.lock import Lock
 
 _WRAP: Final = 1 << 31  # the counter that a Stat shows has 31 bits
 _PLAUSIBLE: Final = 1 << 30
@@ -15,6 +17,14 @@ class RootCounters:
     exact. The counters are read with a listing, while members may be known earlier; members newer
     than the counters are counted as soon as the counters catch up.
     """
+
+    @classmethod
+    def of_new(cls, lock: Lock) -> "RootCounters":
+        """Count from the creation of a root, unless it has children that are no members."""
+        stat = lock.stat
+        direct = sum(is_direct_child(one) for queue in lock.queues for one in queue.members)
+        is_all = stat is not None and stat.num_children <= direct + len(lock.foreign)
+        return cls(Stat(0, 0, 0)) if is_all else cls(None)
 
     __slots__ = (
         "_seen_creates", "_seen_deletes", "_stat",
