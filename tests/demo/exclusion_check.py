@@ -12,7 +12,7 @@ import sys
 
 from kazoo.exceptions import NoNodeError, SessionExpiredError
 
-from zktop.demo.contender import LockedWork
+from zktop.demo.locked_work import LockedWork
 
 NOT_ALONE = "not alone"  # the first words of a contender that finds another one
 _run = LockedWork.run

@@ -8,8 +8,8 @@ from demo.exclusion_check import NOT_ALONE, run_checked
 from demo.steps_and_believers import FullLog
 from servers import real_zookeeper, serving_again
 
-from zktop.demo.contender import LockedWork
 from zktop.demo.contender_processes import ProcessPool
+from zktop.demo.locked_work import LockedWork
 
 CUT_S = 1.0  # many polls, and far from the end of a session
 MANY = 100  # requests; a patient waiter needs five

@@ -8,10 +8,11 @@ from demo.contenders import Bench
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, NoAuthError
 from kazoo.recipe.election import Election
 
-from zktop.demo.client import LockClient, StoppableEvent, Timeout
+from zktop.demo.client import LockClient
 from zktop.demo.recipes.base import PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import WatchPredecessor
 from zktop.demo.step_reporter import StepReporter
+from zktop.demo.stoppable_wait import StoppableEvent, Timeout
 from zktop.demo_types.contender_order import ClientSettings, LockClaim
 
 MANY = 100  # requests; one is enough

@@ -1,10 +1,7 @@
 """One contender: connect, acquire its locks in order, work, release them, and repeat."""
 
-import ctypes
-import os
-import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
 
@@ -16,102 +13,14 @@ from kazoo.exceptions import (
 )
 from msgspec.structs import replace
 
-from zktop.demo.client import LockClient, StoppableEvent, StoppedError, Timeout, connect
+from zktop.demo.client import LockClient, connect
+from zktop.demo.locked_work import LockedWork, WorkFailedError
 from zktop.demo.parse_order import check_path
 from zktop.demo.recipes import LockRefusedError, PlaceLostError, Recipe, make_recipe, recipe_of
 from zktop.demo.step_reporter import OnStep, StepReporter
-from zktop.demo_types.contender_order import ContenderOrder, LockClaim, WorkStyle
+from zktop.demo.stoppable_wait import StoppableEvent, StoppedError, Timeout
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim
 from zktop.errors import ExitCode, UsageError
-
-MICROSECONDS = 1_000_000
-
-
-class WorkFailedError(Exception):
-    """Raised by the work style `raise`."""
-
-
-class LockedWork:
-    """The work of a contender while it holds its locks, in one of the `WORK_STYLES`."""
-
-    def __init__(self, order: ContenderOrder, client: LockClient, held: list[Recipe]) -> None:
-        self.order = order
-        self.client = client
-        self._held = held
-        self._released = threading.Event()
-
-    def run(self) -> None:
-        """Work until it is done, released or stopped, or a lock is lost."""
-        WORK_STYLES[self.order.work](self)
-
-    def end(self) -> None:
-        """End the work, so that the locks are released. Called from another thread."""
-        self._released.set()
-        self.client.wakeup.set()
-
-    def report(self, sentence: str) -> None:
-        self.client.reporter.report("working", sentence, lock=self._held[-1].path)
-
-    def hold(self) -> None:
-        """Hold for the ordered time, or until the session is lost."""
-        deadline = Timeout(self.order.hold_s)
-        while not (deadline.over or self._released.is_set() or self.lost):
-            wakeup: StoppableEvent = self.client.wakeup
-            wakeup.clear()
-            if not (self._released.is_set() or self.lost):
-                wakeup.wait(deadline.left)
-        if self.lost:
-            self.report("the session expired during the work: the lock is lost")
-
-    @property
-    def lost(self) -> bool:
-        """True if a lock was lost with its session."""
-        return any(recipe.lost for recipe in self._held)
-
-
-def _hold(work: LockedWork) -> None:
-    until = "until it is released" if work.order.hold_s is None else f"for {work.order.hold_s:g} s"
-    work.report(f"works {until}")
-    work.hold()
-
-
-def _oversleep(work: LockedWork) -> None:
-    """Block the process like a long garbage collection: not even heartbeats are sent.
-
-    A C function that keeps the interpreter lock stops every thread.
-    """
-    work.report(f"freezes for {work.order.sleep_s:g} s and sends no heartbeats")
-    ctypes.PyDLL(None).usleep(int(work.order.sleep_s * MICROSECONDS))
-    work.report("wakes up, and still believes that it holds the lock")
-    work.hold()
-
-
-def _raise(work: LockedWork) -> None:
-    _hold(work)
-    raise WorkFailedError("the work raised an exception")
-
-
-def _die(work: LockedWork) -> None:
-    _hold(work)
-    work.report("dies without closing its session")
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _never(work: LockedWork) -> None:
-    _hold(work)
-    work.report("is done but forgets to release")
-    while not work.lost:
-        work.client.wakeup.clear()
-        work.client.wakeup.wait()
-
-
-WORK_STYLES: Mapping[WorkStyle, Callable[[LockedWork], None]] = {
-    "hold": _hold,
-    "oversleep": _oversleep,
-    "raise": _raise,
-    "die": _die,
-    "never": _never,
-}
-
 
 RETRY_PAUSE_S = 0.1  # after a failed round, to spare a server that refuses
 EXIT_NOT_DONE = 1  # no round succeeded; `flock` has the same code

@@ -10,10 +10,11 @@ from typing import Self
 from kazoo.exceptions import KazooException, NoNodeError, NotEmptyError
 from msgspec.structs import replace
 
-from zktop.demo.client import StoppableEvent, connect
+from zktop.demo.client import connect
 from zktop.demo.contender_processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.step_reporter import StepReporter
+from zktop.demo.stoppable_wait import StoppableEvent
 from zktop.demo_types.contender_order import DEMO_ROOT, ClientSettings
 from zktop.demo_types.contender_state import ContenderState, StepKind
 from zktop.demo_types.scene_moves import (

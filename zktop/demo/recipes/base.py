@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from kazoo.exceptions import NoNodeError, SessionExpiredError
 
-from zktop.demo.client import LockClient, Timeout
+from zktop.demo.client import LockClient
+from zktop.demo.stoppable_wait import Timeout
 from zktop.demo_types.contender_order import Flaw, LockClaim, Mode, RecipeInfo
 from zktop.errors import UsageError
 

@@ -12,9 +12,10 @@ from kazoo.exceptions import (
     SessionExpiredError,
 )
 
-from zktop.demo.client import LockClient, StoppedError, Timeout
+from zktop.demo.client import LockClient
 from zktop.demo.recipes.base import LockRefusedError, PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import PERSISTENT
+from zktop.demo.stoppable_wait import StoppedError, Timeout
 from zktop.demo_types.contender_order import Flaw, LockClaim
 
 

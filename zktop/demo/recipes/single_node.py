@@ -2,8 +2,8 @@
 
 from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
 
-from zktop.demo.client import Timeout
 from zktop.demo.recipes.base import PlaceLostError, Recipe
+from zktop.demo.stoppable_wait import Timeout
 
 
 class SingleNode(Recipe):

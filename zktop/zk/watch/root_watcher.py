@@ -78,7 +78,7 @@ class RootWatcher:
         root = WatchedRoot(pattern, recursive=self.persistent, flood_per_s=limit)
         self.roots.add(root)
         if start:
-            self._begin(root, len(self.roots))
+            self._watch_or_poll(root, len(self.roots))
         return True
 
     def drop(self, pattern: RootPattern) -> None:
@@ -87,14 +87,14 @@ class RootWatcher:
             return
         root.patterns.remove(pattern)
         if root.patterns:
-            self._start_within(root.base)
+            self._restart_below(root.base)
         else:
             self.roots.remove(root)
             self._unwatch(root)
             self.tree.forget(root.base)
-            self._start_within(root.base)
+            self._restart_below(root.base)
 
-    def _start_within(self, base: str) -> None:
+    def _restart_below(self, base: str) -> None:
         """Restart all roots at or below a path: forgetting its tree forgets theirs."""
         for root in self.roots.within(base):
             self._start(root)
@@ -105,10 +105,10 @@ class RootWatcher:
         self.unconfirmed.clear()
         self.tree.forget_all()
         for count, root in enumerate(self.roots, 1):
-            self._begin(root, count)
+            self._watch_or_poll(root, count)
 
-    def _begin(self, root: WatchedRoot, count: int) -> None:
-        """Watch the root if the budget allows it; otherwise poll it."""
+    def _watch_or_poll(self, root: WatchedRoot, count: int) -> None:
+        """Watch a root if the budget allows this many; otherwise poll it."""
         root.polled = count > self._watch_budget
         root.recursive = self.persistent and not root.polled
         self._start(root)

@@ -111,8 +111,8 @@ class SearchOrder:
         if not names:
             return
         busy = self._busy.get(parent)
-        ahead = busy.intersection(names) if busy else ()
-        siblings = Siblings(parent, names, ahead, is_all=is_all)
+        busy_names = busy.intersection(names) if busy else ()
+        siblings = Siblings(parent, names, busy_names, is_all=is_all)
         self._waiting[parent] = siblings
         self._push(siblings)
 
@@ -132,18 +132,18 @@ class SearchOrder:
     def take(self, znodes: int) -> list[Chunk]:
         """Remove and return about `znodes` znodes, at most one chunk of each parent."""
         taken: dict[str, Chunk] = {}
-        again: list[Siblings] = []
+        unfinished: dict[Siblings, None] = {}  # once each, although `prefer` pushes them again
         while self._heap and znodes > 0:
             siblings = heapq.heappop(self._heap)[-1]
             if siblings.parent in taken:
-                again.append(siblings)
+                unfinished[siblings] = None
             elif not siblings.is_over:
                 chunk = siblings.take()
-                again.append(siblings)
+                unfinished[siblings] = None
                 if chunk.names:  # else all the others were visited early
                     taken[siblings.parent] = chunk
                     znodes -= len(chunk.names)
-        for siblings in dict.fromkeys(again):
+        for siblings in unfinished:
             if not siblings.is_over:
                 self._push(siblings)
             elif self._waiting.get(siblings.parent) is siblings:
