@@ -53,7 +53,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     at_once: bool = False  # proven by one look: needs no second one
     cause: str | None = None  # id of the finding that this one follows from
     folded: int = 0  # number of findings that follow from this one
-    alike: tuple["Finding", ...] = ()  # many that this one stands for; no notes among alarms
+    alike: tuple["Finding", ...] = ()  # those that this one is shown for; no notes in an alarm
 
     @property
     def is_sure(self) -> bool:

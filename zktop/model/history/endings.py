@@ -43,8 +43,9 @@ def judge_expiry(
 ) -> ExpiryVerdict:
     """Decide by server tables whether a node left with its expired session or by its client.
 
-    `earlier` has the tables of the previous look. A newer table may have been read after the node
-    was removed, and then does not list a session that was active a moment before.
+    `locks` is how many locks lost nodes of its session in one transaction. `earlier` has the
+    tables of the previous look. A newer table may have been read after the node was removed, and
+    then does not list a session that was active a moment before.
     """
     session = member.owner
     if not session:

@@ -59,9 +59,9 @@ def waiting_requests(
 def _waits_twice(graph: WaitGraph, actor: str) -> str:
     """The reason if the actor waits in two places, else an empty text."""
     waiting = waiting_places(graph, actor)
-    locks = {queue.lock for queue, _ in waiting}
     if len(waiting) < 2:  # noqa: PLR2004  one thread waits in one place
         return ""
+    locks = {queue.lock for queue, _ in waiting}
     where = f"{len(locks)} locks at once" if len(locks) > 1 else "one queue twice"
     return f"waits in {where}"
 
@@ -133,7 +133,7 @@ class ConcurrencyDetector:
             queues = [
                 queue for queue, request in waits[actor] if 0 < request.czxid <= deletion.there
             ]
-            if any(self._seen_at(queue) >= deletion.gone for queue in queues):
+            if any(self._known_to(queue) >= deletion.gone for queue in queues):
                 self._concurrent.add(actor)
             elif queues:
                 newest = undecided.get(actor, deletion)
@@ -168,13 +168,14 @@ class ConcurrencyDetector:
                 if graph.holds(queue, request) and not request.exempt
             )
             took_while_waiting = any(
-                _is_any_between(taken, request.czxid, self._seen_at(queue))
+                _is_any_between(taken, request.czxid, self._known_to(queue))
                 for queue, request in waits
             )
             if took_while_waiting or self._are_together(waits):
                 self._concurrent.add(actor)
 
-    def _seen_at(self, queue: WaitQueue) -> int:
+    def _known_to(self, queue: WaitQueue) -> int:
+        """The transaction up to which all requests of a queue are known."""
         return max(queue.seen_zxid, self._complete_to)
 
     def _are_together(self, waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
@@ -183,7 +184,7 @@ class ConcurrencyDetector:
             return False
         by_listing = sorted(waits, key=lambda wait: wait[0].seen_zxid, reverse=True)
         (_, newest), (queue, _) = by_listing[:2]
-        return 0 < newest.czxid <= self._seen_at(queue)
+        return 0 < newest.czxid <= self._known_to(queue)
 
 
 def _is_any_between(taken: list[int], began: int, listed: int) -> bool:

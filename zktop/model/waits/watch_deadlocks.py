@@ -23,23 +23,27 @@ Watched = Mapping[str, AbstractSet[str]]
 def watch_deadlocks(
     queue: WaitQueue, watched: Watched, names: DisplayNames
 ) -> tuple[Deadlock, ...]:
-    """Find both kinds in one lock; `watched` maps an actor to the nodes that it watches there.
+    """Find both kinds in one queue; `watched` maps an actor to the nodes that it watches.
 
     Actors whose watches could not be read are missing from `watched`.
     """
     here = {request.node for request in queue.requests}
     # One that also watches a node in another queue of the lock may be woken by it.
     only_here = {actor: nodes for actor, nodes in watched.items() if nodes <= here}
-    rings = [*_rings(queue, only_here), *_successors(queue, only_here)]
+    rings = list(_rings(queue, only_here))
+    in_rings = {edge.request.actor for ring in rings for edge in ring}
+    others = {actor: nodes for actor, nodes in only_here.items() if actor not in in_rings}
+    rings += _successors(queue, others)
     return tuple(_deadlock(queue, ring, names) for ring in rings)
 
 
 def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
+    """Find waiters that watch each other, in a ring."""
     by_node = {request.node: request for request in queue.requests}
     newest = {request.actor: request for request in queue.requests}
     graph: dict[str, list[WaitEdge]] = {actor: [] for actor in newest}
     for actor, request in newest.items():
-        targets = [by_node[node] for node in sorted(watched.get(actor, ())) if node in by_node]
+        targets = [by_node[node] for node in sorted(watched.get(actor, ()))]
         # An actor that also watches a node outside the ring may be woken by it.
         if len({target.actor for target in targets}) == 1 and targets[0].actor != actor:
             graph[actor] = [WaitEdge(queue, request, targets[0], is_hard=True)]
@@ -53,15 +57,14 @@ def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     """Find waiters that watch only nodes behind their own in this queue."""
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
-    in_rings = {edge.request.actor for ring in _rings(queue, watched) for edge in ring}
     holding = holding_nodes(queue)
     for actor, nodes in sorted(watched.items()):
-        places = sorted(place_of[node] for node in nodes if node in place_of)
         place = own.get(actor)
-        if place is None or not places or actor in in_rings:
+        if place is None or not nodes:
             continue
-        request, target = queue.requests[place], queue.requests[places[0]]
-        if places[0] > place and request.node not in holding:
+        first_watched = min(place_of[node] for node in nodes)
+        request, target = queue.requests[place], queue.requests[first_watched]
+        if first_watched > place and request.node not in holding:
             yield (WaitEdge(queue, request, target, is_hard=True),)
 
 
