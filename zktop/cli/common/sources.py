@@ -116,6 +116,6 @@ def below_chroot(paths: Iterable[str], chroot: str) -> Iterator[str]:
     >>> [*below_chroot(["/locks/a"], "/app")], [*below_chroot(["/app/a"], "/app")]
     ([], ['Paths begin below the chroot /app: try /a.'])
     """
-    twice = (path for path in paths if chroot and path.startswith(f"{chroot}/"))
-    for path in islice(twice, 1):
+    with_chroot = (path for path in paths if chroot and path.startswith(f"{chroot}/"))
+    for path in islice(with_chroot, 1):
         yield f"Paths begin below the chroot {chroot}: try {path.removeprefix(chroot)}."

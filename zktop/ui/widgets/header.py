@@ -152,8 +152,8 @@ class PageHeader(Canvas, can_focus=False):
     ) -> None:
         width = self.app.size.width
         lines = [
-            _first(state, _places(state, page), _when(state, recording), width),
-            _between(
+            _first_line(state, _places(state, page), _when(state, recording), width),
+            _at_both_ends(
                 tabs(page, width, has_demo=state.contenders is not None),
                 _filter(state, result),
                 width,
@@ -203,7 +203,7 @@ def _places(state: ViewState, page: str) -> list[Run]:
     return [Run(title, "plain", f"app.act('page_{number}')") for title in titles]
 
 
-def _first(state: ViewState, places: Sequence[Run], at_right: Line, width: int) -> Line:
+def _first_line(state: ViewState, places: Sequence[Run], at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = state.report
     acknowledged = state.acknowledged.covered(report) if report is not None else ()
@@ -211,7 +211,8 @@ def _first(state: ViewState, places: Sequence[Run], at_right: Line, width: int) 
     return (*drawn, Run(" "), *at_right)
 
 
-def _between(left: Line, at_right: Line, width: int) -> Line:
+def _at_both_ends(left: Line, at_right: Line, width: int) -> Line:
+    """Put a piece at each end of a line; a very narrow line has only the left one."""
     room = width - width_of(at_right)
     return (
         (*fitted(left, max(0, room - 1)), Run(" "), *at_right) if room > 1 else fitted(left, width)
@@ -275,11 +276,10 @@ def _badge(state: ViewState) -> Line:
 
 
 def _unanswered(state: ViewState) -> Iterator[Line]:
-    """Yield an outage of the server that zktop is connected to, before the connection drops."""
+    """Yield an outage of the server that zktop is connected to, until the connection drops."""
     frame = state.frame
     if frame is None or state.status.word != "live":
         return
-
     link = frame.report.world.link
     for server in frame.report.ensemble.servers:
         if server.state in OUTAGES and link is not None and server.server == link.server:
@@ -381,9 +381,10 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
 
 
 def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderPiece]:
-    """Yield the numbers of deadlocks, critical findings and warnings; red if any is proven.
+    """Yield the numbers of deadlocks, critical findings and warnings.
 
-    The worst of these is always shown. Acknowledged deadlocks are counted without a pill.
+    The first two are red if any of them is proven. Deadlocks are always shown; if there are none,
+    critical findings are. Acknowledged deadlocks are counted without a pill.
     """
     ids = {deadlock.id for deadlock in report.deadlocks}
     are_sure = [

@@ -29,7 +29,7 @@ from zktop.ui.widgets.canvas import Canvas
 R = TypeVar("R")
 GAP: Final = 1  # cells between two columns
 MIN_NAME_CELLS: Final = 6  # of a name that is cut in its middle
-KEEPS_WIDTH_S: Final = 10.0  # a column keeps the width of a text that is gone, at least
+KEEPS_WIDTH_S: Final = 10.0  # at least this long, a column keeps the width of a text that is gone
 
 
 class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):

@@ -36,7 +36,7 @@ from zktop.ui.screens.lock.rows import (
     index_of,
     single_rows,
 )
-from zktop.ui.screens.lock.screen import lock_text
+from zktop.ui.screens.lock.screen import LockScreen, lock_text
 from zktop.ui.screens.lock.selected_row import selected_lines, shown
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wake_map import wake_map
@@ -255,6 +255,16 @@ class TestCells:
         drawn = "".join(places.gutter(row(detail, at), {1}).text for at in range(8))
 
         assert drawn == "●▶┌│││└│"
+
+
+def test_the_help_shows_cells_as_the_table_draws_them() -> None:
+    """Its example is a writer behind a reader and another writer."""
+    writer = row(lock_detail("RWW"), 2)
+    drawn = {column.name: text_of(column.draw(writer)) for column in places.COLUMNS}
+    example = {cell.name: cell.text.strip() for cell in LockScreen.HELP_ROW}
+
+    for name in ("POS", "M", "BLOCKED BY", "STATE"):
+        assert example[name] == drawn[name]
 
 
 class TestMatrix:

@@ -87,9 +87,9 @@ class LockScreen(SplitPage):
         ExampleCell("M", "W", "mode: X exclusive, R read, W write", "strong"),
         ExampleCell("IDENTITY", "stock-w", "client, by its unique name"),
         ExampleCell("AGE", "15s", "how long it has held or waited"),
-        ExampleCell("BLOCKED BY", "0 ahead 1", "holders, then positions ahead"),
+        ExampleCell("BLOCKED BY", "0 · ahead 1", "holders, then positions ahead"),
         ExampleCell("WATCHES", "→ 1", "position that wakes it"),
-        ExampleCell("STATE", "WAITS", "holds or waits", "waits"),
+        ExampleCell("STATE", "waits", "holds or waits", "waits"),
     )
     DEFAULT_CSS = """
     LockScreen > #lock-head { height: auto; background: $panel; }

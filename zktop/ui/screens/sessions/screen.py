@@ -75,7 +75,7 @@ class SessionsScreen(Page):
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
         ExampleCell("RISK", "HIGH", "how likely it is to cause trouble", "critical"),
-        ExampleCell("SESSION", "0x…1f3a", "last digits of its id"),
+        ExampleCell("SESSION", "0x…91f3a", "last digits of its id"),
         ExampleCell("IDENTITY", "stock-sync", "client, by its unique name"),
         ExampleCell("CONTACT", "━━━━────┊───", "silence, as a share of the timeout", "warning"),
         ExampleCell("LEFT", "21s", "until it expires"),
