@@ -135,7 +135,7 @@ def _joined(
     for part in (with_layouts(EMPTY, layouts), *from_environment, *typed):
         check.read(part, is_whole=False)  # a missing key may be in another part
     check.raise_mistakes(mistakes)
-    # Now complete, except for cluster sections that options complete: those are joined at the top.
+    # Options have completed the sections at the top, but not those inside the cluster.
     joined = reduce(merge, (*from_environment, cluster, *typed), written)
     config = check.read(with_layouts(joined, layouts), unchecked=completed - COMPLETED)
     check.raise_mistakes([])

@@ -114,7 +114,7 @@ class LockFacts:
             node.mark = 0
         for path, node in list(self._tree.nodes.items()):
             is_news = node.mark == 0 and path.rpartition("/")[0] not in self._folders
-            if is_news and self._is_inside(path):
+            if is_news and self._is_in_chroot(path):
                 yield from self._discover(path, node, tuple(node.children or ()), zxid, at)
 
     def after(
@@ -133,10 +133,10 @@ class LockFacts:
             _, above, _, _ = effect
             folder = self._folders.get(above)
             if folder is None:
-                facts += self._outside(effect, removal, zxid, at)
+                facts += self._facts_elsewhere(effect, removal, zxid, at)
             else:
                 touched.add(above)
-                facts += self._inside(effect, folder, removal, zxid, at)
+                facts += self._facts_in_folder(effect, folder, removal, zxid, at)
         self._just_removed.clear()
         return facts
 
@@ -155,8 +155,9 @@ class LockFacts:
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
         """Yield the sessions alive, if they changed and were not reported just before."""
-        interval = max(1_000, 2 * len(self._timeouts_ms), self._large_nodes)
-        is_due = self._sessions_at is None or at - self._sessions_at >= interval
+        # The longer the report, the rarer.
+        interval_ms = max(1_000, 2 * len(self._timeouts_ms), self._large_nodes)
+        is_due = self._sessions_at is None or at - self._sessions_at >= interval_ms
         if self._has_new_sessions and is_due:
             self._has_new_sessions, self._sessions_at = False, at
             yield self._expiry(zxid, at)
@@ -183,7 +184,7 @@ class LockFacts:
 
     # Discovery
 
-    def _is_inside(self, path: str) -> bool:
+    def _is_in_chroot(self, path: str) -> bool:
         """Return whether a path is the chroot or below it; never for the root of the tree."""
         if self._chroot and not (path == self._chroot or path.startswith(f"{self._chroot}/")):
             return False
@@ -198,16 +199,16 @@ class LockFacts:
         if node.session:
             yield self._single_node(path, node, zxid, at)
             return
-        path, node = self._whole(path, node)
+        path, node = self._whole_lock(path, node)
         if node.data:
             yield self._single_node(path, node, zxid, at)
         yield from self._list(path, node, zxid, at)
 
-    def _whole(self, path: str, node: StoredZnode) -> tuple[str, StoredZnode]:
+    def _whole_lock(self, path: str, node: StoredZnode) -> tuple[str, StoredZnode]:
         """Return the lock that a folder seems to be a part of, like a semaphore, or the folder."""
         above, _, name = path.rpartition("/")
         parent = self._tree.nodes.get(above)
-        if parent is None or above in self._folders or not self._is_inside(above):
+        if parent is None or above in self._folders or not self._is_in_chroot(above):
             return path, node
         return (above, parent) if is_part_by_name(name, parent.children or ()) else (path, node)
 
@@ -239,7 +240,7 @@ class LockFacts:
 
     # Effects
 
-    def _inside(
+    def _facts_in_folder(
         self, effect: Effect, folder: _Folder, removal: _Removal, zxid: int, at: Millis
     ) -> Iterable[AnyFact]:
         """Return the facts of a change in a reported folder."""
@@ -261,14 +262,15 @@ class LockFacts:
             return created
         return (*created, *self._list(path, node, zxid, at))
 
-    def _outside(
+    def _facts_elsewhere(
         self, effect: Effect, removal: _Removal, zxid: int, at: Millis
     ) -> Iterable[AnyFact]:
         """Return the facts of a change elsewhere, if a lock was reported there or begins there."""
         kind, above, path, node = effect
         if kind == "created":
-            is_inside = node.mark or self._is_inside(path)
-            return self._created(above, path, node, zxid, at) if is_inside else ()
+            if not (node.mark or self._is_in_chroot(path)):
+                return ()
+            return self._created(above, path, node, zxid, at)
         if not node.mark:
             return ()
         if kind == "removed":
@@ -283,7 +285,7 @@ class LockFacts:
         """Yield facts if a new znode makes its parent or itself look like a lock."""
         name = path[len(above) + 1 :]
         parent = self._tree.nodes.get(above)
-        if parent is not None and self._discovery.is_contender(name) and self._is_inside(above):
+        if parent is not None and self._discovery.is_contender(name) and self._is_in_chroot(above):
             yield from self._discover(above, parent, (name,), zxid, at)
         if not node.mark and above not in self._folders:
             yield from self._discover(path, node, (), zxid, at)
@@ -362,7 +364,7 @@ class LockFacts:
     def _large_sessions(self) -> dict[Session, tuple[Text, ...]] | None:
         """Return the nodes of sessions that own many, wherever the nodes are."""
         large = {
-            session: tuple(self.text(path) for path in paths if self._is_inside(path))
+            session: tuple(self.text(path) for path in paths if self._is_in_chroot(path))
             for session, paths in self._tree.owned.items()
             if len(paths) >= MANY_NODES and session in self._timeouts_ms
         }

@@ -20,10 +20,10 @@ from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.table_formats import (
     PathsBySession,
     WantedPaths,
-    aged,
     client_address,
     number,
     unreadable,
+    with_silence,
 )
 
 READ_ONLY_COMMANDS = frozenset(
@@ -114,7 +114,7 @@ def connections(answer: dict[str, Any]) -> tuple[Connection, ...]:
         if row is not None:
             rows.append(row)
             response_times.append(integer(entry.get("last_response_time")))
-    return aged(rows, response_times)
+    return with_silence(rows, response_times)
 
 
 def _connection(entry: object) -> Connection | None:

@@ -109,7 +109,7 @@ def _ms_until(when: str, at: Millis, monotonic: int | None) -> int | None:
     if now is None:
         return None
     ahead = moment * 1000 + _HALF_SECOND_MS - now
-    if zone not in _UTC:
+    if zone not in _UTC:  # so only the distance within a quarter of an hour is known
         ahead = (ahead + _LATE_MS) % _QUARTER_MS - _LATE_MS
     return max(0, ahead)
 

@@ -118,7 +118,7 @@ def connections(cons: str) -> tuple[Connection, ...]:
     if "](" in lines[0] and not cons.endswith("\n\n"):
         raise unreadable("cons")
     rows = [row for row in map(_connection, lines) if row is not None]
-    return aged([row for row, _ in rows], [answered for _, answered in rows])
+    return with_silence([row for row, _ in rows], [answered for _, answered in rows])
 
 
 def newest_answer(cons: str) -> int | None:
@@ -127,7 +127,7 @@ def newest_answer(cons: str) -> int | None:
     return max(filter(None, answered), default=None)
 
 
-def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
+def with_silence(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
     """Compute how long each connection has been silent: the newest answer of all counts as now.
 
     Servers print their monotonic clock, which means nothing elsewhere. 0 means that the connection
