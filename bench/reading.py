@@ -125,13 +125,13 @@ def note_ready(source: Source) -> list[float]:
 
 def read_without_batches(source: Source) -> None:
     """Make a source read one znode at a time, as from an old server."""
-    expected = source._expect  # noqa: SLF001
+    expected = source._adapt_to  # noqa: SLF001
 
     def old(probes: Any) -> None:
         expected(probes)
         source._reader.batches = False  # noqa: SLF001
 
-    source._expect = old  # type: ignore[method-assign]  # noqa: SLF001
+    source._adapt_to = old  # type: ignore[method-assign]  # noqa: SLF001
 
 
 def time_bare_reading(client: KazooClient, root: str) -> float:
