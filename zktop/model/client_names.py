@@ -186,7 +186,10 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         return presence.client if presence and presence.client else None
 
     def _configured_name(self, session: Session, client: Text | None) -> Text | None:
-        """The configured name; with the port if several clients are on one host."""
+        """The configured name, with the client's address or port if others have the name, too.
+
+        None if none is configured, or if others have the name of this very session or address.
+        """
         key = self.owners.key_of(session_text(session), client or "")
         if key is None:
             return None

@@ -88,8 +88,9 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     @property
     def is_rebuilt(self) -> bool:
         """Whether the lock's znode was replaced by another."""
-        before, after = self.before and self.before.stat, self.after and self.after.stat
-        return bool(before and after and before.czxid != after.czxid)
+        before = self.before.stat if self.before else None
+        after = self.after.stat if self.after else None
+        return before is not None and after is not None and before.czxid != after.czxid
 
 
 class ChangeContext(msgspec.Struct, frozen=True, gc=False):
@@ -133,9 +134,10 @@ def deletion_zxid(change: LockChange) -> int | None:
     if changed is None or not change.deleted:
         return None
     earlier = before.stat.pzxid if before and before.stat else None
+    is_new = earlier is None or earlier < changed
     is_last = all(0 < member.czxid < changed for member in change.created)
     are_direct = all("/" not in member.node for member in change.deleted)
-    return changed if (earlier is None or earlier < changed) and is_last and are_direct else None
+    return changed if is_new and is_last and are_direct else None
 
 
 def _holders(lock: Lock | None) -> Sequence[Member]:

@@ -159,7 +159,7 @@ class RankedQueue(QueueDefaults):
         if self.regular:
             return bisect_left(self.members, member.sequence, key=sequence)
         if self._ahead is None:
-            self._ahead = self._places()
+            self._ahead = self._find_ahead()
         return self._ahead[member.node]
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
@@ -225,6 +225,7 @@ class RankedQueue(QueueDefaults):
         return self._walls
 
     def bars_readers(self, member: Member) -> bool:
+        """Return whether readers behind a member wait for it."""
         if member.mode == "exclusive":  # zktools: readers wait only for writers
             return "write" not in self.layout.modes.values()
         return member.mode != "read"
@@ -232,7 +233,7 @@ class RankedQueue(QueueDefaults):
     def _find_holders(self) -> tuple[Member, ...]:
         """Find the holders; in a regular queue, without examining the waiters."""
         if not self.regular:
-            return tuple(member for member in self.members if self._is_free(member))
+            return tuple(member for member in self.members if self._holds_by_rule(member))
         held: Sequence[Member]
         if self.rule == "first-n":
             held = self.members[: room_of(self)]
@@ -250,7 +251,7 @@ class RankedQueue(QueueDefaults):
         free = takewhile(lambda member: not self.bars_readers(member), self.members)
         return [member for place, member in enumerate(free) if member.mode == "read" or place == 0]
 
-    def _is_free(self, member: Member) -> bool:
+    def _holds_by_rule(self, member: Member) -> bool:
         if member.node in self.exempt:
             return True
         ahead = self.ahead(member)
@@ -260,19 +261,18 @@ class RankedQueue(QueueDefaults):
             return self.wall_before(ahead) == 0
         return ahead == 0
 
-    def _places(self) -> dict[Text, int]:
+    def _find_ahead(self) -> dict[Text, int]:
         """Return `ahead` for all members, if numbers do not determine the position."""
         key = key_of(self.layout, self.counted)
         shares = self.layout.ties == "share"
-        places: dict[Text, int] = {}
+        ahead: dict[Text, int] = {}
         keys = [key(member) for member in self.counted]
         for place, member in enumerate(self.counted):
-            first = bisect_left(keys, keys[place]) if shares else place
-            places[member.node] = first
+            ahead[member.node] = bisect_left(keys, keys[place]) if shares else place
         for member in self.members:
-            if member.node not in places:
-                places[member.node] = bisect_left(keys, key(member))
-        return places
+            if member.node not in ahead:
+                ahead[member.node] = bisect_left(keys, key(member))
+        return ahead
 
     def _run_before(self, ahead: int) -> tuple[Member, ...]:
         """Return the last of the first `ahead` members, with those that share its number."""
@@ -284,12 +284,12 @@ class RankedQueue(QueueDefaults):
         return self.counted[self.ahead(last) : ahead]
 
     def _writers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return the last of the first `ahead` members that block a reader."""
+        """Return what `_run_before` does, without readers if a writer is among them."""
         before = self._run_before(ahead)
         return tuple(member for member in before if self.bars_readers(member)) or before
 
     def _readers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return the readers right before a position, and the member before them."""
+        """Return the readers right before a position, and what is before them."""
         wall = self.wall_before(ahead)
         readers = self.counted[wall:ahead]
         return (*self._run_before(wall), *readers)

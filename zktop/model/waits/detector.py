@@ -30,7 +30,7 @@ from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, deadlock_place
 from zktop.model.waits.evidence import EvidenceCollector
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, Restarts
 from zktop.model.waits.lock_order_story import Inversion, inversions
-from zktop.model.waits.queues_from_locks import queue_updates
+from zktop.model.waits.queues_from_locks import QueueUpdate, queue_updates
 from zktop.model.waits.root_blockers import (
     RootBlocker,
     WaitsByWatch,
@@ -168,29 +168,37 @@ class DeadlockDetector:
         """Update the graph with one changed lock."""
         self._is_unranked = self._is_untested = True
         self._changed.append(change.path)
-        lock, gone = change.after, {member.node for member in change.deleted}
-        for name, queue, created, deleted in queue_updates(
-            change, self.graph.queues, self._actors
-        ):
-            was = self.graph.queues.get(name)
-            changed = {(request.node, request.czxid) for request in created} if deleted else ()
-            at_ms = lock.changed_at if lock and queue else None
-            for request in deleted:
-                self._note_deletion(request, was, lock, gone)
-                if (request.node, request.czxid) not in changed:
-                    if self._gave_up(request, was, queue, at_ms):
-                        self._orders.gave_up(name, request.node)
-                    self._orders.ended(name, request.node, at_ms)
-                if self.graph.is_stuck(request.actor):
-                    self._left.add(deadlock_place(lock_path(name), request))
-            if queue is None:
-                self.graph.remove(name)
-                self._wait_sums.forget(name)
-                self._elections.discard(name)
-                continue
-            self.graph.replace(queue, created, deleted)
-            if queue.kind == "election":
-                self._elections.add(name)
+        gone = {member.node for member in change.deleted}
+        for update in queue_updates(change, self.graph.queues, self._actors):
+            if update.deleted:
+                self._note_deleted(update, change.after, gone)
+            self._replace_queue(update)
+
+    def _replace_queue(self, update: QueueUpdate) -> None:
+        """Update the graph with one changed queue."""
+        name, queue = update.name, update.queue
+        if queue is None:
+            self.graph.remove(name)
+            self._wait_sums.forget(name)
+            self._elections.discard(name)
+            return
+        self.graph.replace(queue, update.created, update.deleted)
+        if queue.kind == "election":
+            self._elections.add(name)
+
+    def _note_deleted(self, update: QueueUpdate, lock: Lock | None, gone: Container[Text]) -> None:
+        """Record the deleted requests of a queue, before the graph is updated."""
+        name, queue, was = update.name, update.queue, self.graph.queues.get(update.name)
+        changed = {(request.node, request.czxid) for request in update.created}
+        at_ms = lock.changed_at if lock and queue else None
+        for request in update.deleted:
+            self._note_deletion(request, was, lock, gone)
+            if (request.node, request.czxid) not in changed:
+                if self._gave_up(request, was, queue, at_ms):
+                    self._orders.gave_up(name, request.node)
+                self._orders.ended(name, request.node, at_ms)
+            if self.graph.is_stuck(request.actor):
+                self._left.add(deadlock_place(lock_path(name), request))
 
     def _gave_up(
         self,
