@@ -19,7 +19,7 @@ from zktop.model.report import Report
 from zktop.model.text import clean
 from zktop.output.period.html_page import page
 from zktop.output.period.period import PeriodSummary
-from zktop.output.period.words import WordTable, document
+from zktop.output.period.words import RingEdge, WordTable, document
 
 KILOBYTE = 1024
 ROWS = """[...document.querySelectorAll("table[aria-labelledby=queues] tbody tr")].map((row) =>
@@ -115,6 +115,37 @@ def test_the_verdicts_are_there_in_words_and_as_a_ring(tab: Browser, tmp_path: P
     boxes = "[...document.querySelectorAll('.deadlock svg text')].map((one) => one.textContent)"
     assert {"ann", "bob", "wants /locks/traffic/stock"} <= set(tab.evaluate(boxes))
     assert troubles(tab) == []
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize("clients", range(2, 9))
+def test_no_label_of_a_ring_covers_a_client(clients: int, tab: Browser, tmp_path: Path) -> None:
+    """Also if the paths of the locks are long."""
+    found = incident_period()
+    words = document(found.period)
+    edges = [
+        RingEdge(f"philosopher{one}", f"/demo/philosophers/fork{one}", (one + 1) % clients)
+        for one in range(clients)
+    ]
+    ring = replace(words.deadlocks[0], ring=edges)
+    file = tmp_path / "report.html"
+    file.write_bytes(page(replace(words, deadlocks=[ring]), found.timeline, "zktop 0.1.0"))
+    tab.open(file)
+    tab.until("document.querySelector('footer')")
+
+    assert tab.evaluate("document.querySelectorAll('.deadlock rect').length") == clients
+    assert (
+        tab.evaluate("""(() => {
+        const all = (what) => [...document.querySelectorAll(`.deadlock ${what}`)];
+        const place = (one) => one.getBBox();
+        const labels = all("text").filter((one) => one.querySelector("tspan")).map(place);
+        const meets = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width
+            && a.y < b.y + b.height && b.y < a.y + a.height;
+        const covered = (box) => labels.some((one) => meets(one, box));
+        return all("rect").map(place).filter(covered).length;
+    })()""")
+        == 0
+    )
 
 
 @pytest.mark.chromium
