@@ -48,6 +48,18 @@ async def timeline() -> list[str]:
         return await settled(pilot)
 
 
+@pytest.mark.parametrize("name", ["the-billing-of-the-north-2", "計費服務計費服務計費-2"])
+async def test_a_client_with_a_long_name_keeps_its_letter(name: str) -> None:
+    """Its bars in the strips of locks have no other sign; the end of the name stays, too."""
+    app = app_of(*frames((BEGIN, facts(f"X x: {name}", at=BEGIN))), page="timeline")
+    async with app.run_test(size=(80, 24)) as pilot:
+        inside = panel(await settled(pilot), "Timeline")
+    strips_of_clients = inside[next(n for n, one in enumerate(inside) if "CLIENTS" in one) + 1 :]
+
+    assert strips_of_clients[0].strip().startswith(f"A {name[:3]}")
+    assert "-2 " in strips_of_clients[0]
+
+
 async def test_waiters_with_similar_names_share_a_strip() -> None:
     """A holder, or a client with a unique name, keeps a strip of its own, with a letter."""
     lines = await timeline()

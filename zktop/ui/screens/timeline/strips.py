@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
+from rich.cells import cell_len
+
 from zktop.model.facts import Millis, Session
 from zktop.ui.inks import Ink
 from zktop.ui.past.pulse import Pulse
@@ -16,7 +18,7 @@ from zktop.ui.past.states import Alarms, LockState
 from zktop.ui.past.tracks import Tracks
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Line, Run, fitted, line, merged, text_of  # noqa: F401  for the examples
+from zktop.ui.styled_text import Line, Run, end_of, fitted, line, merged, text_of  # noqa: F401  for the examples
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for others
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -288,5 +290,5 @@ def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
     """Return a strip after its label; a long label is truncated at its start."""
-    text = label if len(label) < width else f"…{label[len(label) - width + 2 :]}"
+    text = label if cell_len(label) < width else f"…{end_of(label, width - 2)}"
     return (*fitted(line((text, ink)), width), *drawn)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import Final, NamedTuple
 
+from rich.cells import cell_len
+
 from zktop.model.facts import Millis, Session
 from zktop.model.format import count
 from zktop.ui.inks import Ink
@@ -21,11 +23,13 @@ from zktop.ui.screens.timeline.first_line import (
 )
 from zktop.ui.screens.timeline.strip_choice import StripChoice, StripSubject
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Line, fitted, line
+from zktop.ui.styled_text import Line, cut_middle, fitted, line
 from zktop.ui.view_state import ViewState
 
 NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 18, 30
 WIDE_FROM_CELLS: Final = 110
+AROUND_NAME_CELLS: Final = 3  # the letter, and a blank on each side
+MIN_NAME_CELLS: Final = 6
 MIN_COLUMNS: Final = 10
 LOCK_SIGNS: Final = "B holder, b unlisted holder, R readers, S several, . free; 0-9 * queue"
 LOCK_BARS: Final = "B━ holder, b━ unlisted holder, R readers, S several, · free; ▁█ queue"
@@ -113,7 +117,7 @@ class TimelineLines:
                 tracks, subject.sessions, self._window, self._alarms, tracks.expired
             )
             drawn = self._without_unseen(drawn if state.is_ascii else strips.solid(drawn))
-            name = f"{self._with_letter(subject)}{' (demo)' if is_ours else ''}"
+            name = self._with_letter(subject, " (demo)" if is_ours else "")
             ink: Ink = "ours" if is_ours else "plain"
             yield TimelineLine(self._row(name, drawn, ink), subject.session, _words_of(subject))
 
@@ -135,7 +139,7 @@ class TimelineLines:
                 known_from = tape.in_memory_from or 0  # earlier tables are packed
                 drawn = strips.contact_strip(times, window, known_from)
                 drawn = self._without_unseen(drawn if state.is_ascii else strips.solid(drawn))
-                name = f"{self._with_letter(subject)} {server}"
+                name = self._with_letter(subject, f" {server}")
                 yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(subject))
 
     def _graph(self, height: int) -> Iterator[TimelineLine]:
@@ -177,8 +181,11 @@ class TimelineLines:
         filled = fitted(text, self._label + self._window.columns)
         return strips.crossed(filled, self._label + self._cell, over_text=False)
 
-    def _with_letter(self, subject: StripSubject) -> str:
-        return f"{self._letters.get(subject.session or 0, ' ')} {subject.name}"
+    def _with_letter(self, subject: StripSubject, more: str) -> str:
+        """Return the letter of a client, and as much of its name as fits between it and `more`."""
+        room = self._label - AROUND_NAME_CELLS - cell_len(more)
+        name = cut_middle(subject.name, max(MIN_NAME_CELLS, room))
+        return f"{self._letters.get(subject.session or 0, ' ')} {name}{more}"
 
 
 def _words_of(subject: StripSubject) -> Words:
