@@ -254,11 +254,15 @@ def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
         return
     for path in sorted(watched):
         for lock in filter(None, map(ctx.shared.lock_at, (path, split(path)[0]))):
-            if lock.is_only_watched and not lock.has_standbys:
-                nodes = [absolute_path(lock.path, holder.node) for holder in lock.holders]
-                holders = lock.holders if path == lock.path or nodes == [path] else ()
-                others = (holder for holder in holders if holder.owner not in (0, session))
+            if lock.is_only_watched and not lock.has_standbys and _is_at(lock, path):
+                others = (holder for holder in lock.holders if holder.owner not in (0, session))
                 yield from (_Watching(session, lock, holder) for holder in others)
+
+
+def _is_at(lock: Lock, path: Text) -> bool:
+    """Whether a path is that of a lock's own znode, or of its only holder."""
+    nodes = [absolute_path(lock.path, holder.node) for holder in lock.holders]
+    return path == lock.path or nodes == [path]
 
 
 def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:

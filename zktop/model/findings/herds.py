@@ -17,6 +17,7 @@ from zktop.model.text import Text
 BURSTS_PER_S = 3
 STORM_PATIENCE_MS = 10_000
 MAX_STALE_SESSIONS = 20  # findings in one lock
+_INFERRED = "inferred: the servers notify them, and no table shows a watch"
 
 
 @Rule(
@@ -128,22 +129,9 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
     """
     if len(ctx.waiters) < ctx.thresholds.herd:
         return
-    herd = [member for member in ctx.waiters if member.node in ctx.watching_children]
-    is_known = len(herd) >= _herd_size(ctx)
-    clue = "inferred: the servers notify them, and no table shows a watch"
-    if not is_known:
-        herd = [
-            waiter.member
-            for waiter in ctx.mismatched
-            if ctx.watch_check.watches_children(waiter.member.owner)
-        ]
-        clue = "the watch table lists their sessions at the lock's own znode" if herd else clue
-    if not herd:
-        herd = [
-            waiter.member
-            for waiter in ctx.mismatched
-            if not waiter.watched and _was_woken(ctx, waiter.member.owner)
-        ]
+    by_recipe = [member for member in ctx.waiters if member.node in ctx.watching_children]
+    is_known = len(by_recipe) >= _herd_size(ctx)
+    herd, clue = (by_recipe, _INFERRED) if is_known else _watching_parent(ctx)
     if len(herd) >= _herd_size(ctx):
         number = len(herd)
         yield RuleMatch(
@@ -159,6 +147,23 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
             "let each waiter watch its predecessor.",
             severity="info" if is_known else "warning",
         )
+
+
+def _watching_parent(ctx: LockContext) -> tuple[list[Member], str]:
+    """The waiters that watch the list of children although their recipe does not, and the clue."""
+    listed = [
+        waiter.member
+        for waiter in ctx.mismatched
+        if ctx.watch_check.watches_children(waiter.member.owner)
+    ]
+    if listed:
+        return listed, "the watch table lists their sessions at the lock's own znode"
+    woken = [
+        waiter.member
+        for waiter in ctx.mismatched
+        if not waiter.watched and _was_woken(ctx, waiter.member.owner)
+    ]
+    return woken, _INFERRED
 
 
 def _was_woken(ctx: LockContext, session: Session) -> bool:

@@ -282,7 +282,8 @@ class FindingTracker:
         for subject in islice(self._affected, limit):
             number += 1
             self._set_due(subject, FIRST)
-        for session, row in islice(self._unchecked, limit and limit - number):
+        remaining = None if limit is None else limit - number
+        for session, row in islice(self._unchecked, remaining):
             number += 1
             is_odd = is_suspicious(session, row, shared) and session in look.locks_of
             if is_odd and self._is_news(session):

@@ -98,13 +98,15 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         visible = [target.path for target in expected if target.how != UNSEEN or is_mixed]
         if actual is not None and any(path in actual for path in visible):
             return "confirmed"
-        if len(visible) < max(1, len(expected)) or (is_mixed and self._watches_root(actual)):
+        are_all_visible = bool(expected) and len(visible) == len(expected)
+        if not are_all_visible or (is_mixed and self._watches_root(actual)):
             return "invisible"
         if actual is None or table is None or table.zxid < member.czxid:
             return "unknown"
         astray = actual - self._paths_needed_by(member.owner)
-        shows_how = astray - {self.lock.path, absolute_path(self.lock.path, member.node)}
-        if not shows_how and self.may_be_unlisted(member):
+        # A client may watch these two although it waits by a child watch or polls.
+        others = astray - {self.lock.path, absolute_path(self.lock.path, member.node)}
+        if not others and self.may_be_unlisted(member):
             return "invisible"
         if not astray:
             return "missing"

@@ -274,7 +274,8 @@ class DeadlockDetector:
                 now_ms=now_ms,
             )
             self._judge_now(evidence, has_news=has_news, is_thorough=is_thorough)
-            may_wait = self._ranks_blockers and self._begin_ranking(now_ms) and has_news
+            has_begun = self._ranks_blockers and self._begin_ranking(now_ms)
+            may_wait = has_begun and has_news
         self._rank_root_blockers(may_wait=may_wait, at_once=is_thorough)
         return replace(self._verdict, blockers=self._root_blockers(now_ms))
 
