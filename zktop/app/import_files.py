@@ -316,19 +316,29 @@ class LockPlaces:
 
 
 def _hosts(members: Sequence[str], chroot: str) -> str:
-    """Name the members by their folders, or by their tars.
+    """Name the members by their folders, or by their tars; by folders above if these are equal.
 
     >>> _hosts(["/backup/zk1/version-2", "/backup/zk2.tar.gz:version-2"], "/app")
     'zk1,zk2/app'
+    >>> _hosts(["/zk1/data/version-2", "/zk2/data/version-2"], ""), _hosts(["/a", "/b:"], "")
+    ('zk1,zk2', 'a,b')
     """
-    return ",".join(_name_of(member) or "files" for member in members) + chroot
+    names = [[*_names_of(member)] for member in members]
+    levels = [*zip(*names, strict=False)]
+    best = next((level for level in levels if len({*level}) == len(level)), levels[0])
+    return ",".join(best) + chroot
 
 
-def _name_of(member: str) -> str:
+def _names_of(member: str) -> Iterator[str]:
+    """Yield the name of a member's folder or tar, then those of the folders above it."""
     tar, _, folder = member.rpartition(":")
     path = Path(folder)
-    name = path.parent.name if path.name == "version-2" else path.name
-    return name or Path(tar).name.partition(".")[0]
+    path = path.parent if path.name == "version-2" else path
+    archive = Path(tar)
+    yield path.name or archive.name.partition(".")[0] or "files"
+    if tar and path.name:
+        yield archive.name.partition(".")[0]
+    yield from (above.name for above in (archive if tar else path).absolute().parents)
 
 
 def _summary(replay: LogReplay, notes: Iterable[str]) -> ImportSummary:
