@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, own, row, session, world
 from msgspec.structs import replace
+from output.stories import facts, settings
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Denied, Gone, join
@@ -109,6 +110,20 @@ def test_a_transaction_log_says_that_a_client_deleted_its_own_node() -> None:
     *_, after = looked((*RING, *ALL), (left,))
 
     assert after.over[0].how == "bob released /y while it waited, so it was not blocked"
+
+
+def test_a_deadlock_that_another_client_joins_becomes_part_of_a_larger_one() -> None:
+    """Ann waits for her own read lock; then bob wants to write, too, and none of them has left."""
+    one, both = "L rw: A.R B.R A.W", "L rw: A.R B.R A.W B.W"
+    examiner, now = Examiner(settings(both)), world()
+    for number, story in enumerate((one, both)):
+        now = now.after(*facts(story, at=BEGIN))
+        report = examiner.look(now, BEGIN + number * 10_000)
+    (larger,) = report.deadlocks
+    (over,) = report.over
+
+    assert (over.deadlock.rule, larger.rule) == ("D4", "D5")
+    assert over.how == f"more clients joined: it is part of deadlock #{larger.number}"
 
 
 def test_a_ring_that_leaves_with_a_crowd_has_left() -> None:

@@ -129,8 +129,25 @@ class DeadlockLog:
         departures = [*_departures(was, self._departed)]
         if departures:
             return _how_left(min(departures, key=lambda departure: departure.first.gone_at))
-        is_whole = all(self._is_there(place) for step in was.steps for place in _places(step))
-        return RULES_CHANGED if is_whole else LEFT_TOGETHER
+        if not all(self._is_there(place) for step in was.steps for place in _places(step)):
+            return LEFT_TOGETHER
+        larger = self._larger(was)
+        if larger is not None:
+            return f"more clients joined: it is part of deadlock #{larger.number}"
+        return RULES_CHANGED
+
+    def _larger(self, was: Deadlock) -> Deadlock | None:
+        """A present deadlock with all actors of an earlier one, others, and a lock of it."""
+        alive = self._alive.values()
+        return next(
+            (
+                deadlock
+                for deadlock in alive
+                if set(was.actors) < set(deadlock.actors)
+                and not set(was.locks).isdisjoint(deadlock.locks)
+            ),
+            None,
+        )
 
     def _happened_at(self, inversion: Inversion) -> Millis | None:
         locks = {turn.lock for turn in inversion.turns}
