@@ -253,8 +253,8 @@ class LockOrderGraph:
     """All lock orders seen, bounded in number: the least recently confirmed is dropped first."""
 
     def __init__(self) -> None:
-        self._edges: dict[tuple[str, str], OrderEdge] = {}
-        self._out: dict[str, dict[str, OrderEdge]] = {}
+        self._edges: dict[tuple[str, str], OrderEdge] = {}  # by the classes held and wanted
+        self._out: dict[str, dict[str, OrderEdge]] = {}  # the same: by held, then by wanted
         self.cycles: dict[str, Cycle] = {}  # all potential ones, by a stable id
         self._running: dict[Place, dict[OrderSample, None]] = {}  # samples of places not left yet
         self._learned: dict[Place, dict[Place, _Learned]] = {}  # by wanted place
@@ -330,7 +330,7 @@ class LockOrderGraph:
                 added[alike] = self._add(OrderSample(asker, held, wanted, gates_here), request)
             learned[held.place] = added[alike]
         self._learned[wanted.place] = learned
-        self._forget()
+        self._drop_excess()
 
     def _take_back(self, learned: Iterable[_Learned]) -> None:
         """Undo what was learned from a request."""
@@ -339,7 +339,7 @@ class LockOrderGraph:
             if self._edges.get((edge.held, edge.wanted)) is edge:  # not forgotten meanwhile
                 edge.take_back(acquisition.owner, sample)
                 if sample is not None and not sample.count:
-                    self._drop(sample)
+                    self._drop_cycles_with(sample)
 
     def ended(self, lock: str, node: str, at_ms: int | None) -> None:
         """Record that a member is gone, and when, if known."""
@@ -353,6 +353,7 @@ class LockOrderGraph:
         self._take_back(self._learned.pop((lock, node), {}).values())
 
     def _add(self, sample: OrderSample, request: WaitRequest) -> _Learned:
+        """Count one acquisition, and look for a cycle if its way of nesting is new."""
         key = sample.held.vertex, sample.wanted.vertex
         edge = self._edges.pop(key, None) or OrderEdge(*key)
         self._edges[key] = edge  # the most recently confirmed edge goes to the end
@@ -363,15 +364,18 @@ class LockOrderGraph:
             for lock in (sample.held, sample.wanted):
                 self._running.setdefault(lock.place, {})[current] = None
         if added is not None:
-            cycle = closed_by(added, self._out)
-            if cycle:
-                name = _name(cycle)
-                known = self.cycles.get(name, ())
-                if _vertices(known) != _vertices(cycle):  # new, or its roots were created again
-                    self.cycles[name] = cycle
+            self._note_cycle(closed_by(added, self._out))
         return _Learned(edge, sample.asker.owner, current)
 
-    def _forget(self) -> None:
+    def _note_cycle(self, cycle: Cycle) -> None:
+        """Store a cycle if it is new, or if its roots were created again."""
+        if cycle:
+            name = _name(cycle)
+            if _vertices(self.cycles.get(name, ())) != _vertices(cycle):
+                self.cycles[name] = cycle
+
+    def _drop_excess(self) -> None:
+        """Drop the least recently confirmed orders and the oldest places above the limits."""
         while len(self._edges) > MAX_EDGES or len(self._out) > MAX_CLASSES:
             held, wanted = next(iter(self._edges))
             edge = self._edges.pop((held, wanted))
@@ -379,13 +383,13 @@ class LockOrderGraph:
             if not self._out[held]:
                 del self._out[held]
             for sample in edge.samples.values():
-                self._drop(sample)
+                self._drop_cycles_with(sample)
         for bounded in (self._running, self._learned):
             if len(bounded) > 2 * MAX_EDGES:
                 for place in tuple(islice(bounded, MAX_EDGES)):
                     del bounded[place]
 
-    def _drop(self, sample: OrderSample) -> None:
+    def _drop_cycles_with(self, sample: OrderSample) -> None:
         self.cycles = {name: cycle for name, cycle in self.cycles.items() if sample not in cycle}
 
 

@@ -71,7 +71,7 @@ class Grouping:
 
     def __init__(self, causes: Mapping[str, str], grouped: Container[str]) -> None:
         self.effects: list[Finding] = []
-        self._causes, self._grouped = causes, grouped
+        self._causes, self._grouped = causes, grouped  # the groups of the listing before
         self._kinds: dict[tuple[str, str, str | None], _Kind] = {}
         self._kind_of: dict[str, _Kind] = {}  # by the id of a finding that is a cause
         self._cause_ids = frozenset(causes.values())
@@ -80,22 +80,22 @@ class Grouping:
         self._unseen: set[str] = set()
         self._number: Counter[str | None] = Counter()  # of the effects of each cause
 
-    def sort(self, finding: Finding) -> None:
+    def add(self, finding: Finding) -> None:
         """Add a finding that follows from no other; keep effects for later."""
         if finding.id in self._causes and first_cause(finding.id, self._causes) is not None:
             self.effects.append(finding)
         else:
-            self._add(finding, None)
+            self._group(finding, None)
 
-    def sort_effect(self, finding: Finding) -> None:
+    def add_effect(self, finding: Finding) -> None:
         """Add a finding whose cause has been added."""
         cause = first_cause(finding.id, self._causes)
         kind = self._kind_of.get(cause or "")
         shown = kind.group_id if kind and kind.group_id in self._groups else cause
         self._number[shown] += 1
-        self._add(finding, shown)
+        self._group(finding, shown)
 
-    def _add(self, finding: Finding, cause: str | None) -> None:
+    def _group(self, finding: Finding, cause: str | None) -> None:
         lock = finding.lock
         if lock is None or SCOPES[finding.rule] not in ("lock", "session"):
             self._listed.append(replace(finding, cause=cause) if cause else finding)

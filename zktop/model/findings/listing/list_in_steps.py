@@ -107,9 +107,9 @@ def listings(
     causes: dict[str, str] = {}
     yield from _in_steps(by_id.values(), lambda finding: index.note_cause(finding, ahead, causes))
     grouping = Grouping(causes, before.groups.keys())
-    yield from _in_steps(by_id.values(), grouping.sort)
+    yield from _in_steps(by_id.values(), grouping.add)
     grouping.close()
-    yield from _in_steps(grouping.effects, grouping.sort_effect)
+    yield from _in_steps(grouping.effects, grouping.add_effect)
     grouping.close()
     yield grouping.listing()
 
