@@ -112,6 +112,17 @@ def test_nothing_is_charged_without_a_connection() -> None:
     assert found.is_lower_bound
 
 
+def test_a_wait_that_ended_without_a_connection_is_not_a_failed_one() -> None:
+    """The client may have got the lock and released it."""
+    lost, back = own(state="suspended", at=NOW + 2_000), own(at=NOW + 5_000)
+    gone = leaves(QUEUE, "x", 1, 5)
+
+    found = accounts(QUEUE, (0, [own()]), (2, [lost]), (5, [back, *gone]), LATER)
+
+    assert [lock.figures.given_up for lock in found.locks] == [0]
+    assert [lock.figures.given_up for lock in accounts(QUEUE, (5, gone), LATER).locks] == [1]
+
+
 def test_nothing_is_charged_until_now_while_the_connection_is_lost() -> None:
     """Asking twice counts no time twice."""
     begin, lost = facts(QUEUE), own(state="suspended", at=NOW + 2_000)

@@ -53,7 +53,7 @@ class FigureTally:
         elif event.waited is not None:
             is_granted = event.event == "acquired"
             self.waits.add(event.waited, is_over=is_granted)
-            if not is_granted:
+            if not is_granted and not event.is_unseen:
                 self.given_up += 1
 
     def extend(self, other: "FigureTally") -> None:
