@@ -62,8 +62,8 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
             for word in self.words
         )
 
-    def mistakes(self, known: Sequence[str], states: Sequence[str] = ()) -> str:
-        """Return a message about fields and states that are not known, and invalid patterns.
+    def mistakes(self, fields: Sequence[str], states: Sequence[str] = ()) -> str:
+        """Return a message about invalid patterns, and about fields and states that do not exist.
 
         >>> parsed_filter("holder:x owner:ann").mistakes(["owner", "state"])
         'unknown word holder: (owner: state:)'
@@ -74,14 +74,14 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         """
         mistakes = [word.mistake for word in self.words if word.mistake]
         named = dict.fromkeys(word.field for word in self.words if word.field)
-        if unknown := [field for field in named if field not in known]:
+        if unknown := [field for field in named if field not in fields]:
             words = "words" if len(unknown) > 1 else "word"
-            mistakes.append(f"unknown {words} {_listed(unknown)} ({_listed(known)})")
-        return "; ".join([*mistakes, *self._unknown_states(known, states)])
+            mistakes.append(f"unknown {words} {_listed(unknown)} ({_listed(fields)})")
+        return "; ".join([*mistakes, *self._unknown_states(fields, states)])
 
-    def _unknown_states(self, known: Sequence[str], states: Sequence[str]) -> Iterator[str]:
+    def _unknown_states(self, fields: Sequence[str], states: Sequence[str]) -> Iterator[str]:
         for word in self.words:
-            is_state = word.field in STATE_FIELDS and word.field in known
+            is_state = word.field in STATE_FIELDS and word.field in fields
             if is_state and states and not any(map(word.finds, states)):
                 examples = " ".join(states[:MAX_EXAMPLES])
                 more = " …" if len(states) > MAX_EXAMPLES else ""

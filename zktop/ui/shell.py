@@ -309,7 +309,7 @@ class Shell(NavigationApp):
         if page is None or not state.filter:
             return NO_FILTER_RESULT
         is_empty = page.passed is None or not page.passed.shown
-        states = page.STATES if is_empty else ()  # a state of a row is known
+        states = page.STATES if is_empty else ()  # a word that matches is no mistake
         return FilterResult(page.passed, state.filter.mistakes(page.FIELDS, states))
 
     def on_drawing_failed(self, message: DrawingFailed) -> None:

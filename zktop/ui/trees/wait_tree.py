@@ -104,7 +104,7 @@ class WaitTree(NamedTuple):
 
 
 def overview(report: Report) -> Iterator[WaitTree]:
-    """Yield a tree for each of the worst root blockers, MAX_ITEMS lines in all.
+    """Yield a tree for each of the worst root blockers, about MAX_ITEMS lines in all.
 
     Of the waiters it shows only those that block others.
     """
@@ -153,7 +153,9 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
         (top,) = builder.tops([session_text(last.owner)], "runs")
         if top.locks or main_wait(report, last.owner) is None:
             return WaitTree((top,))
-        return WaitTree((_TreeBuilder(report, MAX_LISTED, selected, way).lock(last.path, 1),))
+        # The lock is the top instead; a new builder has not listed the session yet.
+        builder = _TreeBuilder(report, MAX_LISTED, selected, way)
+        return WaitTree((builder.lock(last.path, 1),))
     actor = Actors(report.settings).of(report.records[last.path].lock, last.member)
     if session_of(actor) is not None:  # the owner of a foreign child
         return WaitTree((builder.lock(last.path, 1),))
@@ -337,10 +339,8 @@ class _TreeBuilder:
         if record is None:
             return False
         lock = record.lock if holder is None else part_held_by(record.lock, holder)
-        if (
-            lock.has_standbys and not self.max_listed
-        ):  # they do not wait; trees of one item list them
-            return False
+        if lock.has_standbys and not self.max_listed:
+            return False  # standbys do not wait; only a tree of one item lists them
         return bool(lock.waiters or self.report.watchers_waiting(path))
 
     def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:

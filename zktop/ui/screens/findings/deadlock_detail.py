@@ -61,18 +61,19 @@ KINDS: Final = {
 
 
 class ShownDeadlock:
-    """A deadlock as it was recorded, and the current report's verdict on it."""
+    """A deadlock as it was recorded, and the verdict of the displayed report on it."""
 
     def __init__(
-        self, case: DeadlockRecord, live: Report, times: int = 1, copy_key: str = "y"
+        self, case: DeadlockRecord, displayed: Report, times: int = 1, copy_key: str = "y"
     ) -> None:
-        self.case, self.live, self.times, self.copy_key = case, live, times, copy_key
+        self.case, self.displayed, self.times, self.copy_key = case, displayed, times, copy_key
         self.first = case.deadlock
-        same = (deadlock for deadlock in live.deadlocks if deadlock.id == self.first.id)
+        same = (deadlock for deadlock in displayed.deadlocks if deadlock.id == self.first.id)
         self.now = next(same, None)  # None: it is over
         self.judged = self.now or case.verdict
         last = None if self.now else case.last
-        self.report = live if last is None else last  # the last report with it: it proves most
+        # The last report that contained it proves the most.
+        self.report = displayed if last is None else last
         self.ink = ink_of_deadlock(self.judged)
 
     @property
@@ -112,7 +113,7 @@ def _size(dead: Deadlock) -> str:
 def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
     """Write what to do, then the picture of when it was recorded, then the foldable sections."""
     again = f"   seen {shown.times} times" if shown.times > 1 else ""
-    age = deadlock_age(shown.case, shown.now, shown.live)
+    age = deadlock_age(shown.case, shown.now, shown.displayed)
     writer.write((*age, *line((again, "dim"))))
     if shown.now:
         _write_ways(writer, shown)
@@ -162,7 +163,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
     advice = next(
         (finding.advice for finding in shown.report.findings if finding.id == shown.first.id), ""
     )
-    advice, _, _ = advice.partition(" Cheapest: ")  # the first of the ways above
+    advice, _, _ = advice.partition(" Cheapest: ")  # what follows repeats the first way
     if advice:
         writer.item((" → ", "good"), advice, "dim")
     else:
@@ -203,7 +204,7 @@ def _session_link(way: WayOut) -> LineLink | None:
 
 
 def _write_end(writer: LineWriter, shown: ShownDeadlock) -> None:
-    over = shown.case.ending(shown.live)
+    over = shown.case.ending(shown.displayed)
     writer.title("HOW IT ENDED", "" if over is None else clock(over.at))
     writer.say("It did not exist at this moment." if over is None else f"{over.how}.")
 
@@ -277,7 +278,7 @@ def _write_proof(
     if writer.fold("proof", "Proof", ", ".join(parts)):
         write_reasons(writer, shown.judged.confidence, evidence)
         write_steps(writer, rows, lock_names, shown.ink)
-        write_blind(writer, shown.first.rule, shown.live.blind)
+        write_blind(writer, shown.first.rule, shown.displayed.blind)
         writer.write()
 
 

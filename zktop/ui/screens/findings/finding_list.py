@@ -289,17 +289,17 @@ def _age(since: Millis | None, now: Millis) -> str:
     return f"{text:>6}  "
 
 
-def deadlock_age(case: DeadlockRecord, live: Deadlock | None, report: Report) -> Line:
+def deadlock_age(case: DeadlockRecord, current: Deadlock | None, report: Report) -> Line:
     """Return whether the deadlock still exists, for how long, and how many wait behind it."""
-    if live is None:
+    if current is None:
         over = case.over_at
         text = f"over since {clock(over)}" if over is not None else "did not exist at this moment"
         lasted = _lasted(case, over)
         return joined([line((f" ○ {text}", "strong")), line(lasted) if lasted else ()], "   ")
-    age = "" if live.since_ms is None else f" for {elapsed(report.now - live.since_ms)}"
-    behind = f"{live.behind} behind it" if live.behind else "none behind it"
+    age = "" if current.since_ms is None else f" for {elapsed(report.now - current.since_ms)}"
+    behind = f"{current.behind} behind it" if current.behind else "none behind it"
     state = "existed when the connection dropped," if report.is_lost else "still there"
-    return joined([line((f" ● {state}{age}", ink_of_deadlock(live))), line(behind)], "   ")
+    return joined([line((f" ● {state}{age}", ink_of_deadlock(current))), line(behind)], "   ")
 
 
 def _lasted(case: DeadlockRecord, over: Millis | None) -> str:

@@ -101,7 +101,7 @@ def alert_list(
 
 
 def alerts(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Alert]:
-    """Return all alerts, worst first, including deadlocks that are not findings yet.
+    """Yield all alerts, worst first, including deadlocks that are not findings yet.
 
     The first deadlock that is not in `acknowledged` has a picture.
     """
@@ -138,8 +138,8 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
 def _picture(deadlock: Deadlock, report: Report, *, is_wide: bool) -> AlertPicture:
     """Draw a small ring, and which client to kill.
 
-    Each line names a lock that the client holds or queues for, and the client that wants it; if
-    wide, also its address.
+    Each line names a client, a lock that it holds or queues for, and the client that wants that
+    lock; if wide, also the address of the first.
     """
     is_small = len(deadlock.steps) <= MAX_DRAWN_STEPS
     ring = _ring(deadlock, report, has_address=is_wide) if is_small else ()
