@@ -5,6 +5,7 @@ from model.make_facts import NOW
 from msgspec.structs import replace
 from output.stories import facts, settings
 
+from zktop.model.accounting.accounts import NO_HOLDER
 from zktop.model.deadlock_log import MAX_ENDED
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Link, Node
@@ -14,7 +15,7 @@ from zktop.model.world.world import World
 from zktop.output.period import timeline
 from zktop.output.period.period import Origin, Period
 from zktop.output.period.period_schema import PeriodJson
-from zktop.output.period.words import document
+from zktop.output.period.words import document, summary
 
 HOUR_MS = 3_600_000
 RING = "X x: A B ; Y x: B A"
@@ -114,6 +115,33 @@ def test_a_short_gap_in_a_long_period_is_never_rounded_away() -> None:
 
     assert found.accounting.blocked_is == "at-least"
     assert 0.9998 < found.seen.share < 1
+
+
+def test_a_period_of_which_nothing_was_seen_has_no_summary() -> None:
+    """It would say that there was no deadlock."""
+    period, examiner, world = Period(NOW + 5_000), Examiner(settings(RING)), World()
+    for at, state in ((0, "connected"), (1_000, "lost")):
+        link = Link(zxid=900, at=NOW + at, state=state)
+        world = world.after(*facts(RING), link)
+        period.look(examiner.look(world, NOW + at))
+
+    assert period.summary(Origin(None), NOW + 60_000) is None
+
+
+def test_the_summary_says_that_no_client_held_the_lock() -> None:
+    """A foreign child is in the way."""
+    story = "X x: A B"
+    period, examiner, world = Period(), Examiner(settings(story)), World().after(*facts(story))
+    period.look(examiner.look(world, NOW))
+    period.look(examiner.look(world, NOW + 5_000))
+    found = summed_up(period)
+    (ann, *rest) = found.accounting.clients
+    accounting = replace(found.accounting, clients=[replace(ann, actor=NO_HOLDER), *rest])
+
+    assert summary(replace(found, accounting=accounting)) == (
+        "0 deadlocks, 0 other findings. Clients waited 5.0s in all; 5.0s of it for locks that no "
+        "client held."
+    )
 
 
 def test_more_contended_locks_than_states_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ class Period:
             self._cases.look(self._report, self._since)
 
     def summary(self, origin: Origin, until: Millis | None = None) -> PeriodSummary | None:
-        """Sum up the period; None if it begins after the last report, or after `until`.
+        """Sum up the period; None if nothing of it was seen.
 
         With `until`, assume that nothing changed between the last report and then.
         """
@@ -87,6 +87,8 @@ class Period:
             return None
         self._look_at_beginning()
         accounts = self._ledger.accounts(until)
+        if 0 < accounts.until - accounts.since <= accounts.unseen_ms:
+            return None
         until = accounts.until
         findings = self._cases.findings()
         summary = PeriodJson(

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from zktop.model.accounting.accounts import NO_HOLDER
 from zktop.model.format import MINUTE, clock, count, millis, several, spoken, unblocks
 from zktop.model.layouts.layout import lock_in_mode
 from zktop.model.waits.confidence import CONFIDENCE_WORD
@@ -124,7 +125,8 @@ def summary(period: PeriodJson) -> str:
     worst = accounting.clients[0] if accounting.clients else None
     if worst is None or not worst.blocked_others.at_most_s:
         return f"{text}."
-    return f"{text}; {charge(worst.blocked_others)} of it for locks that {worst.name} held."
+    holder = "no client" if worst.actor == NO_HOLDER else worst.name
+    return f"{text}; {charge(worst.blocked_others)} of it for locks that {holder} held."
 
 
 def seen_lines(period: PeriodJson) -> Iterator[str]:
