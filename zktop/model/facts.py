@@ -330,6 +330,24 @@ def split(path: str) -> tuple[Text, Text]:
     return Text(parent or "/"), Text(name)
 
 
+def last_name(path: str) -> Text:
+    """Return the name at the end of a path.
+
+    >>> last_name("/locks/orders"), last_name("/")
+    ('orders', '')
+    """
+    return Text(path[path.rfind("/") + 1 :])
+
+
+def prefix_below(path: str) -> Text:
+    """Return what the paths of all znodes below a path begin with.
+
+    >>> prefix_below("/locks"), prefix_below("/")
+    ('/locks/', '/')
+    """
+    return Text("/" if path == "/" else f"{path}/")
+
+
 def join(parent: str, name: str) -> Text:
     """Join a parent path and a name.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from zktop.model.facts import join, split
+from zktop.model.facts import join, last_name, split
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.timed_leases import lease_end
 from zktop.model.locks.shapes import decides_above, part_of
@@ -23,7 +23,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
     """
     locks = [path]
-    name = path[path.rfind("/") + 1 :]
+    name = last_name(path)
     if name.endswith(QUEUE_OF_SEMAPHORE):
         locks.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if decides_above(name):

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.client_names import ClientNames
-from zktop.model.facts import MINUTE_MS, Millis, Session
+from zktop.model.facts import MINUTE_MS, Millis, Session, prefix_below
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
 from zktop.model.history.expired_sessions import ExpiredPlace
@@ -300,7 +300,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def _below(self) -> str:
-        return f"{self.path}/" if self.path != "/" else "/"
+        return prefix_below(self.path)
 
     def name_of(self, member: Member) -> str:
         """The display name of a member's owner."""

@@ -47,7 +47,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     sentence: Text
     evidence: tuple[Evidence, ...]
     advice: Text
-    locks: tuple[Text, ...] = ()  # all locks that it concerns, with `lock`, the main one
+    locks: tuple[Text, ...] = ()  # all locks that it concerns; `lock` is the main one
     as_of: Millis  # when the newest fact behind it was read
     patience_ms: int = 0  # how long it must last before it is shown
     at_once: bool = False  # proven by one look: needs no second one

@@ -8,7 +8,7 @@ whole names instead of the numbers at their end. The first section finds such cl
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from zktop.model.facts import split
+from zktop.model.facts import last_name
 from zktop.model.findings.busy_pollers import is_polling
 from zktop.model.findings.context import LockContext, MemberWatches
 from zktop.model.findings.finding import SILENCE, LookAgainAt, Rule, RuleMatch, RuleResult
@@ -173,10 +173,10 @@ def _no_watch(ctx: LockContext, waiter: MemberWatches) -> RuleMatch:
     return RuleMatch(
         about=ctx.about(member, key=(member.node, target)),
         sentence=f"{name} waits in {ctx.name} and watches nothing there: nothing will wake it "
-        f"when {short(split(target)[1])} goes.",
+        f"when {short(last_name(target))} goes.",
         confidence="C3",
         evidence=(
-            (True, f"its recipe watches {short(split(target)[1])}, and its session does not"),
+            (True, f"its recipe watches {short(last_name(target))}, and its session does not"),
             (None, "its client does not poll, and is not just between two watches"),
         ),
         advice=f"Restart {name}; in its client, look for a race between listing the queue and "
@@ -255,7 +255,7 @@ def watch_on_deleted_node(ctx: LockContext) -> Iterator[RuleResult]:
 def _watch_on_deleted_node(
     ctx: LockContext, waiter: MemberWatches, path: Text, *, is_all: bool
 ) -> RuleMatch:
-    name, node = ctx.name_of(waiter.member), short(split(path)[1])
+    name, node = ctx.name_of(waiter.member), short(last_name(path))
     waiting = f"{name} waits in {ctx.name} for {node}, which is already gone"
     watching = f"{name} still watches {node} in {ctx.name}, which is gone"
     return RuleMatch(
@@ -306,7 +306,7 @@ def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _wrong_target(ctx: LockContext, waiter: MemberWatches, watched: list[Member]) -> RuleMatch:
     member = waiter.member
-    name, target = ctx.name_of(member), short(split(min(waiter.expected))[1])
+    name, target = ctx.name_of(member), short(last_name(min(waiter.expected)))
     nearest = max(watched, key=lambda other: ctx.place[other.node])
     return RuleMatch(
         about=ctx.about(member, key=(member.node, nearest.node, target)),

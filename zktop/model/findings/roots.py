@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Session
+from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Session, prefix_below
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -234,7 +234,7 @@ def _shown_below(
 
 def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | None) -> str:
     """Count what tables show below a root; zktop's own watches are no sign of locks."""
-    below = f"{base.rstrip('/')}/"
+    below = prefix_below(base)
     paths: set[Text] = set()
     sessions: set[Session] = set()
     for table in tables:

@@ -1,7 +1,7 @@
 """S1, S2, S4 and S5: two owners at once, now or soon.
 
 S4 is about a writer that also reads. Before version 5.5, Curator gave the read node its own
-number, after those of writers that had queued meanwhile: when the owner stops writing, the first
+number, after those of writers that had queued in between: when the owner stops writing, the first
 of them gets the lock while the owner still reads.
 """
 

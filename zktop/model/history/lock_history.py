@@ -74,7 +74,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
     former_members: tuple[FormerMember, ...] = ()  # the last few, oldest first
-    forgotten_at: Millis | None = None  # when the newest one left that is not among them
+    forgotten_at: Millis | None = None  # when the newest member left that is not among these
     attempts: Mapping[Identity, Attempts] = {}
     minute: MinuteStats = NO_MINUTE
     blocked_ms: int = 0  # waiters x time, since the first look

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from zktop.model.facts import last_name
+
 _LOCKISH_PARTS: Final = (
     "lock",
     "mutex",
@@ -47,7 +49,7 @@ def is_folder_of_locks(path: str) -> bool:
     """Return whether a folder's name says that it holds several locks: locks, db-mutexes."""
     if not path.casefold().endswith(_LOCK_FOLDER_ENDINGS):  # faster than the pattern
         return False
-    return _LOCK_FOLDER.fullmatch(path[path.rfind("/") + 1 :]) is not None
+    return _LOCK_FOLDER.fullmatch(last_name(path)) is not None
 
 
 def sounds_like_one_lock(path: str) -> bool:
@@ -56,4 +58,4 @@ def sounds_like_one_lock(path: str) -> bool:
     >>> sounds_like_one_lock("/app/lock"), sounds_like_one_lock("/app/locks")
     (True, False)
     """
-    return sounds_like_lock(path.rpartition("/")[2]) and not is_folder_of_locks(path)
+    return sounds_like_lock(last_name(path)) and not is_folder_of_locks(path)

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Session, join
+from zktop.model.facts import Session, join, last_name
 from zktop.model.layouts.children_by_layout import ParsedChild
 from zktop.model.layouts.lock_names import sounds_like_lock
 from zktop.model.layouts.lock_site import LockSite
@@ -48,7 +48,7 @@ _NONE: Final = RegistryCheck()
 
 def check_registry(site: LockSite, places: dict[str, list[ParsedChild]]) -> RegistryCheck:
     """Check a root whose members all follow one layout."""
-    if len(places) != 1 or not DOUBTFUL & places.keys() or sounds_like_lock(_name_of(site.path)):
+    if len(places) != 1 or not DOUBTFUL & places.keys() or sounds_like_lock(last_name(site.path)):
         return _NONE
     (members,) = places.values()
     if any(sounds_like_lock(place.name.group) for place in members):
@@ -61,7 +61,7 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     if _has_waiters(site.world, owned):
         return False
     is_among_locks = sounds_like_lock(site.path)
-    if sounds_like_a_registry(_name_of(site.path)) and not is_among_locks:
+    if sounds_like_a_registry(last_name(site.path)) and not is_among_locks:
         return True
     per_owner = Counter((_owner(place), place.name.group) for place in members)
     if max(per_owner.values(), default=0) < _SEVERAL:
@@ -104,7 +104,3 @@ def _owner(place: ParsedChild) -> Session:
 def sounds_like_a_registry(folder: str) -> bool:
     """Return whether the name of a folder says that it lists hosts, services or items."""
     return _FOLDER.fullmatch(folder) is not None
-
-
-def _name_of(path: str) -> str:
-    return path.rpartition("/")[2]

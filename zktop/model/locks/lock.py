@@ -7,7 +7,7 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
-from zktop.model.facts import Millis, Session, Stat, join, split
+from zktop.model.facts import Millis, Session, Stat, join, prefix_below, split
 from zktop.model.layouts.layout import LARGEST, LockKind, LockMode, WatchKind
 from zktop.model.layouts.lock_site import Dependency
 from zktop.model.layouts.owner_labels import label_of
@@ -357,6 +357,6 @@ def relative_path(lock: str, path: str) -> Text:
     if path == lock:
         return Text(".")
     base, up = lock, ""
-    while not path.startswith(base if base == "/" else f"{base}/"):
+    while not path.startswith(prefix_below(base)):
         base, up = split(base)[0], f"../{up}"
     return Text(up + path[len(base) :].lstrip("/"))

@@ -296,7 +296,7 @@ class RankedQueue(QueueDefaults):
 
     def _pool_before(self, ahead: int) -> tuple[Member, ...]:
         """Return all holders for the first waiter, and the previous waiter for the others."""
-        if not ahead:  # it is first, and merely has not written yet that it holds
+        if not ahead:  # it is first, but has not written yet that it holds
             return ()
         previous = self.counted[ahead - 1]
         if self.counted is self.members and self.holds(previous):

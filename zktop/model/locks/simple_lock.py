@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Stat
+from zktop.model.facts import Stat, last_name
 from zktop.model.layouts.layout import Layout, LockKind, compiled_pattern
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.owner_labels import REVOKED
@@ -82,8 +82,7 @@ def simple_lock(site: LockSite, known: KnownMembers = NO_KNOWN_MEMBERS) -> Lock 
 
 def _is_ordinary(site: LockSite, naming: _Naming, stat: Stat) -> bool:
     """Return whether nothing in the path, config or tables may make it another kind of lock."""
-    path = site.path
-    if by_path(path) or may_be_part(path[path.rfind("/") + 1 :]):
+    if by_path(site.path) or may_be_part(last_name(site.path)):
         return False
     if site.settings.layouts or is_nearly_exhausted(stat):
         return False

@@ -3,7 +3,7 @@
 Only tangled actors (see `actor_index`) matter for deadlocks. A change in a queue without any of
 them costs only that queue's changed requests. Any other change is tested when the result is next
 needed, so a burst of changes costs one test. The test uses queues thinned to the tangled actors,
-and covers only actors whose turn to finish the change refutes (see `finish_order`). Stuck actors
+and covers only actors that can no longer finish at their turn (see `finish_order`). Stuck actors
 that share no queue, even through others, are explained separately, so a change in one of a
 thousand deadlocks costs only as much as that one.
 """

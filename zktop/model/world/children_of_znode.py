@@ -24,8 +24,8 @@ from zktop.model.facts import (
     NodeBatch,
     Stat,
     ZnodeFact,
-    join,
-    split,
+    last_name,
+    prefix_below,
 )
 from zktop.model.text import Text
 
@@ -128,7 +128,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
         """Return the family of `path` with these facts added."""
         draft = _Draft(self)
-        below = len(join(path, ""))  # where the name begins in the path of a child
+        below = len(prefix_below(path))
         for fact in facts:
             draft.oldest = min(draft.oldest, fact.zxid)
             draft.arrived_at = max(draft.arrived_at, fact.at)
@@ -212,14 +212,14 @@ class _Draft:
             case Children():
                 self._listing(fact.names, fact.stat, fact.zxid, fact.at)
             case Gone():
-                name = split(fact.path)[1]
+                name = last_name(fact.path)
                 self._gone(name, fact.zxid)
                 if fact.how is not None and fact.zxid >= self.listed_at:
                     self.removals[name] = max(self.removals.get(name, fact), fact, key=_ZXID)
             case Denied(what="list") if fact.path == path:
                 self.denied_at = max(self.denied_at, fact.zxid)
             case Denied():
-                self._learn_of(Znode(split(fact.path)[1], read_at=fact.zxid, hidden=True))
+                self._learn_of(Znode(last_name(fact.path), read_at=fact.zxid, hidden=True))
 
     def read(
         self,

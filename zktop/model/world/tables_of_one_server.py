@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.facts import Connection, Expiry, Millis, Server, ServerFact, Session
+from zktop.model.facts import Connection, Expiry, Millis, Server, ServerFact, Session, prefix_below
 from zktop.model.text import Text
 from zktop.model.world.newest_tables import NO_TABLES, TableFacts
 
@@ -91,7 +91,7 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
         known = self._sorted.get(session)
         if known is None:
             known = self._sorted[session] = sorted(self.rows.get(session, ()))
-        below = folder if folder.endswith("/") else f"{folder}/"
+        below = prefix_below(folder)
         for place in range(bisect_left(known, below), len(known)):
             path = known[place]
             if not path.startswith(below):

@@ -28,6 +28,7 @@ from zktop.model.facts import (
     ServerFact,
     SourceFact,
     join,
+    prefix_below,
     split,
 )
 from zktop.model.text import Text
@@ -150,7 +151,7 @@ def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
     for fact in facts:
         if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
-            below = fact.path if fact.path == "/" else f"{fact.path}/"
+            below = prefix_below(fact.path)
             groups.znodes.update(cast("Iterable[Text]", map(below.__add__, fact.names)))
         elif isinstance(fact, _ABOUT_ONE_CHILD):
             path = fact.path

@@ -142,7 +142,7 @@ class _Kind:
         self._parent = parent
         self._locks: dict[Text, None] = {}
         self._sessions: dict[Session, None] = {}
-        self._first = 0  # the index of the first one on screen
+        self._first = 0  # the index of the member that is first on screen
 
     def add(self, finding: Finding) -> None:
         self._locks.update(dict.fromkeys(finding.locks))

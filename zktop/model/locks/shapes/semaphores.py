@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.facts import split
+from zktop.model.facts import last_name
 from zktop.model.layouts.layout import MACROS, ClientView, Layout, parse_name
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.main_libraries import CURATOR_MUTEX, KAZOO_LOCK
@@ -147,7 +147,7 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     listed, others = context.sorted_children(context.layout, family)
     leases = in_order(context.layout, listed)
     beside = site.beside(QUEUE_OF_SEMAPHORE) or Family()
-    below = f"../{split(site.path)[1]}{QUEUE_OF_SEMAPHORE}/"
+    below = f"../{last_name(site.path)}{QUEUE_OF_SEMAPHORE}/"
     gate, rest = _gate(KAZOO_LOCK, beside, context, below)
     root = site.itself()
     number = number_in(root.data if root else None)

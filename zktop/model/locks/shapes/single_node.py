@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from zktop.model.facts import split
+from zktop.model.facts import last_name, split
 from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.layouts.lock_names import (
     is_folder_of_locks,
@@ -57,7 +57,7 @@ def _is_shedlock(site: LockSite) -> bool:
     family = site.family
     if not family.members or any(znode.stat is None or znode.stat.owner for znode in family):
         return False
-    if site.path.rpartition("/")[2].lower() == "shedlock":
+    if last_name(site.path).lower() == "shedlock":
         return True
     texts = [
         (znode.data or b"")[: MAX_DATE_CHARS + 1].decode("utf-8", "replace") for znode in family
@@ -114,7 +114,7 @@ def _single_node(context: ShapeContext) -> Queues:
     stat = site.stat
     if stat is None or not stat.owner:
         return Queues((SingleNodeQueue(()),))
-    node = root or Znode(split(site.path)[1], stat)
+    node = root or Znode(last_name(site.path), stat)
     return Queues((SingleNodeQueue([context.single(".", node)]),))
 
 
@@ -182,7 +182,7 @@ def single_children(family: Family, path: str) -> tuple[Znode, ...]:
     ledgers = tuple(znode for znode in family if LEDGER.fullmatch(znode.name))
     if ledgers:
         return ledgers
-    if len(family.members) > 1 and not sounds_like_lock(path.rpartition("/")[2]):
+    if len(family.members) > 1 and not sounds_like_lock(last_name(path)):
         return ()
     owned = tuple(znode for znode in family if znode.stat and znode.stat.owner)
     if len(owned) != 1 or family.may_have_numbered(owned[0].name):
