@@ -1026,6 +1026,24 @@ def test_after_an_outage_lengths_are_exact_again() -> None:
     assert acquired.waited == Elapsed(0, EXACT)
 
 
+@pytest.mark.parametrize(("created_at", "bound"), [(NOW + 1_500, AT_LEAST), (NOW + 2_500, EXACT)])
+def test_a_lock_that_appeared_during_an_outage_has_no_exact_lengths(
+    created_at: int, bound: str
+) -> None:
+    """Its holder may have waited before, and held it for longer."""
+    watcher = Watcher(Root(), Ensemble.of(world(own()), NOW))
+    watcher.lose_connection()
+    again, new = Ensemble.of(world(own(at=NOW + 2_000)), NOW + 3_000), Root("/new", czxid=1_000)
+    alice = new.create("alice", created_at)
+    found = new.look(NOW + 3_000)
+    *_, acquired = note(watcher.histories, "/new", None, found, again, NOW + 3_000)
+    new.delete(alice)
+    left = new.look(NOW + 5_000)
+    (released,) = note(watcher.histories, "/new", found, left, again, NOW + 5_000)
+
+    assert (acquired.waited, released.held) == (Elapsed(0, bound), Elapsed(2_000, bound))
+
+
 def test_former_members_name_the_owner() -> None:
     """The newest ones are kept whole."""
     root = Root()

@@ -317,10 +317,14 @@ class LockHistories:
         """When the connection was lost, if this change may have happened while it was lost."""
         if self._blind_from is not None:
             return self._blind_from
-        if self._blind is None or change.before is None:
+        if self._blind is None:
             return None
         start, end = self._blind
-        return start if change.before.at < end else None
+        if change.before is None:
+            is_older = any(0 < (member.ctime or 0) < end for member in change.created)
+        else:
+            is_older = change.before.at < end
+        return start if is_older else None
 
     def _unseen_from(self, changes: Iterable[LockChange]) -> dict[Text, Millis]:
         """The locks that may have changed while the connection was lost, and since when."""
