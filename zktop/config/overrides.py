@@ -51,7 +51,10 @@ class Overrides(msgspec.Struct, frozen=True):
     settings: tuple[Override, ...] = ()  # the last one for a key wins
 
     def over(self, other: "Overrides") -> "Overrides":
-        """Join with the outer command's options: own ones win, and all beat the environment."""
+        """Join with the options of the outer command.
+
+        A typed option wins over the environment; otherwise, our own option wins.
+        """
         files = [file for file in (self.file, other.file) if file]
         return Overrides(
             max(files, key=lambda file: file.is_typed, default=None),

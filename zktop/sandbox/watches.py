@@ -109,7 +109,7 @@ class ServerWatches(Generic[Watcher]):
         yield self._children_changed(path)
 
     def deleted(self, path: str) -> Iterator[Notifications[Watcher]]:
-        """Notify a watcher of both data and children only once of a delete."""
+        """A watcher of both data and children is notified of a delete only once."""
         receivers = self.data.fire(path, EventType.DELETED)
         yield EventType.DELETED, receivers
         of_children = self.child.fire(path, EventType.DELETED)

@@ -64,10 +64,10 @@ class RingRecorder:
             self._next(report.now)
             self._findings.end()
         for finding in new:
-            self._name(finding, report.now)
+            self._report_file(finding, report.now)
 
-    def _name(self, finding: Finding, at: Millis) -> None:
-        """Give a finding its name in the open file; without a file, remember it."""
+    def _report_file(self, finding: Finding, at: Millis) -> None:
+        """Report under which name a finding is kept; without an open file, remember it."""
         path = self._findings.named_after(finding, at)
         if path is None:
             self._unkept.setdefault(finding.id, (finding, at))
@@ -80,7 +80,7 @@ class RingRecorder:
         if unkept and self._findings.path is None:
             self._keep(lambda: self._findings.begin(*unkept[0]))
         for finding, at in unkept:
-            self._name(finding, at)
+            self._report_file(finding, at)
 
     def close(self) -> None:
         """Finish the last piece."""

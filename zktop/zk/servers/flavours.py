@@ -168,7 +168,7 @@ def has_plain_stats(traits: Traits) -> bool:
 
 
 def trusted(fact: SourceFact, traits: Traits) -> SourceFact:
-    """Replace what a Stat of this server does not prove by None, and scale its times."""
+    """Set to None what a Stat of this server does not prove, and scale its times."""
     match fact:
         case Children() | Node() if fact.stat is not None:
             return msgspec.structs.replace(fact, stat=_trusted_stat(fact.stat, traits))
