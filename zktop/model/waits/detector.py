@@ -323,15 +323,12 @@ class DeadlockDetector:
         """The overall verdict, joined from those on all cores."""
         joined = assessment(filter(None, self._cores.judged.values()))
         suspected = (*joined.deadlocks, *joined.hints)
+        possible = [order for order in self._potential() if not _has_happened(order, suspected)]
         return DeadlockVerdict(
             deadlocks=joined.deadlocks,
             hints=joined.hints,
             relist=_paths((*self._relist, *joined.relist)),
-            inversions=tuple(
-                inversion
-                for inversion in self._potential()
-                if not _has_happened(inversion, suspected)
-            ),
+            inversions=tuple(possible),
         )
 
     def _potential(self) -> tuple[Inversion, ...]:
@@ -386,10 +383,9 @@ class DeadlockDetector:
         """
         if self._ranked_at is None or self._ranked_at == now_ms:
             return self._blockers
+        kept = self._blockers
         if self._is_unranked or self._ranking is not None:
-            kept = tuple(filter(self._still_blocks, self._blockers))
-        else:
-            kept = self._blockers
+            kept = tuple(filter(self._still_blocks, kept))
         return blockers_later(kept, now_ms - self._ranked_at)
 
     def _still_blocks(self, blocker: RootBlocker) -> bool:
