@@ -181,24 +181,24 @@ class Tape:
             yield self._stored[index]
         yield from self.archive.before(moment)
 
-    # Frames may be packed before these iterators are read, so both collect those in memory first.
+    # Frames may be packed before the iterator is read, so those in memory are collected first.
 
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
         """Return the worlds of a span of time; another thread may read the iterator."""
-        frames = [(frame.report.world, frame.at) for frame in self.frames(begin)]
-        stored = takewhile(lambda pair: pair[1] <= end, frames)
+        in_memory = [(frame.report.world, frame.at) for frame in self.frames(begin)]
+        stored = takewhile(lambda world_and_time: world_and_time[1] <= end, in_memory)
         if not self._is_older(begin):
             return stored
-        return chain(self.archive.worlds(begin, min(end, frames[0][1] - 1)), stored)
+        return chain(self.archive.worlds(begin, min(end, in_memory[0][1] - 1)), stored)
 
     def reports(self, begin: Millis, end: Millis) -> Iterator[Report]:
         """Return the reports of a span of time; another thread may read the iterator."""
-        frames = [frame.report for frame in self.frames(begin)]
-        stored = takewhile(lambda frame: frame.now <= end, frames)
+        in_memory = [frame.report for frame in self.frames(begin)]
+        stored = takewhile(lambda report: report.now <= end, in_memory)
         if not self._is_older(begin):
             return stored
-        packed_to = min(end, frames[0].now - 1)
-        return chain(self.archive.reports(begin, packed_to, frames[0].settings), stored)
+        packed_to = min(end, in_memory[0].now - 1)
+        return chain(self.archive.reports(begin, packed_to, in_memory[0].settings), stored)
 
     # Recording
 
@@ -244,8 +244,8 @@ class Tape:
             return True
         before, now = self.last.report, frame.report
         is_same = before.findings is now.findings and before.deadlocks is now.deadlocks
-        has_verdicts = not is_same and _verdicts(before) != _verdicts(now)
-        return has_verdicts or before.world.link is not now.world.link
+        has_new_verdicts = not is_same and _verdicts(before) != _verdicts(now)
+        return has_new_verdicts or before.world.link is not now.world.link
 
     # Packing
 

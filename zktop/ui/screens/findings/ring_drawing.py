@@ -80,7 +80,7 @@ def _has(step: DeadlockStep, lock_names: Mapping[str, str]) -> str:
 
 
 def lock_words(place: DeadlockPlace, lock_names: Mapping[str, str]) -> str:
-    """Return the short name of a lock, with the mode if its locks have several."""
+    """Return the short name of a lock, with the mode unless that is exclusive."""
     return f"{lock_names.get(place.lock, place.lock)}{MODE_WORDS[place.mode]}"
 
 

@@ -149,12 +149,12 @@ def _watching(view: LockView) -> str:
 
 def _is_freed(view: LockView, member: Member, session: Session) -> bool:
     """Return whether a waiter gets the lock when a session dies; a semaphore may stay full."""
-    before = view.lock.blocked_by(member)
-    still_before = sum(other.owner != session for other in before)
-    room = 1
+    blockers = view.lock.blocked_by(member)
+    remaining = sum(blocker.owner != session for blocker in blockers)
+    leases = 1
     if view.lock.kind == "semaphore":
-        room = view.lock.leases or len(before)
-    return still_before < min(len(before), room)
+        leases = view.lock.leases or len(blockers)
+    return remaining < min(len(blockers), leases)
 
 
 def _client_name(view: LockView, member: Member) -> str:
