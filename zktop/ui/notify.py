@@ -32,8 +32,8 @@ class Notifier:
 
     def __init__(self) -> None:
         self._first: Millis | None = None
-        self._seen: dict[str, Millis] = {}  # ids of this report's findings: first seen
-        self._announced: dict[str, Millis] = {}  # ids: last seen
+        self._seen: dict[str, Millis] = {}  # when findings of this report were first seen, by id
+        self._announced: dict[str, Millis] = {}  # when they were last seen, by id
         self._messages: deque[Millis] = deque(maxlen=MAX_MESSAGES)
         self._more = 0
 

@@ -124,12 +124,12 @@ def facts_in(piece: Piece, before: World) -> list[AnyFact]:
     for shared in piece.shared:
         table = facts[shared.fact]
         assert isinstance(table, _LargeTable)  # noqa: S101  no other has shared rows
-        known, changed = _rows_before(table, before) or {}, _rows(table) or {}
+        rows, changed = _rows_before(table, before) or {}, _rows(table) or {}
         if gone := set(shared.gone):
-            known = {key: row for key, row in known.items() if key not in gone}
+            rows = {key: row for key, row in rows.items() if key not in gone}
         if changed:
-            known = known | changed
-        force_setattr(table, _FIELDS[type(table)], known)
+            rows = rows | changed
+        force_setattr(table, _FIELDS[type(table)], rows)
     return facts
 
 

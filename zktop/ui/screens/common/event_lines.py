@@ -100,9 +100,7 @@ def event_lines(
     newest = islice(tape.events_until(now), MAX_SEARCHED)
     with_owners = _with_owners(filter(about.may_have, newest), report)
     lines = (writer.event(event) for event in with_owners if about.has(event))
-    cases = [
-        deadlock for deadlock in tape.deadlocks.values() if about.has_deadlock(deadlock.deadlock)
-    ]
+    cases = [case for case in tape.deadlocks.values() if about.has_deadlock(case.deadlock)]
     deadlocks = sorted(writer.deadlocks(cases, now), key=lambda drawn: drawn.at, reverse=True)
     both = merge(lines, deadlocks, key=lambda drawn: drawn.at, reverse=True)
     return list(islice(both, at_most))

@@ -13,10 +13,10 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     """Describe what happens when the selected holder releases, else the first one."""
     queue, lock = detail.queue, detail.queue.lock
     is_long = len(queue.members) > MAX_MAPPED_MEMBERS
-    if not queue.holder_count or lock.is_only_watched or is_long:  # any watcher may win
+    if not queue.holder_count or is_long:
         return []
-    if lock.error is not None:  # those that came later are not known
-        return []
+    if lock.is_only_watched or lock.error is not None:
+        return []  # any watcher may win, or a client that zktop cannot see
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
     holder, waiting = queue.members[place], queue.members[queue.holder_count :]
     if holder.node in detail.report.nodes_in(detail.path, ABANDONED):

@@ -78,8 +78,8 @@ def folded_rows(
     """Fold runs of requests, except the nodes in `shown` and `opened`."""
     queue = detail.queue
     size = len(queue.members)
-    last = {0, *range(max(0, size - TAIL_ROWS), size)} if size else set()
-    alone = sorted(last.union(queue.places_of({*shown, *opened})))
+    ends = {0, *range(max(0, size - TAIL_ROWS), size)} if size else set()
+    alone = sorted(ends.union(queue.places_of({*shown, *opened})))
     rows = [QueueRow(detail, place, number) for place, number in _spans(queue, alone)]
     return [*rows, *single_rows(detail, range(size, len(queue)))]
 

@@ -34,7 +34,7 @@ class LockRows(LiveRows[LockRow]):
         self.kept: Text | None = None  # this row stays for a while after its lock is deleted
         self.records: PersistentMap[Text, LockRecord] = PersistentMap()  # those of all rows
         self._statuses: dict[Text, LockStatus] = {}
-        self._statuses_of: tuple[object, object] = ((), ())
+        self._statuses_of: tuple[object, object] = ((), ())  # these findings and deadlocks
         self._only_watched: set[Text] = set()  # locks whose waiters are known by watches alone
         self._gone: set[Text] = set()
 

@@ -64,7 +64,7 @@ def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
 
 
 def _seen_ms(tape: Tape, begin: Millis, end: Millis) -> Millis:
-    """The part of a time span during which zktop had a connection."""
+    """Return the part of a time span during which zktop had a connection."""
     unseen = (min(end, until) - max(begin, since) for since, until in tape.tracks.unseen)
     return max(0, end - begin - sum(length for length in unseen if length > 0))
 
