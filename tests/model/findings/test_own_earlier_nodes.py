@@ -162,6 +162,10 @@ def test_b4_fires_for_a_process_that_waits_for_its_old_session() -> None:
         pytest.param((connected("s1", "s2"),), id="both are connected: two instances"),
         pytest.param((no_connections(ZK1),), id="no data"),
         pytest.param((connected("zktop"),), id="neither is connected"),
+        pytest.param(
+            (connected("s2", "zktop", established=NOW - 2 * MINUTE),),
+            id="the waiter was connected when the other node was created: two instances",
+        ),
     ],
 )
 def test_b4_is_quiet_when(tables: tuple[object, ...]) -> None:

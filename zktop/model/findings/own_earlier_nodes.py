@@ -143,8 +143,17 @@ def own_old_session(ctx: LockContext) -> Iterator[RuleResult]:
         if new is None or not old.owner or new.owner in (0, old.owner):
             continue
         is_away = ctx.ensemble.connected(old.owner, old.czxid) is False
-        if is_away and ctx.ensemble.connected(new.owner) and old in ctx.lock.before(new):
+        if not is_away or _was_connected_before(ctx, new, old):
+            continue
+        if ctx.ensemble.connected(new.owner) and old in ctx.lock.before(new):
             yield _own_old_session(ctx, old, new)
+
+
+def _was_connected_before(ctx: LockContext, new: Member, old: Member) -> bool:
+    """Whether the waiter was connected when the other node was created: another process."""
+    presence = ctx.ensemble.presence(new.owner)
+    established = presence.established if presence else None
+    return bool(established and old.ctime and established < old.ctime)
 
 
 def _own_old_session(ctx: LockContext, old: Member, new: Member) -> RuleMatch:
