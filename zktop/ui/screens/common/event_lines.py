@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 from zktop.model.actors import session_of
 from zktop.model.client_names import ClientNames
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Millis, Session, last_name
 from zktop.model.format import count, several, short, spoken, whole_names
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
@@ -167,7 +167,7 @@ class _EventWriter(NamedTuple):
         """Return a line for when each deadlock was recorded, and one for its end."""
         for case in cases:
             names = case.deadlock.locks
-            where = several(names if self.path_cells > MIN_PATH_CELLS else map(_last, names))
+            where = several(names if self.path_cells > MIN_PATH_CELLS else map(last_name, names))
             link = LineLink("findings", Selection(case=case.deadlock.id))
             lines: tuple[tuple[Millis | None, str, str, Ink], ...] = (
                 (case.recorded_at, "!", "DEADLOCK: ", ink_of_deadlock(case.deadlock)),
@@ -188,14 +188,10 @@ def _cut(path: str, width: int) -> str:
     ('…/訂單      ', '…字漢字漢字 ')
     """
     if width <= MIN_PATH_CELLS:
-        path = _last(path)
+        path = last_name(path)
     if cell_len(path) > width:
         path = f"…{whole_names(end_of(path, width - 1))}"
     return set_cell_size(path, width)
-
-
-def _last(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 def _client_name(event: Event, client_names: ClientNames) -> str:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from zktop.demo_types.contender_state import ContenderState, Watched
 from zktop.demo_types.lesson import DemoDeparture, SceneCount
-from zktop.model.facts import Millis, Session, split
+from zktop.model.facts import Millis, Session, last_name, split
 from zktop.model.format import millis, short
 from zktop.model.lock_view import Contender, LockView
 from zktop.model.report import Report
@@ -133,7 +133,7 @@ def _draw_lock(
     rows = _rows(report, view, queue, reported)
     arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
     arrow_cells = max((len(arrow) for arrow in arrows), default=0)
-    head = line(" ", (split(view.lock.path)[1], "title"))
+    head = line(" ", (last_name(view.lock.path), "title"))
     if any(_watches_children(view, row) for row in rows):
         head = (*head, Run("  its children", "dim"))
     cells = _cells(rows, width_of(head))

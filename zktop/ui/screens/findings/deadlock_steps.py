@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, last_name
 from zktop.model.format import middle, short
 from zktop.model.lock_view import LockView
 from zktop.model.locks.lock import Member
@@ -200,7 +200,7 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
     >>> brief_paths(["/a/orders", "/a/stock"]), brief_paths(["/a/x", "/b/x"])
     ({'/a/orders': 'orders', '/a/stock': 'stock'}, {'/a/x': '/a/x', '/b/x': '/b/x'})
     """
-    last_parts = {path: path.rpartition("/")[2] for path in paths}
+    last_parts = {path: last_name(path) for path in paths}
     counts = Counter(last_parts[path] for path in paths)
     return {
         path: last if last and counts[last] == 1 else path for path, last in last_parts.items()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, last_name
 from zktop.model.findings.finding import Finding
 from zktop.model.format import clock, count, several
 from zktop.model.report import Report
@@ -142,7 +142,7 @@ def _deadlocks(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]
             (f"  {deadlock_name(deadlock):<4}", ink),
             (_age(deadlock.since_ms, report.now), "dim"),
             (f"{len(deadlock.actors) + deadlock.behind} stuck  ", "strong"),
-            several(path.rpartition("/")[2] for path in deadlock.locks),
+            several(map(last_name, deadlock.locks)),
         )
         yield FindingEntry(deadlock.id, drawn, _words(deadlock), "critical")
 
@@ -217,7 +217,7 @@ def _group(group: FindingGroup[Finding], now: Millis) -> FindingEntry:
 def _finding(finding: Finding, now: Millis) -> FindingEntry:
     more = f" +{finding.folded}" if finding.folded else ""
     paths = [finding.lock] if finding.lock else finding.locks
-    place = several(path.rpartition("/")[2] for path in paths)
+    place = several(map(last_name, paths))
     sure = "" if finding.is_sure else "?"
     drawn = line(
         ("  ● ", ink_of(finding)),
@@ -261,7 +261,7 @@ def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
     for name, case in reversed(tape.deadlocks.items()):
         if name not in alive and is_over(case, report.now):
             deadlock = case.deadlock
-            names = several(path.rpartition("/")[2] for path in deadlock.locks)
+            names = several(map(last_name, deadlock.locks))
             until = f"  {deadlock_name(deadlock):<4}until {clock(case.over_at or 0)}  "
             yield FindingEntry(name, line((until, "dim"), (names, "dim")), _words(deadlock), "")
 

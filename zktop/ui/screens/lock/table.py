@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Sequence
 from itertools import islice
 from typing import Final
 
-from zktop.model.facts import Session, split
+from zktop.model.facts import Session, last_name
 from zktop.model.format import fold_name, several, short, spoken
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.lock_view import Contender
@@ -217,7 +217,7 @@ def target(row: QueueRow, path: str) -> str:
     member = row.detail.view.watch_check.member_at(path)
     if member is not None and (at := row.detail.queue.position.get(member.node)) is not None:
         return str(at)
-    return "the lock" if path == row.detail.path else short(split(path)[1])
+    return "the lock" if path == row.detail.path else short(last_name(path))
 
 
 def state(row: QueueRow) -> Line:

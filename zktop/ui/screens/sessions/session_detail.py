@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, last_name
 from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.layouts.layout import MODE_LETTERS
@@ -211,7 +211,7 @@ def _ahead(lock: Lock, nodes: Sequence[Text], number: int) -> str:
     if not nodes:
         return "an unknown client"
     nearest = lock.member(nodes[-1])
-    shown: str = short(nodes[-1].rpartition("/")[2])
+    shown: str = short(last_name(nodes[-1]))
     if nearest is not None and nearest.sequence is not None:
         shown = f"{nearest.sequence:010d}"
     return f"{shown} and {number - 1} more" if number > 1 else shown
