@@ -9,7 +9,7 @@ from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, NoAuthError
 from kazoo.recipe.election import Election
 
 from zktop.demo.client import LockClient
-from zktop.demo.recipes.base import PlaceLostError, Recipe
+from zktop.demo.recipes.recipe import PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import WatchPredecessor
 from zktop.demo.step_reporter import StepReporter
 from zktop.demo.stoppable_wait import StoppableEvent, Timeout

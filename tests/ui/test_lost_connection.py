@@ -7,7 +7,7 @@ from ui.fake_feed import app_of, frames, settled
 
 from zktop.ui.interfaces import FeedState, Frame, Status
 from zktop.ui.screens import PAGES
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.scrolling_view import ScrollingView
 
 LOST = replace(own(state="suspended", at=NOW + 1_000), lost_at=NOW + 1_000)
 
@@ -46,7 +46,7 @@ async def test_the_page_is_dimmed(word: FeedState, *, is_dim: bool) -> None:
     app = app_of(*lost(), Status(word, "Why that is."))
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
-        drawn = [one for one in app.screen.query(Canvas) if one.display]
+        drawn = [one for one in app.screen.query(ScrollingView) if one.display]
         dimmed = {one.id or type(one).__name__ for one in drawn if one.rich_style.dim}
 
         assert bool(dimmed) is is_dim
@@ -61,7 +61,7 @@ async def test_the_page_is_clear_again_when_the_connection_is_back() -> None:
         app.feed.send(Status("live"))
         await settled(pilot)
 
-        assert not any(one.rich_style.dim for one in app.screen.query(Canvas))
+        assert not any(one.rich_style.dim for one in app.screen.query(ScrollingView))
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES])

@@ -58,7 +58,7 @@ class Shell(NavigationApp):
     CSS = f"""
     ContentSwitcher {{ height: 1fr; }}
     Page {{ height: 1fr; }}
-    ContentSwitcher.-past Canvas {{ text-style: dim; }}
+    ContentSwitcher.-past ScrollingView {{ text-style: dim; }}
     ToastRack {{ dock: top; align: right top; margin: 1 0 0 0; }}
     Toast {{ width: auto; max-width: 90%; padding: 0 1; }}
     {PANEL_CSS}

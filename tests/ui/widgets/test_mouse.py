@@ -9,11 +9,11 @@ from ui.fake_feed import app_of, pressed, settled, until
 
 from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.styled_text import text_of
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.scrolling_view import ScrollingView
 from zktop.ui.widgets.text_view import TextView
 
 
-def background(view: Canvas, y: int) -> object:
+def background(view: ScrollingView, y: int) -> object:
     """The background of a line of a view."""
     strip = view.render_line(y)
     (colour,) = {one.style.bgcolor for one in strip if one.text.strip() and one.style}
@@ -72,7 +72,7 @@ async def test_a_link_at_the_mouse_is_underlined() -> None:
         lines = await settled(pilot)
         at = lines[-1].index("Filter")
         await pilot.hover("#foot", offset=(at, 0))
-        foot = app.screen.query_one("#foot", Canvas)
+        foot = app.screen.query_one("#foot", ScrollingView)
         underlined = [one.text for one in foot.render_line(0) if one.style and one.style.underline]
 
     assert underlined == ["/", " Filter"]
@@ -150,7 +150,7 @@ async def test_rows_are_not_selected_as_text(page: str, view: str) -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
 
-        assert not app.screen.query_one(f"#{view}", Canvas).allow_select
+        assert not app.screen.query_one(f"#{view}", ScrollingView).allow_select
 
 
 async def test_selecting_text_does_not_move_the_cursor() -> None:
@@ -186,7 +186,7 @@ async def test_the_page_in_the_header_is_a_link_to_it() -> None:
     app = app_of(*trouble(), page="lock")
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        head = app.screen.query_one("#head", Canvas)
+        head = app.screen.query_one("#head", ScrollingView)
         links = [run.link for run in head.draw(0, 120) if run.text in {"Lock", "test"}]
 
         assert links == ["app.act('clusters')", "app.act('page_2')"]

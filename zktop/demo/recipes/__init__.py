@@ -2,7 +2,7 @@
 
 from zktop.demo.client import LockClient
 from zktop.demo.recipes import kazoo, read_write, sequential, single_node
-from zktop.demo.recipes.base import LockRefusedError, PlaceLostError, Recipe, flaw_of
+from zktop.demo.recipes.recipe import LockRefusedError, PlaceLostError, Recipe, flaw_of
 from zktop.demo_types.contender_order import LockClaim
 from zktop.errors import UsageError
 

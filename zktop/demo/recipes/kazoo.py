@@ -13,7 +13,7 @@ from kazoo.exceptions import (
 )
 
 from zktop.demo.client import LockClient
-from zktop.demo.recipes.base import LockRefusedError, PlaceLostError, Recipe
+from zktop.demo.recipes.recipe import LockRefusedError, PlaceLostError, Recipe
 from zktop.demo.recipes.sequential import PERSISTENT
 from zktop.demo.stoppable_wait import StoppedError, Timeout
 from zktop.demo_types.contender_order import Flaw, LockClaim

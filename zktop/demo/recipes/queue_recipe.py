@@ -10,7 +10,7 @@ from typing import ClassVar
 from kazoo.exceptions import ConnectionLoss
 
 from zktop.demo.client import Watch
-from zktop.demo.recipes.base import PlaceLostError, Recipe
+from zktop.demo.recipes.recipe import PlaceLostError, Recipe
 from zktop.demo.stoppable_wait import Timeout
 
 SEQUENCE_NUMBER = r"(-?\d{9,10})$"

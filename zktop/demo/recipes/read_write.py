@@ -7,8 +7,8 @@ whole names, as the sample in the Python article does, so `read-` comes before `
 import re
 from typing import ClassVar
 
-from zktop.demo.recipes.base import PlaceLostError
 from zktop.demo.recipes.queue_recipe import SEQUENCE_NUMBER, HerdRecipe, QueueRecipe
+from zktop.demo.recipes.recipe import PlaceLostError
 from zktop.demo.stoppable_wait import Timeout
 from zktop.demo_types.contender_order import Flaw
 

@@ -5,8 +5,8 @@ Each follows the sample code of an article, in C, Java or PHP; `source` names th
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError
 
-from zktop.demo.recipes.base import PlaceLostError
 from zktop.demo.recipes.queue_recipe import HerdRecipe, QueueRecipe
+from zktop.demo.recipes.recipe import PlaceLostError
 from zktop.demo.stoppable_wait import Timeout
 from zktop.demo_types.contender_order import Flaw
 

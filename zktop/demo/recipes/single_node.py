@@ -2,7 +2,7 @@
 
 from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
 
-from zktop.demo.recipes.base import PlaceLostError, Recipe
+from zktop.demo.recipes.recipe import PlaceLostError, Recipe
 from zktop.demo.stoppable_wait import Timeout
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from zktop.ui.keys import DEMO, Action, key_label, known_on
 from zktop.ui.styled_text import Line, Run, joined, line, width_of
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.scrolling_view import ScrollingView
 
 ALWAYS = ("help", "quit")  # on any terminal
 
 
-class PageFooter(Canvas, can_focus=False):
+class PageFooter(ScrollingView, can_focus=False):
     """One line. A click on a key runs its action."""
 
     DEFAULT_CSS = """

@@ -26,7 +26,7 @@ from zktop.ui.screens.common.numbers_and_times import large_count, with_spaces
 from zktop.ui.screens.common.server_state import OUTAGES, is_same_epoch, newest_of, out_for, outage
 from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.scrolling_view import ScrollingView
 
 SHORT_TITLE_CELLS: Final = 4  # of a tab in a very narrow window
 NAME_SHARE: Final = 3  # the name may take a third of the line
@@ -131,7 +131,7 @@ class FilterResult(NamedTuple):
 NO_FILTER_RESULT = FilterResult(None, "")
 
 
-class PageHeader(Canvas, can_focus=False):
+class PageHeader(ScrollingView, can_focus=False):
     """Two lines, and more for the connection, errors, and mistakes in the filter."""
 
     DEFAULT_CSS = """

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.scrolling_view import ScrollingView
 from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
 RULE: Final = "─"
@@ -53,7 +53,7 @@ PANEL_CSS: Final = """
 if TYPE_CHECKING:
     from zktop.ui.base_app import BaseApp
 
-    _View = Canvas
+    _View = ScrollingView
 else:
     _View = object
 

@@ -24,7 +24,7 @@ from zktop.ui.styled_text import (
     text_of,
     width_of,
 )
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.scrolling_view import ScrollingView
 
 R = TypeVar("R")
 GAP: Final = 1  # cells between two columns
@@ -135,7 +135,7 @@ def lent(
     return [(column, cells[column.name]) for column, _ in widths]
 
 
-class Table(Canvas, Generic[R]):
+class Table(ScrollingView, Generic[R]):
     """Rows in columns, with a cursor that stays on its row."""
 
     page_orders: ClassVar[bool] = False  # True: after SortChanged the page calls `show` itself

@@ -10,10 +10,10 @@ from textual.selection import Selection as TextSelection
 from textual.strip import Strip
 
 from zktop.ui.styled_text import Line, text_of
-from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.scrolling_view import ScrollingView
 
 
-class TextView(Canvas):
+class TextView(ScrollingView):
     """Shows lines. With targets it has a cursor, which stops only at lines with a target."""
 
     ALLOW_SELECT = True

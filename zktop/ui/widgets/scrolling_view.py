@@ -33,7 +33,7 @@ class Hovered(NamedTuple):
 NOT_HOVERED: Final = Hovered(-1)
 
 
-class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
+class ScrollingView(ScrollView, can_focus=True, inherit_bindings=False):
     """Base of all views. A subclass returns the number of lines, and draws each line.
 
     It does not inherit the keys of Textual's scroll views: they scroll instead of moving a cursor.
@@ -41,7 +41,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
-    Canvas {
+    ScrollingView {
         height: 1fr; background: $background;
         overflow-x: hidden; scrollbar-size: 1 1; scrollbar-gutter: stable;
         scrollbar-background: $surface; scrollbar-background-hover: $surface;
