@@ -32,28 +32,28 @@ class SortedChildren(msgspec.Struct, frozen=True, gc=False):
 
     def give_up(self, layout: str) -> None:
         """Treat the children of one layout as unmatched."""
-        self.rest.extend(place.znode for place in self.matches.pop(layout))
+        self.rest.extend(child.znode for child in self.matches.pop(layout))
 
     def keep(self, layout: str, is_right: Callable[[ParsedChild], bool]) -> None:
         """Treat the children of one layout that are not right as unmatched."""
         kept = []
-        for place in self.matches.pop(layout):
-            if is_right(place):
-                kept.append(place)
+        for child in self.matches.pop(layout):
+            if is_right(child):
+                kept.append(child)
             else:
-                self.rest.append(place.znode)
+                self.rest.append(child.znode)
         if kept:
             self.matches[layout] = kept
 
     def move(self, source: str, target: Layout) -> None:
         """Move the children of one layout to another; those that it cannot read are unmatched."""
         self.layouts[target.name] = target
-        for place in self.matches.pop(source):
-            name = parse_name(target, place.znode.name)
+        for child in self.matches.pop(source):
+            name = parse_name(target, child.znode.name)
             if name is None:
-                self.rest.append(place.znode)
+                self.rest.append(child.znode)
             else:
-                self.matches.setdefault(target.name, []).append(ParsedChild(place.znode, name))
+                self.matches.setdefault(target.name, []).append(ParsedChild(child.znode, name))
 
 
 def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME) -> SortedChildren:
@@ -118,29 +118,29 @@ def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
     _join_siblings(by_layout, "zktools", "guid-lock")
     _move_numbers_to_mesos(site, by_layout)
     if "curator-custom" in by_layout.matches:
-        by_layout.keep("curator-custom", lambda place: not is_probe(place.znode.name, site.family))
+        by_layout.keep("curator-custom", lambda child: not is_probe(child.znode.name, site.family))
 
 
 def _choose_base_of_session_ids(by_layout: SortedChildren) -> None:
     """In `x-<id>-`, the id is the owner's session: in hex from the C client, else in decimal."""
     matches = by_layout.matches
-    places = matches.get(C_WRITELOCK.name, []) + matches.get(JAVA_WRITELOCK.name, [])
-    if not places:
+    children = matches.get(C_WRITELOCK.name, []) + matches.get(JAVA_WRITELOCK.name, [])
+    if not children:
         return
-    decimal = sum(_is_session(place, 10) for place in places)
-    hexadecimal = sum(_is_session(place, 16) for place in places)
+    decimal = sum(_is_session(child, 10) for child in children)
+    hexadecimal = sum(_is_session(child, 16) for child in children)
     if decimal == hexadecimal:
         return
     winner = JAVA_WRITELOCK if decimal > hexadecimal else C_WRITELOCK
     loser = C_WRITELOCK if winner is JAVA_WRITELOCK else JAVA_WRITELOCK
     if loser.name in matches and all(
-        parse_name(winner, place.znode.name) for place in matches[loser.name]
+        parse_name(winner, child.znode.name) for child in matches[loser.name]
     ):
         by_layout.move(loser.name, winner)
 
 
-def _is_session(place: ParsedChild, base: int) -> bool:
-    stat, text = place.znode.stat, place.name.id or ""
+def _is_session(child: ParsedChild, base: int) -> bool:
+    stat, text = child.znode.stat, child.name.id or ""
     if stat is None or not stat.owner:
         return False
     try:
@@ -151,9 +151,9 @@ def _is_session(place: ParsedChild, base: int) -> bool:
 
 def _join_siblings(by_layout: SortedChildren, source: str, target: str) -> None:
     """Move the children of one layout to that of some siblings, if it can read all of them."""
-    layout, places = _LAYOUT[target], by_layout.matches.get(source, ())
-    has_both = places and target in by_layout.matches
-    if has_both and all(parse_name(layout, place.znode.name) for place in places):
+    layout, children = _LAYOUT[target], by_layout.matches.get(source, ())
+    has_both = children and target in by_layout.matches
+    if has_both and all(parse_name(layout, child.znode.name) for child in children):
         by_layout.move(source, layout)
 
 

@@ -46,12 +46,16 @@ class RegistryCheck(msgspec.Struct, frozen=True, gc=False):
 _NONE: Final = RegistryCheck()
 
 
-def check_registry(site: LockSite, places: dict[str, list[ParsedChild]]) -> RegistryCheck:
+def check_registry(site: LockSite, matches: dict[str, list[ParsedChild]]) -> RegistryCheck:
     """Check a root whose members all follow one layout."""
-    if len(places) != 1 or not DOUBTFUL & places.keys() or sounds_like_lock(last_name(site.path)):
+    if (
+        len(matches) != 1
+        or not DOUBTFUL & matches.keys()
+        or sounds_like_lock(last_name(site.path))
+    ):
         return _NONE
-    (members,) = places.values()
-    if any(sounds_like_lock(place.name.group) for place in members):
+    (members,) = matches.values()
+    if any(sounds_like_lock(member.name.group) for member in members):
         return _NONE
     return RegistryCheck(_is_registry(site, members), asks_watches=True)
 
@@ -63,7 +67,7 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     is_among_locks = sounds_like_lock(site.path)
     if sounds_like_a_registry(last_name(site.path)) and not is_among_locks:
         return True
-    per_owner = Counter((_owner(place), place.name.group) for place in members)
+    per_owner = Counter((_owner(member), member.name.group) for member in members)
     if max(per_owner.values(), default=0) < _SEVERAL:
         return False
     return _are_tables_newer(site.world, members) or (len(owned) == 1 and not is_among_locks)
@@ -82,7 +86,7 @@ def _has_waiters(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
 
 def _are_tables_newer(world: World, members: Iterable[ParsedChild]) -> bool:
     """Return whether all watch tables were read after the newest member was created."""
-    newest = max(place.znode.stat.czxid if place.znode.stat else 0 for place in members)
+    newest = max(member.znode.stat.czxid if member.znode.stat else 0 for member in members)
     watches = [tables.watches for tables in world.tables.values()]
     return bool(watches) and all(
         table is not None and table.rows is not None and table.zxid >= newest for table in watches
@@ -91,14 +95,14 @@ def _are_tables_newer(world: World, members: Iterable[ParsedChild]) -> bool:
 
 def _by_session(path: Text, members: Iterable[ParsedChild]) -> dict[Session, frozenset[Text]]:
     owned: dict[Session, set[Text]] = {}
-    for place in members:
-        if owner := _owner(place):
-            owned.setdefault(owner, set()).add(join(path, place.znode.name))
+    for member in members:
+        if owner := _owner(member):
+            owned.setdefault(owner, set()).add(join(path, member.znode.name))
     return {session: frozenset(paths) for session, paths in owned.items()}
 
 
-def _owner(place: ParsedChild) -> Session:
-    return place.znode.stat.owner if place.znode.stat else 0
+def _owner(member: ParsedChild) -> Session:
+    return member.znode.stat.owner if member.znode.stat else 0
 
 
 def sounds_like_a_registry(folder: str) -> bool:

@@ -21,7 +21,7 @@ from zktop.model.locks.open_folder import (
 )
 from zktop.model.locks.queue_oddities import is_nearly_exhausted
 from zktop.model.locks.queues_by_name import Queues, grouped_queues, mixed_queues, one_queue
-from zktop.model.locks.recognise import Recognised, recognise
+from zktop.model.locks.recognise import Recognised, has_clickhouse_marker, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.simple_lock import simple_lock
@@ -97,7 +97,7 @@ class _LockBuilder:
 
     def lock(self) -> Lock:
         shape = SHAPE_OF_LAYOUT.get(self._recognised.kind)
-        if shape is not None and not self._recognised.places:
+        if shape is not None and not self._recognised.matches:
             built = self._by_shape(shape)
         else:
             foreign = tuple(znode.name for znode in self._recognised.rest)
@@ -140,17 +140,17 @@ class _LockBuilder:
         )
 
     def _by_name(self) -> Queues:
-        layouts, places = self._recognised.layouts, self._recognised.places
+        layouts, matches = self._recognised.layouts, self._recognised.matches
         opened = self._opening.of(self._site.family, layouts)
         if len(layouts) > 1:
             interop = self._configured is not None and self._configured.interop
-            return mixed_queues(layouts, places, self._known, opened, interop=interop)
+            return mixed_queues(layouts, matches, self._known, opened, interop=interop)
         layout = layouts[0]
-        listed = places.get(layout.name, [])
+        listed = matches.get(layout.name, [])
         if layout.grouped:
             return grouped_queues(layout, listed, self._known, opened)
-        if layout.name == "clickhouse-leader-election":
-            listed = [] if any(place.name.sequence is None for place in listed) else listed
+        if has_clickhouse_marker(layout, listed):
+            listed = []  # they do not show who leads
         rest, stranded = self._recognised.rest, self._opening.memory.stranded
         is_unsure = rest or stranded or sorts_by_id(layout)
         return one_queue(

@@ -40,7 +40,7 @@ class Queues(msgspec.Struct, frozen=True):
 
 def one_queue(
     layout: Layout,
-    places: Sequence[ParsedChild],
+    children: Sequence[ParsedChild],
     watching: WatchLookup,
     *,
     opened: OpenFolder | None = None,
@@ -51,7 +51,7 @@ def one_queue(
 
     Without `opened`, they are the only children, and all clients sort them alike.
     """
-    members = in_order(layout, members_of(layout, places, known))
+    members = in_order(layout, members_of(layout, children, known))
     if layout.name == "accumulo-fate-lock":
         return Queues((RowRangeQueue(members, count_oddities(layout, members)),))
     lease_count = leases_of(layout, members, leases, watching)
@@ -86,12 +86,12 @@ def queue_in(folder: Folder | None, group: LayoutMembers) -> RankedQueue | Mixed
 
 
 def grouped_queues(
-    layout: Layout, places: Sequence[ParsedChild], known: KnownMembers, opened: OpenFolder
+    layout: Layout, children: Sequence[ParsedChild], known: KnownMembers, opened: OpenFolder
 ) -> Queues:
     """Make one queue for each of the locks that share the parent."""
     groups: defaultdict[str, list[ParsedChild]] = defaultdict(list)
-    for place in places:
-        groups[place.name.group].append(place)
+    for child in children:
+        groups[child.name.group].append(child)
     groups_of_members = [
         LayoutMembers(
             layout,
@@ -106,7 +106,7 @@ def grouped_queues(
 
 def mixed_queues(
     layouts: Sequence[Layout],
-    places: dict[str, list[ParsedChild]],
+    matches: dict[str, list[ParsedChild]],
     known: KnownMembers,
     opened: OpenFolder,
     *,
@@ -114,7 +114,7 @@ def mixed_queues(
 ) -> Queues:
     """Make one queue for each layout; with `interop`, all compare the numbers of all children."""
     by_layout = {
-        layout.name: members_of(layout, places.get(layout.name, ()), known) for layout in layouts
+        layout.name: members_of(layout, matches.get(layout.name, ()), known) for layout in layouts
     }
     reads = any(member.mode == "read" for members in by_layout.values() for member in members)
     groups_of_members = [

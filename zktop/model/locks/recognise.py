@@ -96,7 +96,7 @@ class Recognised(msgspec.Struct, frozen=True):
 
     kind: str
     layouts: tuple[Layout, ...] = ()
-    places: dict[str, list[ParsedChild]] = {}  # by layout; empty if the shape decides
+    matches: dict[str, list[ParsedChild]] = {}  # by layout; empty if the shape decides
     rest: tuple[Znode, ...] = ()  # children that are not contenders
     guessed: bool = False
     asks_watches: bool = False  # watch tables can change the answer
@@ -126,7 +126,7 @@ def recognise(site: LockSite, previous: str | None = None) -> Recognised:
 
 def _unless_registry(site: LockSite, by_name: Recognised) -> Recognised:
     """Reject a registry; a later watch table may still change that."""
-    check = check_registry(site, by_name.places)
+    check = check_registry(site, by_name.matches)
     if check.is_registry:
         return Recognised(REGISTRY, asks_watches=True)
     return msgspec.structs.replace(by_name, asks_watches=True) if check.asks_watches else by_name
@@ -137,7 +137,7 @@ def _as_configured(site: LockSite, layout: Layout) -> Recognised:
         return _by_shape(layout, site.family.members.values())
     by_layout = sort_by_layout(site.family, (layout,))
     listed = by_layout.matches.get(layout.name, ())
-    if not all(is_left_over(layout, place.znode) for place in listed):
+    if not all(is_left_over(layout, child.znode) for child in listed):
         _drop_left_over(by_layout, layout.name)
     return Recognised(layout.name, (layout,), by_layout.matches, tuple(by_layout.rest))
 
@@ -187,7 +187,7 @@ def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
     layout = by_layout.layouts[name]
     by_layout.keep(
         name,
-        lambda place: place.name.sequence is None or not is_left_over(layout, place.znode),
+        lambda child: child.name.sequence is None or not is_left_over(layout, child.znode),
     )
 
 
@@ -204,15 +204,15 @@ _SHARED_NAMES: Final = frozenset(
 
 def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
     """Return whether the children of one layout can really be contenders."""
-    layout, places = by_layout.layouts[name], by_layout.matches[name]
-    if layout.persistent or _has_clickhouse_marker(layout, places):
+    layout, children = by_layout.layouts[name], by_layout.matches[name]
+    if layout.persistent or has_clickhouse_marker(layout, children):
         return True
     if not layout.guessed:
-        return any(place.znode.stat is None or place.znode.stat.owner for place in places)
-    owned = [place for place in places if _is_owned(place.znode)]
+        return any(child.znode.stat is None or child.znode.stat.owner for child in children)
+    owned = [child for child in children if _is_owned(child.znode)]
     if not owned or (layout.grouped and not _is_queue(site, owned)):
         return False
-    by_layout.keep(name, lambda place: _is_owned(place.znode))
+    by_layout.keep(name, lambda child: _is_owned(child.znode))
     return True
 
 
@@ -220,13 +220,13 @@ def _is_owned(znode: Znode) -> bool:
     return znode.stat is not None and bool(znode.stat.owner)
 
 
-def _has_clickhouse_marker(layout: Layout, places: Iterable[ParsedChild]) -> bool:
-    """Return whether ClickHouse left its marker there: a server may lead without a node."""
+def has_clickhouse_marker(layout: Layout, children: Iterable[ParsedChild]) -> bool:
+    """Return whether ClickHouse left its marker there: then many may lead, even without a node."""
     is_clickhouse = layout.name == "clickhouse-leader-election"
-    return is_clickhouse and any(place.name.sequence is None for place in places)
+    return is_clickhouse and any(child.name.sequence is None for child in children)
 
 
-def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
+def _is_queue(site: LockSite, children: list[ParsedChild]) -> bool:
     """Return whether the parent's counter made these numbers, and they contend for a lock.
 
     The counter has 31 bits, and is as old as the listing.
@@ -237,26 +237,26 @@ def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
         if following == LARGEST:  # it stays there: several nodes may have this number
             following += 1
         listed_at = site.family.listed_at
-        listed = (place for place in places if _was_created_by(place.znode, listed_at))
-        if any((place.name.sequence or 0) & LARGEST >= following for place in listed):
+        listed = (child for child in children if _was_created_by(child.znode, listed_at))
+        if any((child.name.sequence or 0) & LARGEST >= following for child in listed):
             return False
-    groups = [place.name.group for place in places]
+    groups = [child.name.group for child in children]
     if len(groups) > len(set(groups)):
         return True
-    return sounds_like_lock(site.path) and not all(map(_is_left_by_spring, places))
+    return sounds_like_lock(site.path) and not all(map(_is_left_by_spring, children))
 
 
 def _was_created_by(znode: Znode, zxid: int) -> bool:
     return znode.stat is not None and znode.stat.czxid <= zxid
 
 
-def _is_left_by_spring(place: ParsedChild) -> bool:
+def _is_left_by_spring(child: ParsedChild) -> bool:
     """Return whether the only node with its name looks like one leaked by an old Spring.
 
     Spring named it after a lock of the application, without a separator before the number.
     """
-    name = place.name
-    return place.znode.name.startswith("_c_") and not name.group.endswith(("-", "_"))
+    name = child.name
+    return child.znode.name.startswith("_c_") and not name.group.endswith(("-", "_"))
 
 
 def _drop_guesses(by_layout: SortedChildren) -> None:
