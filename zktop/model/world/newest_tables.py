@@ -17,7 +17,7 @@ class TableFacts(msgspec.Struct, frozen=True):
         """Return the tables with this one, if it is newer than the known one of its kind."""
         field = type(fact).__name__.lower()
         known: ServerFact | None = getattr(self, field)
-        if known is not None and is_older(fact, known):
+        if known is not None and not is_newer(fact, known):
             return self
         return msgspec.structs.replace(self, **{field: fact})
 
@@ -26,7 +26,7 @@ class TableFacts(msgspec.Struct, frozen=True):
         outdated: dict[str, None] = {}
         for field in self.__struct_fields__:
             fact: ServerFact | None = getattr(self, field)
-            if fact is not None and is_older(fact, departure):
+            if fact is not None and not is_newer(fact, departure):
                 outdated[field] = None
         return msgspec.structs.replace(self, **outdated) if outdated else self
 
@@ -34,12 +34,12 @@ class TableFacts(msgspec.Struct, frozen=True):
 NO_TABLES = TableFacts()
 
 
-def is_older(fact: ServerFact, known: ServerFact) -> bool:
-    """Return whether a fact is no newer; compare the times first, as comparing content is slow."""
+def is_newer(fact: ServerFact, known: ServerFact) -> bool:
+    """Compare two facts; the times come first, because comparing the content is slow."""
     date, known_date = (fact.at, fact.zxid), (known.at, known.zxid)
     if date != known_date:
-        return date < known_date
-    return newness(fact) <= newness(known)
+        return date > known_date
+    return newness(fact) > newness(known)
 
 
 def newness(fact: AnyFact) -> tuple[int, int, bytes]:

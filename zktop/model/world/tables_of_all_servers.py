@@ -134,11 +134,11 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         known = self.presence(self.own) if self.own else None
         return known if known and known.at >= self.link_at else None
 
-    def connections_from(self, place: str) -> int:
+    def connections_from(self, origin: str) -> int:
         """Count the connections, without our own, that come from one address or one host."""
         own = self.presence(self.own) if self.own else None
-        ours = own is not None and place in (own.client, host_of(own.client))
-        return sum(server.callers[Text(place)] for server in self.tables) - ours
+        ours = own is not None and origin in (own.client, host_of(own.client))
+        return sum(server.callers[Text(origin)] for server in self.tables) - ours
 
     def connected(self, session: Session, czxid: int = 0) -> bool | None:
         """Return whether it is connected to any server; None if a table is missing."""

@@ -92,8 +92,8 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
         if known is None:
             known = self._sorted[session] = sorted(self.rows.get(session, ()))
         below = prefix_below(folder)
-        for place in range(bisect_left(known, below), len(known)):
-            path = known[place]
+        for index in range(bisect_left(known, below), len(known)):
+            path = known[index]
             if not path.startswith(below):
                 break
             yield path

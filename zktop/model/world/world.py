@@ -33,7 +33,7 @@ from zktop.model.facts import (
 )
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY, Family, FamilyFact, Znode
-from zktop.model.world.newest_tables import NO_TABLES, TableFacts, is_older, newness
+from zktop.model.world.newest_tables import NO_TABLES, TableFacts, is_newer, newness
 from zktop.model.world.persistent_map import PersistentMap
 
 _ABOUT_ONE_CHILD = (Node, Gone)
@@ -128,7 +128,7 @@ class World(msgspec.Struct, frozen=True):
             departure = left.get(fact.server)
             if departure is not None:
                 known = known.since(departure)
-            if departure is None or not is_older(fact, departure):
+            if departure is None or is_newer(fact, departure):
                 known = known.after(fact)
             after[fact.server] = known if known != NO_TABLES else None
         return after
@@ -225,7 +225,7 @@ def _departures(left: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Te
     for fact in facts:
         if isinstance(fact, Server) and fact.left:
             known = newer.get(fact.server) or left.get(fact.server)
-            if known is None or not is_older(fact, known):
+            if known is None or is_newer(fact, known):
                 newer[fact.server] = fact
     return newer
 
