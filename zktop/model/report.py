@@ -4,7 +4,7 @@ It is one frozen value. Parts that only some readers need, such as the view of o
 sessions, are computed on demand from values that are fixed when the report is made.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 import msgspec
@@ -174,9 +174,9 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
             return ()
         return WatchCheck(record.lock, self.ensemble).watchers_waiting
 
-    def _only_watched(self, paths: Iterable[Text]) -> set[Text]:
+    def _only_watched(self, paths: Collection[Text]) -> set[Text]:
         """Return which of these znodes, and of their parents, are locks without queues."""
-        near = {place for path in paths for place in (path, split(path)[0])}
+        near = {*paths, *(split(path)[0] for path in paths)}
         return {
             path for path in self.records.among(near) if self.records[path].lock.is_only_watched
         }

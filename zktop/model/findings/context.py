@@ -274,11 +274,11 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     @cached_property
     def owned(self) -> dict[Session, list[Member]]:
         """The members of each session, in queue order."""
-        places: dict[Session, list[Member]] = {}
+        owned: dict[Session, list[Member]] = {}
         for member in self.members:
             if member.owner:
-                places.setdefault(member.owner, []).append(member)
-        return places
+                owned.setdefault(member.owner, []).append(member)
+        return owned
 
     @cached_property
     def waiters_behind(self) -> dict[Text, int]:
@@ -334,20 +334,21 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         if not self.shared.shows_watches:
             return ()
         visible: list[MemberWatches] = []
-        for session, places in self.owned.items():
+        for session, members in self.owned.items():
             table = self.watch_check.table(session) if session != self.ensemble.own else None
             if table is not None:
-                visible += self._visible(table.zxid, session, places)
+                visible += self._visible(table.zxid, session, members)
         return tuple(visible)
 
     def _visible(
-        self, zxid: int, session: Session, places: list[Member]
+        self, zxid: int, session: Session, members: list[Member]
     ) -> Iterator["MemberWatches"]:
         watched = self.watched_here(session) or NOTHING
-        others = watched.difference([self.path_of(place.node) for place in places])
-        for place in places:
-            if zxid >= place.czxid:  # an older table cannot show a watch of this member
-                yield MemberWatches(place, watched, others, self.targets(place), len(places) == 1)
+        others = watched.difference([self.path_of(member.node) for member in members])
+        is_alone = len(members) == 1
+        for member in members:
+            if zxid >= member.czxid:  # an older table cannot show a watch of this member
+                yield MemberWatches(member, watched, others, self.targets(member), is_alone)
 
     @cached_property
     def waiting(self) -> tuple["MemberWatches", ...]:

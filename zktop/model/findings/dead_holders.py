@@ -98,13 +98,13 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
 
     Its owner has been missing from all lists of sessions for longer than any timeout.
     """
-    for session, places in ctx.owned.items():
-        newest = max(place.znode.newest for place in places)
+    for session, members in ctx.owned.items():
+        newest = max(member.znode.newest for member in members)
         if ctx.ensemble.alive(session, newest) is False:
             yield RuleMatch(
-                about=ctx.about(*places),
-                sentence=f"{short(places[0].node)} in {ctx.name} belongs to "
-                f"{ctx.name_of(places[0])}, a session that no longer exists; nothing will "
+                about=ctx.about(*members),
+                sentence=f"{short(members[0].node)} in {ctx.name} belongs to "
+                f"{ctx.name_of(members[0])}, a session that no longer exists; nothing will "
                 "remove it.",
                 confidence="C4",
                 evidence=(

@@ -343,7 +343,7 @@ def absolute_path(lock: str, node: str) -> Text:
         return base
     while node.startswith("../"):
         base, node = split(base)[0], node[3:]
-    return base if node in ("", "..") else join(base, node)
+    return join(base, node)
 
 
 def relative_path(lock: str, path: str) -> Text:

@@ -208,7 +208,7 @@ def _turns(ring: Ring) -> list[_Turn]:
 
 
 def _rotation(ring: Ring, names: DisplayNames) -> str:
-    """One part for each member; the first also says what it holds."""
+    """A part of the sentence for each member; the first part also says what that member holds."""
     turns = _turns(ring)
     first, last = turns[0], turns[-1]
     held = names.wanted(last.holder.mode, last.edge.queue.lock)
@@ -219,18 +219,22 @@ def _rotation(ring: Ring, names: DisplayNames) -> str:
         if not first.between:
             return f"{again}, behind itself; it waits for itself."
         return f"{again}, but {_queue(first, names)} in between and waits for {owner}."
-    parts = [_part(turn, names) for turn in turns[:-1]]
-    parts[0] = parts[0].replace(f"{owner} waits", f"{owner} holds {held} and waits", 1)
-    return "; ".join([*parts, _part(last, names, is_known=len(turns) == _PAIR)]) + "."
+    waits = [_wait(turn, names) for turn in turns[:-1]]
+    waits.append(_wait(last, names, is_holder_known=len(turns) == _PAIR))
+    actors = [names.owner(turn.edge.request.actor) for turn in turns]
+    actors[0] += f" holds {held} and"
+    parts = [f"{actor} {wait}" for actor, wait in zip(actors, waits, strict=True)]
+    return "; ".join(parts) + "."
 
 
-def _part(turn: _Turn, names: DisplayNames, *, is_known: bool = False) -> str:
+def _wait(turn: _Turn, names: DisplayNames, *, is_holder_known: bool = False) -> str:
     """What a member waits for, and which actor holds it unless the sentence says so already."""
-    request = turn.edge.request
-    wish = names.wanted(request.mode, turn.edge.queue.lock)
-    holder = "" if is_known else f", which {names.owner(turn.holder.actor)} holds,"
-    why = f" because {_queue(turn, names)}" if turn.between else ""
-    return f"{names.owner(request.actor)} waits for {wish}{holder if why else holder[:-1]}{why}"
+    wait = f"waits for {names.wanted(turn.edge.request.mode, turn.edge.queue.lock)}"
+    if not is_holder_known:
+        wait += f", which {names.owner(turn.holder.actor)} holds"
+    if turn.between:
+        wait += f"{'' if is_holder_known else ','} because {_queue(turn, names)}"
+    return wait
 
 
 def _queue(turn: _Turn, names: DisplayNames) -> str:

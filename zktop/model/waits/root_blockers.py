@@ -266,6 +266,7 @@ class _Roots:
         return next((actors[node] for node in blocking if node in actors), first)
 
     def of(self, actor: str) -> Root:
+        """Follow the main waits from an actor to their root; keep it for all actors passed."""
         if actor not in self._oldest_waits:
             return self._known.get(actor, actor)
         path: dict[str, None] = {}
