@@ -139,6 +139,17 @@ def test_a_fuzzy_snapshot_is_replayed_as_a_server_does(tmp_path: Path) -> None:
     assert start.tree.nodes["/a"].children == {"x", "y", "z"}
 
 
+def test_the_time_of_a_snapshot_without_logs_is_a_lower_bound(tmp_path: Path) -> None:
+    """What was deleted since its newest change has left no time."""
+    folder = written(tmp_path, snapshot_9=snapshot({"": (0, b""), "/a": (2, b"")}))
+
+    _, (start,), replay = played([folder])
+
+    assert start.at == T0
+    (note,) = replay.notes
+    assert note.endswith(" was at 2026-01-31T12:00:00.000Z; the snapshot may be newer.")
+
+
 def test_a_damaged_snapshot_is_skipped(tmp_path: Path) -> None:
     """An older one serves as well, and a note names the bad one."""
     good = snapshot({"": (0, b"")})

@@ -202,6 +202,7 @@ class LogReplay:
         """Load the newest good snapshot, where there are no transactions."""
         for file in reversed(self._snapshots):
             if self._load(file):
+                self._note_uncertain_time()
                 return file.zxid or 0
         nothing = "No usable snapshot and no transaction was found in these files."
         raise DataFileError(" ".join((nothing, *self.notes)))
@@ -213,6 +214,13 @@ class LogReplay:
             earlier = [file for file in self._snapshots if (file.zxid or 0) < first - 1]
             return [*earlier[-1:], *continued]
         return continued
+
+    def _note_uncertain_time(self) -> None:
+        """Add a note that only znodes show the time of the state: a deletion leaves none."""
+        newest = _newest_time(self._tree)
+        if newest:
+            last = f"The newest change of a znode in the snapshot was at {iso(newest)}"
+            self._notes.add(f"{last}; the snapshot may be newer.", SNAPSHOT)
 
     def _note_late_begin(self, since: Millis | None) -> None:
         """Add a note if the first tree is newer than the beginning of the window."""
