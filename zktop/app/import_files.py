@@ -188,7 +188,7 @@ class _ImportWriter:
             touched = self._facts.touched
             self._has_only_arrivals = self._has_only_arrivals and self._are_arrivals(step)
             if not self._has_only_arrivals and not self._touched.isdisjoint(touched):
-                self._look(self._at)  # at their state before this transaction
+                self._look(self._at)  # before the same folder changes again
                 self._has_only_arrivals = self._are_arrivals(step)
             if not self._touched:
                 self._pace.changed(at)

@@ -25,7 +25,7 @@ WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class HttpAccess(msgspec.Struct, frozen=True):
-    """The address to listen on, and which clients may read; the paths are files."""
+    """Where to listen, and the files with the certificates and the login."""
 
     host: str
     port: int
@@ -79,7 +79,7 @@ def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None
         raise UsageError(f"{access.url} cannot be served: {why}.") from error
     if credentials is not None:
         server.set_app(_with_basic_auth(make_wsgi_app(registry), credentials))
-    registry.register(collector.registry)  # not earlier: the server answered without credentials
+    registry.register(collector.registry)  # not earlier: so far, it serves anyone
     try:
         yield
     finally:

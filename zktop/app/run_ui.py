@@ -33,13 +33,13 @@ def run_live_ui(
     file = effective.file
     own_file = ("--config", file.texts[-1]) if file is not None and file.is_typed else ()
 
-    def open_one(name: str) -> OpenCluster:
+    def open_named(name: str) -> OpenCluster:
         words = typed if name == effective.cluster_name else own_file
         return open_cluster(name, configs[name], typed=words)
 
     hosts = {name: config.hosts for name, config in configs.items()}
     settings = replace(ui_settings(effective, os.environ), page=page)
-    return _run(Clusters(hosts, open_one), settings)
+    return _run(Clusters(hosts, open_named), settings)
 
 
 def run_demo_ui(

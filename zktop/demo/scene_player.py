@@ -112,10 +112,10 @@ class SceneRun:
             client.end()
 
     def _perform(self, move: SceneMove) -> None:
-        """Carry out a move; contenders of one lock start one by one, to queue up in order."""
+        """Carry out a move; if contenders share a lock, all start in turn, in this order."""
         self._before = self._tally.all_counts() if move.acts else {}
         starts = [act for act in move.acts if isinstance(act, StartContender)]
-        is_one_queue = len({start.claims[0].path for start in starts}) < len(starts)
+        share_a_lock = len({start.claims[0].path for start in starts}) < len(starts)
         expected = list(move.until)
         for act in move.acts:
             if self._stopped:
@@ -123,9 +123,9 @@ class SceneRun:
             if isinstance(act, StartContender):
                 self._before.pop(act.name, None)
                 self._pool.start(act.order(self.folder, self._root, self._connection))
-                own = [step for step in expected if is_one_queue and step.name == act.name]
-                self._wait_for(own, ())
-                expected = [step for step in expected if step not in own]
+                if share_a_lock:
+                    self._wait_for([step for step in expected if step.name == act.name], ())
+                    expected = [step for step in expected if step.name != act.name]
             else:
                 self._command(act)
         self._wait_for(expected, move.ended)

@@ -183,8 +183,8 @@ class ContenderState(Struct, frozen=True):
             case "acquired" if step.lock:
                 return (*self.holds, step.lock)
             case "releasing" if step.lock in self.holds:
-                released = len(self.holds) - 1 - self.holds[::-1].index(step.lock)
-                return self.holds[:released] + self.holds[released + 1 :]
+                latest = len(self.holds) - 1 - self.holds[::-1].index(step.lock)
+                return self.holds[:latest] + self.holds[latest + 1 :]
             case "lost":
                 return ()
         return self.holds

@@ -87,6 +87,7 @@ class FindingAlerts:
             is_first = self._session is None and not self._inherited
             self._session = link.session
             self._new_until = 0 if is_first else report.now + NEW_SESSION_MS
+        # While a finding is unconfirmed, its alert neither changes nor ends.
         unconfirmed = {
             finding.id for finding in report.findings if UNCONFIRMED in finding.evidence
         }
