@@ -180,6 +180,19 @@ def queues(report: Report) -> list[list[object]]:
 
 
 @pytest.mark.chromium
+def test_the_time_line_says_when_it_begins_and_ends(tab: Browser, tmp_path: Path) -> None:
+    """Also on paper, which has nothing to drag; and what is grey, if anything is."""
+    period = opened(tab, incident_period(), tmp_path)["words"]["period"]
+    tab.prefers(media="print")
+    ends = tab.evaluate("document.querySelector('.ends').innerText").split("\n")
+    shown = tab.evaluate("document.body.innerText")
+    tab.prefers()
+
+    assert [one.partition(" ")[2] for one in ends if one] == re.findall(r"[\d:]+Z", period)
+    assert ("red is a deadlock." in shown, "arrow keys" in shown) == (True, False)
+
+
+@pytest.mark.chromium
 def test_nothing_is_shown_of_a_time_that_was_not_seen(tab: Browser, tmp_path: Path) -> None:
     """It is shaded, and the queue from before it is not shown there."""
     found = incident_period()
