@@ -424,6 +424,19 @@ def test_other_children_are_not_missed() -> None:
     assert "missed" not in dict(words(watcher.look(1_000)))
 
 
+def test_a_foreign_child_of_another_folder_hides_no_missed_creation() -> None:
+    """The root does not count what is in the queue of a semaphore, which is its sibling."""
+    root, histories = Root(), LockHistories()
+    first = root.look()
+    note(histories, root.path, None, first, NO_ENSEMBLE, NOW)
+    root.delete(root.create("alice"))
+    stranger = (Text("../orders-__lock__/notes"),)
+    after = msgspec.structs.replace(root.look(), foreign=stranger)
+    (missed,) = note(histories, root.path, first, after, NO_ENSEMBLE, NOW + 1)
+
+    assert (missed.event, missed.creates, missed.deletes) == ("missed", 1, 1)
+
+
 def test_counters_may_lag() -> None:
     """Members are heard from one by one, the root's counters come with the next listing."""
     root = Root()
@@ -489,11 +502,14 @@ def test_what_an_old_lock_was_used_for_before_it_was_found_is_not_counted() -> N
     assert "missed" not in dict(words(found_late(czxid=5)))
 
 
-def test_children_of_a_new_lock_that_are_no_members_are_not_counted() -> None:
+@pytest.mark.parametrize("foreign", [(), (Text("leases/notes"), Text("locks/notes"))])
+def test_children_of_a_new_lock_that_are_not_members_are_not_counted(
+    foreign: tuple[Text, ...],
+) -> None:
     """A semaphore has a folder for its leases and one for its queue."""
     counted = Stat(50, 50, 0, cversion=3, num_children=3, pzxid=60)
 
-    assert "missed" not in dict(words(found_late(czxid=50, stat=counted)))
+    assert "missed" not in dict(words(found_late(czxid=50, stat=counted, foreign=foreign)))
 
 
 @pytest.mark.parametrize("is_new", [True, False])

@@ -38,9 +38,9 @@ from zktop.model.history.lock_change import (
     LockChange,
     changed_foreign,
     count_blocked,
+    count_direct,
     count_waiting,
     deletion_zxid,
-    is_direct_child,
     is_held,
     is_unclear,
     newer_than_counters,
@@ -90,8 +90,8 @@ class LockLog:
         self._newest = None
         self._count_identified(change)
         zxid = _deleted_at(change, ctx) if len(change.deleted) == 1 else None
-        places = self._gates.after(change)
-        since = {node: self._since(place, holds=False) for node, place in places.items()}
+        node_at_gate = self._gates.after(change)
+        since = {lease: self._since(node, holds=False) for lease, node in node_at_gate.items()}
         events = list(self._exits(change, ctx, zxid)) if change.deleted else []
         self._forget({member.node for member in change.deleted} | changed_foreign(change)[1])
         events += self._arrivals(change, ctx, since, arrivals) if change.created else ()
@@ -216,13 +216,13 @@ class LockLog:
         granted = {member.node for member in change.granted}
         are_blocked = count_blocked(change.after) > 0
         for member in change.created:
-            own = _at_arrival(ctx, member, arrivals)
-            stays[member.node] = Stay(since.get(member.node, _now(own)))
+            at_arrival = _at_arrival(ctx, member, arrivals)
+            stays[member.node] = Stay(since.get(member.node, _now(at_arrival)))
             if member.node not in since:
-                queued = _event("queued", change, own, member, member.czxid or None)
+                queued = _event("queued", change, at_arrival, member, member.czxid or None)
                 yield replace(queued, why=_unseen_creation(member, ctx))
             if are_blocked and member.node not in granted:
-                self._blocked_ms += ctx.now_ms - own.now_ms
+                self._blocked_ms += ctx.now_ms - at_arrival.now_ms
         self._stays = self._stays.with_changes(stays)
 
     def _grants(
@@ -237,16 +237,16 @@ class LockLog:
         fresh = {member.node for member in change.created}
         shows_waits = change.after is not None and not change.after.is_only_watched
         for member in change.granted:
-            own = _at_arrival(ctx, member, arrivals)
+            at_arrival = _at_arrival(ctx, member, arrivals)
             since = self._since(member, holds=False)
-            waited = _span(since, own) if shows_waits else None
+            waited = _span(since, at_arrival) if shows_waits else None
             if waited is not None:
                 self._waits.add(waited.ms, is_exact=waited.bound == "exact")
             if member.czxid:  # else it counts as soon as its client is known
                 self._attempts.acquired(member)
-            stays[member.node] = Stay(since, _now(own))
+            stays[member.node] = Stay(since, _now(at_arrival))
             cause = (member.czxid or None) if member.node in fresh else zxid
-            yield replace(_event("acquired", change, own, member, cause), waited=waited)
+            yield replace(_event("acquired", change, at_arrival, member, cause), waited=waited)
         self._stays = self._stays.with_changes(stays)
 
     def _count_identified(self, change: LockChange) -> None:
@@ -278,11 +278,11 @@ class LockLog:
         if change.after.unrecognised:  # any children may come and go there
             self._counters = RootCounters(change.after.stat)
             return
-        came, went = changed_foreign(change)  # the root's counters include them
+        foreign_came, foreign_went = changed_foreign(change)
         creates, deletes = self._counters.after(
             change.after.stat,
-            len(came) + sum(map(is_direct_child, change.created)),
-            len(went) + sum(map(is_direct_child, change.deleted)),
+            count_direct([*foreign_came, *(member.node for member in change.created)]),
+            count_direct([*foreign_went, *(member.node for member in change.deleted)]),
         )
         if creates or deletes:
             yield Event(

@@ -10,6 +10,7 @@ import msgspec
 
 from zktop.model.facts import Gone, Millis, Session
 from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.queue import HERE
 from zktop.model.text import Text
 from zktop.model.world.sequence_diff import ChangedRun, changed_runs
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
@@ -257,12 +258,12 @@ def newer_than_counters(lock: Lock) -> int:
         takewhile(lambda member: member.czxid > read_at, reversed(queue.members))
         for queue in lock.queues
     )
-    return sum(is_direct_child(member) for members in newer for member in members)
+    return count_direct(member.node for members in newer for member in members)
 
 
-def is_direct_child(member: Member) -> bool:
-    """Whether the root's counters count this member."""
-    return member.node != "." and "/" not in member.node
+def count_direct(nodes: Iterable[str]) -> int:
+    """The number of nodes that the root's counters count: its own children."""
+    return sum(node != HERE and "/" not in node for node in nodes)
 
 
 def changed_foreign(change: LockChange) -> tuple[AbstractSet[Text], AbstractSet[Text]]:

@@ -12,7 +12,7 @@ from zktop.model.facts import Millis, Session, Stat
 from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
-from zktop.model.history.lock_change import all_members, arrivals, is_direct_child
+from zktop.model.history.lock_change import all_members, arrivals, count_direct
 from zktop.model.history.lock_load import NO_MINUTE, MinuteStats
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import HERE
@@ -150,7 +150,10 @@ def first_look_of(
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
     is_itself = newest is not None and newest.owner and members[0].node == HERE
-    is_proof = is_itself or (latest == root.pzxid and all(map(is_direct_child, members)))
+    is_last_change = latest == root.pzxid and (
+        count_direct(member.node for member in members) == len(members)
+    )
+    is_proof = is_itself or is_last_change
     if newest is None or not is_proof or newest.ctime > now_ms:
         return FirstLook(now_ms, now_ms)
     return FirstLook(now_ms, newest.ctime)

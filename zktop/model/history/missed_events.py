@@ -3,7 +3,7 @@
 from typing import Final
 
 from zktop.model.facts import Stat
-from zktop.model.history.lock_change import is_direct_child
+from zktop.model.history.lock_change import count_direct
 from zktop.model.locks.lock import Lock
 
 _WRAP: Final = 1 << 31  # the counter that a Stat shows has 31 bits
@@ -18,14 +18,6 @@ class RootCounters:
     than the counters are counted as soon as the counters catch up.
     """
 
-    @classmethod
-    def of_new(cls, lock: Lock) -> "RootCounters":
-        """Count from the creation of a root, unless it has children that are no members."""
-        stat = lock.stat
-        direct = sum(is_direct_child(one) for queue in lock.queues for one in queue.members)
-        is_all = stat is not None and stat.num_children <= direct + len(lock.foreign)
-        return cls(Stat(0, 0, 0)) if is_all else cls(None)
-
     __slots__ = (
         "_seen_creates", "_seen_deletes", "_stat",
         "creates", "deletes", "missed_creates", "missed_deletes",
@@ -37,6 +29,13 @@ class RootCounters:
         self.creates = self.deletes = 0  # by the root's counters
         self._seen_creates, self._seen_deletes = ahead, 0
         self.missed_creates = self.missed_deletes = 0
+
+    @classmethod
+    def of_new(cls, lock: Lock) -> "RootCounters":
+        """Count from the creation of a root, unless the lock does not show all its children."""
+        shown = count_direct((*(member.node for member in lock.members), *lock.foreign))
+        is_complete = lock.stat is not None and lock.stat.num_children <= shown
+        return cls(Stat(0, 0, 0)) if is_complete else cls(None)
 
     def after(self, stat: Stat | None, created: int, deleted: int) -> tuple[int, int]:
         """Add a look; return how many more creations and deletions were missed."""
