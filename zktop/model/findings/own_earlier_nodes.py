@@ -75,10 +75,10 @@ def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
 
     The session watches that node, and reconnected between the two creations.
     """
-    for session, places in ctx.owned.items():
-        if len(places) != RETRY_NODES:
+    for session, nodes in ctx.owned.items():
+        if len(nodes) != RETRY_NODES:
             continue
-        earlier, later = places
+        earlier, later = nodes
         watched = ctx.watched_here(session) or ()
         may_be_retry = "read" not in (earlier.mode, later.mode) and not earlier.token
         is_own = ctx.path_of(earlier.node) in watched and ctx.is_waiting(later)

@@ -271,7 +271,7 @@ def _behind(ctx: LockContext) -> Iterator[RuleMatch]:
     if behind > SLOW_CONNECT_MS:
         how = f"is behind zktop's own by {span(behind)}"
         why = f"{own.server} dates zktop's connection {span(behind)} before it began"
-        modes = {one.server: one.mode for one in ctx.ensemble.servers}
+        modes = {server.server: server.mode for server in ctx.ensemble.servers}
         yield _skew(ctx, how, "C3" if modes[own.server] in LEADING else "C2", why)
 
 
