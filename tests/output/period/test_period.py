@@ -65,6 +65,30 @@ def test_a_finding_lasts_until_the_first_look_without_it() -> None:
     assert found == [iso(NOW + 25_000), iso(NOW + 10_000)]
 
 
+@pytest.mark.parametrize(
+    ("sentences", "last"),
+    [
+        (("1 waits", "2 waits", ""), "2 waits"),
+        (("down", "down", "starting", ""), "down"),
+        (("down", "up", "up", "up", ""), "up"),
+        (("down", "down", "up"), "up"),
+    ],
+    ids=["only its numbers changed", "a short end", "a long end", "not over"],
+)
+def test_a_finding_that_is_over_has_the_sentence_that_lasted(
+    sentences: tuple[str, ...], last: str
+) -> None:
+    """While it went away, it said something else for a moment; each look is 4 s long."""
+    period = Period()
+    ring = Examiner(settings(RING)).look(World().after(*facts(RING)), NOW)
+    for number, sentence in enumerate(sentences):
+        note = replace(ring.findings[0], id="note", sentence=sentence)
+        now, found = NOW + 4_000 * number, (note,) if sentence else ()
+        period.look(replace(ring, findings=found, now=now))
+
+    assert [one.finding.sentence for one in summed_up(period).findings] == [last]
+
+
 def test_a_finding_that_comes_back_came_twice() -> None:
     """While it lasts it is counted once."""
     period = Period()

@@ -1,8 +1,15 @@
-"""The deadlocks and findings of a period: when each was seen, and its last verdict."""
+"""The deadlocks and findings of a period: when each was seen, and its last verdict.
 
+A finding that is over has the sentence that was its last for a while: while it goes away, it may
+say for a moment what matters less.
+"""
+
+import re
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Millis, Session
@@ -11,6 +18,9 @@ from zktop.model.history.all_locks import CONNECTED_STATES
 from zktop.model.history.expired_sessions import ExpiredSession
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
+
+LASTING_MS: Final[Millis] = 5_000
+_NUMBERS: Final = re.compile(r"\d[\d,.]*")  # those in sentences keep changing
 
 
 class DeadlockCase(msgspec.Struct, frozen=True):
@@ -33,6 +43,35 @@ class FindingCase(msgspec.Struct, frozen=True):
     last_at: Millis
     is_over: bool = False
     times: int = 1  # how often it appeared
+    said_at: Millis = 0  # since when it has had this sentence, apart from its numbers
+    lasting: Finding | None = None  # as it was when it had another sentence, for longer
+    lasted_ms: Millis = 0
+
+    def after(self, finding: Finding, now: Millis, *, is_back: bool) -> "FindingCase":
+        """The case with the finding of the next report."""
+        if not is_back and _says_the_same(finding, self.finding):
+            return replace(self, finding=finding, last_at=now)
+        before = self if is_back else self.said_until(now)
+        times = self.times + is_back
+        return replace(before, finding=finding, last_at=now, times=times, said_at=now)
+
+    def said_until(self, now: Millis) -> "FindingCase":
+        """The case when it no longer has its sentence."""
+        lasted_ms = now - self.said_at
+        if lasted_ms < min(LASTING_MS, self.lasted_ms):
+            return self
+        return replace(self, lasting=self.finding, lasted_ms=lasted_ms)
+
+    def over(self) -> "FindingCase":
+        """The case after its end, with the sentence that lasted."""
+        return replace(self, finding=self.lasting or self.finding, is_over=True)
+
+
+def _says_the_same(one: Finding, other: Finding) -> bool:
+    """Whether the sentences of two findings differ in numbers at most."""
+    if one.sentence == other.sentence:
+        return True
+    return _NUMBERS.sub("0", one.sentence) == _NUMBERS.sub("0", other.sentence)
 
 
 class CaseLog:
@@ -66,18 +105,18 @@ class CaseLog:
         for finding in report.findings:
             self._findings[finding.id] = self._case(finding, now)
         present = frozenset(finding.id for finding in report.findings)
-        if self._was_connected:
-            for id_ in self._present - present:
-                self._findings[id_] = msgspec.structs.replace(self._findings[id_], last_at=now)
+        for id_ in self._present - present:
+            gone = self._findings[id_]
+            gone = replace(gone, last_at=now) if self._was_connected else gone
+            self._findings[id_] = gone.said_until(gone.last_at)
         self._present = present
         self._was_connected = report.ensemble.link in CONNECTED_STATES
 
     def _case(self, finding: Finding, now: Millis) -> FindingCase:
         earlier = self._findings.get(finding.id)
         if earlier is None:
-            return FindingCase(finding, now, now)
-        is_back = finding.id not in self._present
-        return FindingCase(finding, earlier.first_at, now, times=earlier.times + is_back)
+            return FindingCase(finding, now, now, said_at=now)
+        return earlier.after(finding, now, is_back=finding.id not in self._present)
 
     def _end(self, over: EndedDeadlock) -> None:
         """Record how a deadlock ended; a later report may know more."""
@@ -93,7 +132,7 @@ class CaseLog:
         present = {deadlock.number for deadlock in report.deadlocks}
         for number in self._alive - present:
             case = self._deadlocks[number]
-            self._deadlocks[number] = msgspec.structs.replace(case, ended_at=now)
+            self._deadlocks[number] = replace(case, ended_at=now)
         self._alive &= present
 
     def deadlocks(self) -> Iterator[DeadlockCase]:
@@ -108,7 +147,7 @@ class CaseLog:
         """Return all findings that are not deadlocks, worst first."""
         dead = {case.deadlock.id for case in self._deadlocks.values()}
         cases = (
-            msgspec.structs.replace(case, is_over=id_ not in self._present)
+            case if id_ in self._present else case.over()
             for id_, case in self._findings.items()
             if id_ not in dead
         )

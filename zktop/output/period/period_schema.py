@@ -127,7 +127,7 @@ class PeriodDeadlockJson(JsonObject, frozen=True, kw_only=True):
 
 
 class PeriodFindingJson(JsonObject, frozen=True, kw_only=True):
-    """A finding of the period, with its last sentence."""
+    """A finding of the period, with the last sentence that it had for a while."""
 
     finding: FindingJson
     first_seen: Time
