@@ -200,7 +200,7 @@ def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
 
 
 def _lock_named(app: Shell, name: str) -> PaletteItem | None:
-    """Return one lock without a search; searching 100,000 locks for five took 0.1 s."""
+    """Return a lock without a search: that for five recent ones among 100,000 took 0.1 s."""
     report = app.view_state.report
     return _lock(app, Text(name)) if report is not None and name in report.records else None
 
