@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from zktop.app.flight_recorder.read_ring import RingRecording
+from zktop.app.flight_recorder.ring_folder import finding_time
 from zktop.errors import NothingToLookAtError, UsageError
 from zktop.model.examiner import Examiner
 from zktop.model.facts import MINUTE_MS, AnyFact, Link, Millis
@@ -37,6 +38,8 @@ class Replay:
         self.chroot = slash + chroot
         self.begin = self._recording.begin
         self.opens_at = header.opens_at
+        if self.opens_at is not None:  # of findings that share a file, each has a name of its own
+            self.opens_at = finding_time(path) or self.opens_at
         self.on_look: Callable[[Millis], object] = lambda _at: None
         roots = tuple(map(Root, header.roots))
         self.settings = settings or header.settings or Settings(roots=roots)

@@ -98,7 +98,7 @@ def test_a_finding_that_comes_late_has_a_file_with_the_minutes_after_it(tmp_path
 
 
 def test_findings_that_share_a_file_have_links_to_it_with_their_names(tmp_path: Path) -> None:
-    """Deleted with it, and after a restart none of them has another file."""
+    """Each opens at its own time; they are deleted with the file, and a restart makes no other."""
     notes: list[str] = []
     orphan = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
     report = Examiner(settings(BEFORE)).look(World().after(*facts(BEFORE, at=BEGIN)), BEGIN)
@@ -114,11 +114,13 @@ def test_findings_that_share_a_file_have_links_to_it_with_their_names(tmp_path: 
     (kept,) = kept_in(tmp_path)
     links = sorted(path for path in kept.path.parent.iterdir() if path != kept.path)
     targets = {path.resolve() for path in links}
+    opened = [Replay(path).opens_at for path in (kept.path, *links)]
     folder.make_room_for_kept(StoredPiece(tmp_path / "newer", at, 0), LIMITS.max_bytes // 2)
     names = [path.name.partition("Z-")[2] for path in (kept.path, *links)]
 
     assert names == ["D1-0.zktop", "D1-1.zktop", "D1-2.zktop"]
     assert targets == {kept.path}
+    assert opened == [BEGIN, BEGIN, BEGIN + 1000]
     assert [note.rpartition(": ")[2] for note in notes] == list(map(str, (kept.path, *links)))
     assert not list(kept.path.parent.iterdir())
 

@@ -44,6 +44,16 @@ def _kept_with_links(folder: Path) -> list[StoredPiece]:
     return sorted(filter(None, files), key=lambda file: file.begin)
 
 
+def finding_time(path: Path) -> Millis | None:
+    """Return the time in the name of a file around a finding, or of a link to it.
+
+    >>> finding_time(Path("20260131T120000.123Z-D1-3f2a.zktop")), finding_time(Path("a.zktop"))
+    (1769860800123, None)
+    """
+    match = _KEPT_NAME.fullmatch(path.name)
+    return _millis(match[1]) if match else None
+
+
 def piece_name(begin: Millis) -> str:
     """Return the name of a piece; names are in order of time.
 
