@@ -97,6 +97,18 @@ def test_b10_names_two_obstacles() -> None:
         f"{PATH}/00-config and {PATH}/00-x are in the way in {PATH}: no client holds the lock, "
         "and none will until these are deleted; 1 client waits."
     )
+    assert "count them, and they sort first" in [one.text for one in finding.evidence][2]
+    assert "then delete them" in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("owner", "sessions"), [("cron", "the session that"), ("bob", "the sessions that")]
+)
+def test_b10_names_the_sessions_that_made_two_obstacles(owner: str, sessions: str) -> None:
+    """One session may have made both."""
+    case = ctx(At("00-x", "cron", czxid=50), At("00-y", owner, czxid=51), ALICE)
+
+    assert only("B10", case).advice.startswith(f"End {sessions} made them, and keep")
 
 
 def test_b10_names_two_that_came_after_the_holder() -> None:
@@ -390,6 +402,14 @@ def test_r1_says_of_a_contender_without_a_session_what_is_odd_about_it() -> None
 
     assert finding.evidence[0].text.startswith("no session owns _c_")
     assert finding.evidence[0].text.endswith(", though named like a lock request")
+
+
+def test_r1_says_so_of_several_contenders() -> None:
+    """Both are left over."""
+    left_over = (At(curator(owner, 2).name, "") for owner in ("zoe", "yan"))
+    finding = only("R1", ctx(ALICE, *left_over))
+
+    assert finding.evidence[0].text.endswith(", though named like lock requests")
 
 
 def test_r1_doubts_a_configured_layout_that_fits_no_child() -> None:

@@ -50,10 +50,40 @@ def test_s1_fires_for_a_waiter_that_watches_its_neighbour_by_name() -> None:
     finding = only("S1", by_name({"e": [D], "c": [D], "a": [E]}, D, C, E, A))
 
     assert finding.sentence == (
-        f"{PATH} may have two owners: d (first by number) and a and c (first by name when it "
-        "came, sorts wrongly)."
+        f"{PATH} may have two owners: d (first by number) and a and c (first by name when "
+        "they came, sort wrongly)."
     )
     assert finding.confidence == "C3"
+    assert finding.evidence[0].text.startswith("e watches the neighbour by name")
+
+
+def test_s1_names_a_single_client_in_the_singular() -> None:
+    """It sorts wrongly; with others, they do."""
+    finding = only("S1", by_name({"e": [D]}, D, C, E))
+
+    assert "c (first by name when it came, sorts wrongly)" in finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("readers", "must_wait", "sorts"),
+    [
+        ("c", "it must wait", "the client of c sorts"),
+        ("ca", "each must wait", "the clients of c and a sort"),
+    ],
+)
+def test_s1_says_of_each_reader_that_it_must_wait(
+    readers: str, must_wait: str, sorts: str
+) -> None:
+    """Their names are before that of the writer, and the second one's is before the first's."""
+    queue = [curator("d", 0, "WRIT"), *(curator(owner, 1, "READ") for owner in readers)]
+    named = [
+        msgspec.structs.replace(child, name=f"_c_{child.owner}{child.name[4:-1]}{number}")
+        for number, child in enumerate(queue)
+    ]
+    finding = only("S1", ctx(*named, tables=[watching(dict.fromkeys(readers, ()))]))
+
+    assert must_wait in finding.sentence
+    assert sorts in finding.advice
 
 
 def test_s1_is_certain_after_three_sessions() -> None:

@@ -38,7 +38,8 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     if not obstacles:
         return
     paths = [absolute_path(ctx.path, child.node) for child in obstacles]
-    are = "is" if len(paths) == 1 else "are"
+    is_one = len(paths) == 1
+    are, them = ("is", "it") if is_one else ("are", "them")
     is_free = bool(_without_holder(ctx))
     effect = _prevents_holding(ctx, paths) if is_free else _makes_wait(ctx, paths)
     yield RuleMatch(
@@ -47,11 +48,11 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *(owner_facts(ctx, child) for child in obstacles[:3]),
-            (True, f"clients that use {_counting(ctx, obstacles)} count it{_counted_as(ctx)}"),
+            (True, f"clients that use {_counting(ctx, obstacles)} {_count(ctx, is_one=is_one)}"),
             *_without_watch(ctx, is_free=is_free),
             (
                 None,
-                "its creator does not delete it soon; a TTL node is deleted when its TTL expires",
+                f"nobody deletes {them} soon; a TTL node is deleted when its TTL expires",
             ),
         ),
         advice=_advice(ctx, obstacles, paths),
@@ -93,8 +94,11 @@ def _take_leases(ctx: LockContext) -> bool:
     return any(isinstance(queue, LeasePool) and queue.is_short for queue in ctx.lock.queues)
 
 
-def _counted_as(ctx: LockContext) -> str:
-    return ": it takes a lease" if _take_leases(ctx) else ", and it sorts before them"
+def _count(ctx: LockContext, *, is_one: bool) -> str:
+    """Say that clients count the obstacles, and as what."""
+    if _take_leases(ctx):
+        return "count it: it takes a lease" if is_one else "count them: each takes a lease"
+    return "count it, and it sorts before them" if is_one else "count them, and they sort first"
 
 
 def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
@@ -182,18 +186,16 @@ def owner_facts(ctx: LockContext, child: Member) -> Reason:
 
 def _advice(ctx: LockContext, obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     owners = [_owner(ctx, child) for child in obstacles]
+    names, them = several(paths), "it" if len(paths) == 1 else "them"
     if all(owners):
-        return "End the session that made it, and keep other nodes out of the paths of locks."
-    names = several(paths)
-    if None in owners:
-        return (
-            f"Find out who owns {names} (zktop may not read it: see --auth), and keep other nodes "
-            "out of the paths of locks."
-        )
-    return (
-        f"Ask who made {names}; then delete it (`{free_command(ctx.path)}` prints how), and keep "
-        "other nodes out of the paths of locks."
-    )
+        sessions = "session" if len(set(owners)) == 1 else "sessions"
+        remedy = f"End the {sessions} that made {them}"
+    elif None in owners:
+        remedy = f"Find out who owns {names} (zktop may not read {them}: see --auth)"
+    else:
+        how = f"`{free_command(ctx.path)}` prints how"
+        remedy = f"Ask who made {names}; then delete {them} ({how})"
+    return f"{remedy}, and keep other nodes out of the paths of locks."
 
 
 @Rule(
@@ -364,7 +366,8 @@ def _why_foreign(ctx: LockContext, foreign: tuple[Text, ...]) -> Iterator[str]:
     unowned = [znode.name for znode in znodes if znode and znode.stat and not znode.stat.owner]
     alike = [name for name in unowned if any(parse_name(layout, name) for layout in layouts)]
     if alike:
-        yield f"no session owns {several(map(short, alike))}, though named like a lock request"
+        requests = "a lock request" if len(alike) == 1 else "lock requests"
+        yield f"no session owns {several(map(short, alike))}, though named like {requests}"
     others = [name for name in foreign if name not in alike]
     if others:
         examples = several(map(short, others)) if alike else "that"

@@ -94,7 +94,7 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
     )
 
 
-CERTAIN_SESSIONS = 3  # this many sorting by name are no coincidence
+CERTAIN_SESSIONS = 3  # it is no coincidence if so many sort by name
 
 
 @Rule(
@@ -131,19 +131,18 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _reads_by_name(ctx: LockContext, readers: list[Member]) -> RuleMatch:
-    names = several(ctx.names(readers))
+    names, each = several(ctx.names(readers)), _each(ctx, readers)
     return RuleMatch(
         about=ctx.about(*readers, key=("reads-by-name",)),
-        sentence=f"{names} may read {ctx.name} while a client writes: by number it must wait, "
+        sentence=f"{names} may read {ctx.name} while a client writes: by number {each} must wait, "
         "by name a reader is always first.",
         confidence="C2",
         evidence=(
-            (True, "it watches nothing here, as if it did not wait"),
+            (True, f"{each} watches nothing here, as if it did not wait"),
             (True, "the names of all readers sort before those of the writers"),
-            (False, "it waits and has lost its watch: then nothing will wake it"),
+            (False, f"{each} waits and has lost its watch: then nothing will wake it"),
         ),
-        advice=f"Check how the client of {names} sorts: by the number at the end or by whole "
-        "names.",
+        advice=_check_of_order(ctx, readers),
         patience_ms=ctx.thresholds.settle,
         as_of=ctx.ensemble.watched_at(readers[0].owner),
     )
@@ -152,13 +151,16 @@ def _reads_by_name(ctx: LockContext, readers: list[Member]) -> RuleMatch:
 def _sorts_by_name(
     ctx: LockContext, wrong: list[MemberWatches], may_own: list[Member]
 ) -> RuleMatch:
-    watching = several(ctx.name_of(waiter.member) for waiter in wrong)
+    sorting = [waiter.member for waiter in wrong]
+    watch = "watches" if _is_one(ctx, sorting) else "watch"
+    watching = f"{several(ctx.names(sorting))} {watch}"
     first = may_own[0]
     others = [member for member in may_own[1:] if member.owner != first.owner]
     others_named = several(ctx.names(reversed(others)))
+    came = "it came, sorts wrongly" if _is_one(ctx, others) else "they came, sort wrongly"
     two_owners = (
         f"{ctx.name} may have two owners: {ctx.name_of(first)} (first by number) and "
-        f"{others_named} (first by name when it came, sorts wrongly)."
+        f"{others_named} (first by name when {came})."
     )
     one_owner = (
         f"{ctx.name_of(wrong[0].member)} sorts {ctx.name} by name: two owners are possible."
@@ -168,8 +170,8 @@ def _sorts_by_name(
         sentence=two_owners if others else one_owner,
         confidence="C4" if len(wrong) >= CERTAIN_SESSIONS else "C3",
         evidence=(
-            (True, f"{watching} watch the neighbour by name, not the one by number"),
-            (None, "every client of this lock sorts as they do"),
+            (True, f"{watching} the neighbour by name, not the one by number"),
+            (None, "every client of this lock sorts in the same way"),
         ),
         advice="Stop one of the owners and check what both did. Then fix the client: compare the "
         "number at the end, not the whole name.",
@@ -179,22 +181,36 @@ def _sorts_by_name(
 
 
 def _may_sort_by_name(ctx: LockContext, may_own: list[Member]) -> RuleMatch:
-    names = several(ctx.names(may_own))
+    names, each = several(ctx.names(may_own)), _each(ctx, may_own)
     return RuleMatch(
         about=ctx.about(*may_own, key=("may-sort-by-name",)),
-        sentence=f"{names} must wait in {ctx.name} by number, but is first by name: "
-        "a client that sorts names would believe that it owns the lock.",
+        sentence=f"By number, {names} must wait in {ctx.name}, but {each} was first by name when "
+        "it came: a client that sorts names would believe that it owns the lock.",
         confidence="C1",
         evidence=(
-            (True, "it watches nothing here that a table shows, as if it did not wait"),
-            (False, "it watches the list of children, which no table shows"),
+            (True, f"{each} watches nothing here that a table shows, as if it did not wait"),
+            (False, f"{each} watches the list of children, which no table shows"),
         ),
-        advice=f"Check how the client of {names} sorts: by the number at the end or by whole "
-        "names.",
+        advice=_check_of_order(ctx, may_own),
         severity="info",
         patience_ms=ctx.thresholds.settle,
         as_of=ctx.ensemble.watched_at(may_own[0].owner),
     )
+
+
+def _is_one(ctx: LockContext, members: list[Member]) -> bool:
+    return len(set(ctx.names(members))) == 1
+
+
+def _each(ctx: LockContext, members: list[Member]) -> str:
+    return "it" if _is_one(ctx, members) else "each"
+
+
+def _check_of_order(ctx: LockContext, members: list[Member]) -> str:
+    names = several(ctx.names(members))
+    is_one = _is_one(ctx, members)
+    sorts = f"the client of {names} sorts" if is_one else f"the clients of {names} sort"
+    return f"Check how {sorts}: by the number at the end or by whole names."
 
 
 @Rule(
