@@ -50,8 +50,8 @@ class ShapeContext(msgspec.Struct, frozen=True):
     ) -> tuple[list[Member], list[Znode]]:
         """Return the members of a layout among some children, and the other children."""
         by_layout = sort_by_layout(family, (layout,))
-        places = by_layout.matches.get(layout.name, ())
-        return members_of(layout, places, self.known, below), by_layout.rest
+        children = by_layout.matches.get(layout.name, ())
+        return members_of(layout, children, self.known, below), by_layout.rest
 
 
 class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
