@@ -112,7 +112,7 @@ class SceneRun:
             client.end()
 
     def _perform(self, move: SceneMove) -> None:
-        """Carry out a move; if contenders share a lock, all start in turn, in this order."""
+        """Carry out a move; if contenders share a lock, each starts once the last has queued."""
         self._before = self._tally.all_counts() if move.acts else {}
         starts = [act for act in move.acts if isinstance(act, StartContender)]
         share_a_lock = len({start.claims[0].path for start in starts}) < len(starts)

@@ -309,8 +309,8 @@ class LockFacts:
         heard = self._last_heard.pop(session, None)
         if transaction.cxid:
             return session, "closed"
-        is_young = heard is not None and transaction.at - heard < self._tree.ended_timeout_ms
-        return None, "ended" if is_young else "expired"
+        is_recent = heard is not None and transaction.at - heard < self._tree.ended_timeout_ms
+        return None, "ended" if is_recent else "expired"
 
     # Values
 

@@ -154,9 +154,9 @@ class LogRecords:
                 return False
 
     def _skip_damage(self, size: int | None, begin: int | None = None) -> bool:
-        """Find the next record; `size` is the damaged one's if its length may be right."""
+        """Find the next record; `size` is that of the damaged one, if its length may be right."""
         begin, zxid = self.position if begin is None else begin, self._zxid
-        is_next_found = size is not None and self._is_record_after(size)
+        is_next_found = size is not None and self._skip_record(size)
         if not is_next_found and not self._find_record():
             self.note_torn_end(begin)
             return False
@@ -164,8 +164,8 @@ class LogRecords:
         self.damage.append(Damage(self._name, begin, self.position - begin, zxid, following))
         return True
 
-    def _is_record_after(self, size: int) -> bool:
-        """Skip a damaged record if another record follows it."""
+    def _skip_record(self, size: int) -> bool:
+        """Skip a damaged record if another one follows it; return whether one does."""
         if not self._is_record(size):
             return False
         self._at += size

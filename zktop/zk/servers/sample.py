@@ -36,7 +36,7 @@ class SampleSettings(msgspec.Struct, frozen=True):
     count_bytes: Callable[[int], None]  # receives the size of each answer
     take_request: Callable[[], None] = lambda: None  # waits for the request budget
     table_reader: TableReader | None = None  # reads watch tables; None: this process reads them
-    # of this server's watch tables
+    # Estimates the size of this server's watch table.
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
     known_tables: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
     other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers

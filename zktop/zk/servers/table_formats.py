@@ -312,11 +312,9 @@ def _add_session(
 
 def _add_timeout(words: list[str], timeouts: dict[Session, int]) -> bool:
     match words:
-        case [session_text, time] if (session := hexadecimal(session_text)) and time.endswith(
-            "ms"
-        ):
-            timeout = number(time.removesuffix("ms"))
-            if timeout is not None:
+        case [session_text, time] if time.endswith("ms"):
+            session, timeout = hexadecimal(session_text), number(time.removesuffix("ms"))
+            if session and timeout is not None:
                 timeouts[session] = timeout
                 return True
     return False

@@ -314,7 +314,7 @@ class Discovery:
     def _judge(self, contents: ChunkContents, stats: Mapping[str, Stat]) -> None:
         """Watch the locks among siblings: the whole folder if most are locks, else each lock."""
         siblings = contents.chunk.siblings
-        if siblings.is_closed:  # since these were requested
+        if siblings.is_closed:  # while the Stats were read
             return
         locks, empty, unowned = self._classify_possible(contents, stats)
         locks += contents.held_leaves(stats)
@@ -324,7 +324,8 @@ class Discovery:
         lock_count = used + len(empty) + contents.unused(stats)
         if not siblings.is_large:
             lock_count += len(unowned)
-        if 2 * lock_count > len(sample) and not contents.folders and siblings.may_be_watched:
+        most_are_locks = 2 * lock_count > len(sample) and not contents.folders
+        if most_are_locks and siblings.may_be_watched:
             self._left_out.pop(siblings.parent, None)
             if siblings.is_large and USED_SHARE * used < len(sample):
                 self._mostly_empty[siblings.parent] = siblings
