@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -295,10 +295,16 @@ class ReplayFeed:
         except Exception as error:  # noqa: BLE001  as in LiveFeed
             self._send(Status("replay", f"Reading has failed: {error!r}.", is_end=True))
 
+    def _assumption(self) -> Iterator[str]:
+        """Yield what the last minute of an import assumes."""
+        end = self._recording.known_until
+        if end is not None:
+            yield f"files end at {clock(end)}: later states are assumed"
+
     def _read_to_end(self) -> str:
         """Send every report; return a sentence if there is a problem with the file."""
         progress_at, last = monotonic(), None
-        self.notes = self._recording.notes
+        self.notes = (*self._assumption(), *self._recording.notes)
         for report in self._recording.reports():
             if self._stopped.is_set():
                 return ""
