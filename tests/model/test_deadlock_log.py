@@ -7,6 +7,7 @@ from model.make_facts import NOW, ZK1, connections, kazoo_name, lock, own, row, 
 from msgspec.structs import replace
 from output.stories import facts, settings
 
+from zktop.model.deadlock_log import DeadlockLog
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Denied, Gone, join
 from zktop.model.report import Report
@@ -218,6 +219,23 @@ def test_a_client_that_works_while_it_waits_was_not_deadlocked() -> None:
     assert live.deadlocks
     assert after.over[0].how == "no longer proven, as ann took or released a lock while waiting"
     assert [one.deadlocked_at for one in after.inversions] == [None]
+
+
+@pytest.mark.parametrize(
+    ("number", "how"),
+    [(2, "as one of ann, bob has several threads"), (1, "as ann has several threads")],
+)
+def test_a_deadlock_that_has_become_a_hint_names_its_clients(number: int, how: str) -> None:
+    """A reader that also requests to write is a ring of one."""
+    (live,) = looked(RING)
+    (deadlock,) = live.deadlocks
+    steps = sorted(deadlock.steps, key=lambda step: step.name)[:number]
+    ring = replace(deadlock, steps=tuple(steps))
+    log = DeadlockLog(lambda _: None, lambda _: True, lambda _: False)
+    log.look([ring], [], BEGIN, frozenset())
+    log.look([], [ring], BEGIN + 1, frozenset())
+
+    assert log.over[0].how == f"no longer proven, {how}"
 
 
 def test_deadlocks_have_numbers_of_their_own() -> None:

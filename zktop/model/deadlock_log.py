@@ -222,5 +222,6 @@ def _why_refuted(busy: tuple[str, ...]) -> str:
 
 
 def _why_hint(was: Deadlock) -> str:
-    names = ", ".join(dict.fromkeys(step.name for step in was.steps))
-    return f"no longer proven, as one of {names} has several threads"
+    names = list(dict.fromkeys(step.name for step in was.steps))
+    which = f"one of {', '.join(names)}" if len(names) > 1 else names[0]
+    return f"no longer proven, as {which} has several threads"
