@@ -13,7 +13,7 @@ MAX_CHARGED: Final = 5  # actors that the account of a lock names
 
 
 class Charge(msgspec.Struct, frozen=True, gc=False):
-    """The time that others waited for locks that one actor held, or it did itself.
+    """The time that clients waited for locks that one actor held; its own requests count, too.
 
     If several actors hold a lock together, each of them may have caused all of the wait or none
     of it, so the sum is a range.

@@ -50,14 +50,14 @@ class ActorNames:
         """
         names = {actor: self.name(actor) for actor in actors}
         sessions = {actor: session for actor in actors if (session := session_of(actor))}
-        number = Counter(names.values())
+        uses = Counter(names.values())
         alike = Counter(
             (names[actor], session & LAST_DIGITS) for actor, session in sessions.items()
         )
         unique: dict[str, Text] = {}
         for actor, name in names.items():
             session = sessions.get(actor)
-            if session is None or number[name] == 1:
+            if session is None or uses[name] == 1:
                 unique[actor] = name
             elif alike[name, session & LAST_DIGITS] == 1:
                 unique[actor] = Text(f"{name} …{session & LAST_DIGITS:04x}")

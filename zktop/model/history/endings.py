@@ -119,7 +119,7 @@ def _without_connection(
 
 
 def _was_due(session: Session, ensemble: Ensemble, now_ms: Millis) -> bool:
-    """Whether the date of its expiry has come, which the leader gave after a long silence.
+    """Whether the leader, after a long silence, expected it to expire by now.
 
     This matters if a server is down or does not answer: whether it has the client is unknown.
     """

@@ -122,8 +122,8 @@ class SessionHistories:
     def moves(self, session: Session) -> tuple[Millis, ...]:
         """When it was found on a new connection, within the last ten minutes."""
         record = self._records.get(session)
-        late = self._now - MOVES_WITHIN_MS
-        return tuple(at for at in record.moves if at >= late) if record else ()
+        earliest = self._now - MOVES_WITHIN_MS
+        return tuple(at for at in record.moves if at >= earliest) if record else ()
 
     def last_move(self, session: Session) -> Millis | None:
         """When it was last found on a new connection."""
@@ -184,9 +184,11 @@ class SessionHistories:
     def _forget(self) -> None:
         listed = sum(len(table.rows or ()) for table in self._tables.values())
         if len(self._records) > 2 * listed + SPARE_RECORDS:
-            late = self._now - KEPT_MS
+            earliest = self._now - KEPT_MS
             kept = {
-                session: record for session, record in self._records.items() if record.at >= late
+                session: record
+                for session, record in self._records.items()
+                if record.at >= earliest
             }
             gone = self._records.keys() - kept.keys()
             self.idle = self.idle.with_changes(dict.fromkeys(gone))

@@ -245,12 +245,12 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _members_of(self) -> dict[Session, tuple[Member, ...]]:
-        places: dict[Session, list[Member]] = {}
+        members_of: dict[Session, list[Member]] = {}
         for queue in self.lock.queues:
             for member in queue.members:
                 if member.owner and member.owner != self.ensemble.own:
-                    places.setdefault(member.owner, []).append(member)
-        return {session: tuple(members) for session, members in places.items()}
+                    members_of.setdefault(member.owner, []).append(member)
+        return {session: tuple(members) for session, members in members_of.items()}
 
     @cached_property
     def _folders(self) -> frozenset[Text]:
