@@ -11,13 +11,11 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.detector import (
     EARLY_END_SHARE,
-    JUDGED_PER_LOOK,
-    LARGE_KNOT,
-    PAUSE_MS,
     RANKED_AT_ONCE,
     RANKED_PER_MS,
     TESTED_PER_MS,
 )
+from zktop.model.waits.evidence import JUDGED_PER_LOOK, LARGE_KNOT, PAUSE_MS
 
 PAIRS = LARGE_KNOT // 4 + 1  # of two locks and two clients each, four requests in all
 

@@ -8,7 +8,7 @@ at once, and the others take turns.
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from operator import attrgetter
 from typing import Final
 
@@ -23,11 +23,10 @@ from zktop.model.history.lock_change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.waits.assess import Judgement, assessment, with_blocking_elections
+from zktop.model.waits.assess import assessment, with_blocking_elections
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
-from zktop.model.waits.cores import Core, StuckSet
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, deadlock_place
-from zktop.model.waits.evidence import EvidenceCollector
+from zktop.model.waits.evidence import LARGE_KNOT, PAUSE_MS, EvidenceCollector, JudgedCores
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, Restarts
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import QueueUpdate, queue_updates
@@ -38,18 +37,14 @@ from zktop.model.waits.root_blockers import (
     blockers_later,
     ranking,
 )
-from zktop.model.waits.wait_graph import StuckCore, WaitGraph, stuck_cores
+from zktop.model.waits.wait_graph import WaitGraph, stuck_cores
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 RANKED_AT_ONCE: Final = 1_000  # queues; more are ranked only in a look without other work
-LARGE_KNOT: Final = 300  # requests in stuck queues; every 300 add a pause
-PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
 EARLY_END_SHARE: Final = 10  # a deadlock that is over ends the pause after a tenth of it
-JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
 TESTED_PER_MS: Final = 12  # places; after a test of 50,000, the next one is 4 s later
-JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 60
 TRY_MS: Final = 1_000  # a request that is gone sooner was only a try
 
@@ -66,66 +61,6 @@ class DeadlockVerdict(msgspec.Struct, frozen=True):
     relist: tuple[Text, ...] = ()
     inversions: tuple[Inversion, ...] = ()
     blockers: tuple[RootBlocker, ...] = ()
-
-
-class JudgedCores:
-    """The newest judgement of each core.
-
-    All cores are judged at each look unless they have many requests. Then the new and the changed
-    ones come first, at most `JUDGED_PER_LOOK` requests in one look; the others are judged again
-    after a pause that grows with the work for all of them, but is no longer than a deadlock has
-    lasted.
-    """
-
-    def __init__(self) -> None:
-        self.judged: dict[Core, Judgement | None] = {}
-        self.is_behind = False  # some due cores were left to the next look
-        self._cores: dict[StuckSet, tuple[StuckCore, ...]] = {}
-        self._due: dict[StuckCore, Millis] = {}
-        self._size = 0  # of all cores
-
-    def update(self, cores: Iterable[StuckCore]) -> None:
-        """Drop cores that are gone, and make the cores of new stuck sets due."""
-        present: dict[StuckSet, list[StuckCore]] = {}
-        for stuck_core in cores:
-            present.setdefault(stuck_core.stuck_set, []).append(stuck_core)
-        gone_sets = [stuck_set for stuck_set in self._cores if stuck_set not in present]
-        gone = [core for stuck_set in gone_sets for core in self._cores.pop(stuck_set)]
-        for stuck_core in gone:
-            del self._due[stuck_core]
-            self._size -= stuck_core.size
-        for stuck_set, its_cores in present.items():
-            if stuck_set not in self._cores:
-                self._cores[stuck_set] = tuple(its_cores)
-                self._due.update(dict.fromkeys(its_cores, 0))
-                self._size += sum(stuck_core.size for stuck_core in its_cores)
-        lasting = {stuck_core.core for stuck_core in chain.from_iterable(present.values())}
-        for stuck_core in gone:  # a core may last although its stuck set is new
-            if stuck_core.core not in lasting:
-                self.judged.pop(stuck_core.core, None)
-
-    def judge(self, evidence: EvidenceCollector, *, is_thorough: bool) -> bool:
-        """Judge the cores that are due; return whether a judgement changed."""
-        now_ms, is_changed, work = evidence.now_ms, False, 0
-        is_small = is_thorough or self._size <= LARGE_KNOT
-        due = [stuck_core for stuck_core, at in self._due.items() if is_small or at <= now_ms]
-        due.sort(key=self._due.__getitem__)
-        self.is_behind = False
-        for stuck_core in due:
-            if work >= JUDGED_PER_LOOK and not is_small:
-                self.is_behind = True
-                break
-            work += stuck_core.size
-            judgement = evidence.judge(stuck_core)
-            if judgement != self.judged.get(stuck_core.core):
-                self.judged[stuck_core.core], is_changed = judgement, True
-            self._due[stuck_core] = now_ms + self._pause_ms(judgement, now_ms)
-        return is_changed
-
-    def _pause_ms(self, judgement: Judgement | None, now_ms: Millis) -> Millis:
-        longest = JUDGED_FACTOR_AT_REST * (self._size // LARGE_KNOT) * PAUSE_MS
-        since = judgement.deadlock.since_ms if judgement else None
-        return longest if since is None else min(longest, max(now_ms - since, PAUSE_MS))
 
 
 class DeadlockDetector:

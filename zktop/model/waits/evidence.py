@@ -1,11 +1,12 @@
-"""Collects evidence about the actors of a deadlock, and judges it.
+"""Collects evidence about the actors of a deadlock, and judges it; keeps the newest judgements.
 
 The wait graph shows waits and holders. The concurrency detector, histories and server tables show
 the rest: whether an actor acted while it waited, when it last sent a request, and whether it
 watches what it waits for.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import msgspec
@@ -23,7 +24,7 @@ from zktop.model.text import Text
 from zktop.model.waits.assess import Judgement, judge
 from zktop.model.waits.choose_ring import ActorEvidence, ring_of
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
-from zktop.model.waits.cores import Core
+from zktop.model.waits.cores import Core, StuckSet
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
 from zktop.model.waits.deadlock_sentences import DisplayNames
 from zktop.model.waits.wait_graph import StuckCore, WaitGraph
@@ -33,6 +34,10 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 PlacesOfActor = Sequence[tuple[WaitQueue, WaitRequest]]
 PlacesOfActors = Mapping[str, PlacesOfActor]
 
+LARGE_KNOT: Final = 300  # requests in stuck queues; every 300 add a pause
+PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
+JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
+JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts that cast doubt on a wait
 
 
@@ -165,3 +170,63 @@ def _with_paths(deadlock: Deadlock) -> Deadlock:
 
 def _with_path(place: DeadlockPlace) -> DeadlockPlace:
     return replace(place, lock=lock_path(place.lock))
+
+
+class JudgedCores:
+    """The newest judgement of each core.
+
+    All cores are judged at each look unless they have many requests. Then the new and the changed
+    ones come first, at most `JUDGED_PER_LOOK` requests in one look; the others are judged again
+    after a pause that grows with the work for all of them, but is no longer than a deadlock has
+    lasted.
+    """
+
+    def __init__(self) -> None:
+        self.judged: dict[Core, Judgement | None] = {}
+        self.is_behind = False  # some due cores were left to the next look
+        self._cores: dict[StuckSet, tuple[StuckCore, ...]] = {}
+        self._due: dict[StuckCore, Millis] = {}
+        self._size = 0  # of all cores
+
+    def update(self, cores: Iterable[StuckCore]) -> None:
+        """Drop cores that are gone, and make the cores of new stuck sets due."""
+        present: dict[StuckSet, list[StuckCore]] = {}
+        for stuck_core in cores:
+            present.setdefault(stuck_core.stuck_set, []).append(stuck_core)
+        gone_sets = [stuck_set for stuck_set in self._cores if stuck_set not in present]
+        gone = [core for stuck_set in gone_sets for core in self._cores.pop(stuck_set)]
+        for stuck_core in gone:
+            del self._due[stuck_core]
+            self._size -= stuck_core.size
+        for stuck_set, its_cores in present.items():
+            if stuck_set not in self._cores:
+                self._cores[stuck_set] = tuple(its_cores)
+                self._due.update(dict.fromkeys(its_cores, 0))
+                self._size += sum(stuck_core.size for stuck_core in its_cores)
+        lasting = {stuck_core.core for stuck_core in chain.from_iterable(present.values())}
+        for stuck_core in gone:  # a core may last although its stuck set is new
+            if stuck_core.core not in lasting:
+                self.judged.pop(stuck_core.core, None)
+
+    def judge(self, evidence: EvidenceCollector, *, is_thorough: bool) -> bool:
+        """Judge the cores that are due; return whether a judgement changed."""
+        now_ms, is_changed, work = evidence.now_ms, False, 0
+        is_small = is_thorough or self._size <= LARGE_KNOT
+        due = [stuck_core for stuck_core, at in self._due.items() if is_small or at <= now_ms]
+        due.sort(key=self._due.__getitem__)
+        self.is_behind = False
+        for stuck_core in due:
+            if work >= JUDGED_PER_LOOK and not is_small:
+                self.is_behind = True
+                break
+            work += stuck_core.size
+            judgement = evidence.judge(stuck_core)
+            if judgement != self.judged.get(stuck_core.core):
+                self.judged[stuck_core.core], is_changed = judgement, True
+            self._due[stuck_core] = now_ms + self._pause_ms(judgement, now_ms)
+        return is_changed
+
+    def _pause_ms(self, judgement: Judgement | None, now_ms: Millis) -> Millis:
+        longest = JUDGED_FACTOR_AT_REST * (self._size // LARGE_KNOT) * PAUSE_MS
+        since = judgement.deadlock.since_ms if judgement else None
+        return longest if since is None else min(longest, max(now_ms - since, PAUSE_MS))
