@@ -60,6 +60,7 @@ def test_time_stands_still_while_the_connection_is_lost(kind: str) -> None:
         server.process.kill()
         server.process.wait()
         screen.until(f"connection refused by {server.address}")
+        screen.until(lambda text: _lost_for(text) >= 1)  # the header may be drawn a moment later
         stopped_at = _clock(screen.text())
         screen.until(lambda text: _lost_for(text) >= 4)
         later = screen.text()
