@@ -172,6 +172,16 @@ async def test_a_client_of_which_no_table_shows_a_contact_is_not_at_low_risk() -
         assert (risks["A"], risks["B"]) == ("?", "LOW")
 
 
+async def test_a_filter_finds_a_risk_as_the_table_shows_it() -> None:
+    """A client whose contact is unknown is not among those at low risk."""
+    tables = connections(ZK1, row("B", 100), at=AT), replace(out(ZK2, "down"), at=AT)
+    async with shown(reports_of(*tables)) as (app, pilot):
+        app.set_filter("risk:low")
+        _, *rows = panel(await settled(pilot), "Sessions")
+
+        assert [name for _, _, name, *_ in map(str.split, filter(str.strip, rows))] == ["B"]
+
+
 async def test_a_server_that_is_down_says_since_when_and_why() -> None:
     """In place of its mode and its note, in red."""
     down = replace(out(ZK1, "down"), since=AT - 9_000, at=AT + 2_000)

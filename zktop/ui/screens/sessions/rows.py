@@ -71,6 +71,12 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self.report.ensemble.presence(self.session)
 
     @property
+    def risk_word(self) -> str:
+        """The level of its risk; `?` instead of LOW if its silence is unknown."""
+        level = self.risk.level
+        return "?" if level == "LOW" and self.presence is None else level
+
+    @property
     def expires_in(self) -> ExpiryWindow | None:
         """When the session expires if its client stays silent."""
         return self.report.ensemble.expires_in(self.session, self.report.now)
@@ -120,7 +126,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
         presence, risk, locks = self.presence, self.risk, self.locks
         where = (presence.client, presence.server) if presence else ()
         named = (risk.note, risk.note.replace(" ", "-"))  # as scripts write names of findings
-        texts = (self.name or "", session_text(self.session), *where, risk.level, *named)
+        texts = (self.name or "", session_text(self.session), *where, self.risk_word, *named)
         return " ".join((*texts, *locks.holds, *locks.waits_for))
 
 
@@ -131,7 +137,7 @@ SESSION_FIELDS: Final[dict[str, Callable[[SessionRow], str]]] = {
     "session": lambda row: session_text(row.session),
     "client": lambda row: row.client,
     "server": lambda row: row.server,
-    "risk": lambda row: row.risk.level,
+    "risk": lambda row: row.risk_word,
     "lock": lambda row: row.paths,
 }
 FIELDS: Final = tuple(filter(None, SESSION_FIELDS))

@@ -161,10 +161,10 @@ def _note(row: SessionRow) -> Line:
 
 
 def _risk(row: SessionRow) -> Line:
-    level = row.risk.level
-    if level == "LOW" and row.presence is None:  # its silence is unknown
-        return UNKNOWN
-    return line((level, RISK_INKS[level])) if level else DASH
+    word = row.risk_word
+    if not word:
+        return DASH
+    return line((word, RISK_INKS[word])) if word in RISK_INKS else UNKNOWN
 
 
 def _packets(row: SessionRow, which: Literal["received", "sent"]) -> Line:
