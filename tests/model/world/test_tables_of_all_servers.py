@@ -23,7 +23,13 @@ from model.make_facts import (
 from msgspec.structs import replace
 
 from zktop.model.facts import Connections, Expiry
-from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble, ExpiryWindow, Visibility
+from zktop.model.world.tables_of_all_servers import (
+    MARK,
+    NO_ENSEMBLE,
+    Ensemble,
+    ExpiryWindow,
+    Visibility,
+)
 
 ALICE, BOB = session("alice"), session("bob")
 
@@ -208,6 +214,15 @@ def test_watchers_leave_us_out() -> None:
 
     assert seen.watchers("/a") == {ALICE, BOB}
     assert seen.watchers("/nowhere") == frozenset()
+
+
+def test_watchers_leave_other_zktops_out() -> None:
+    """Each of them watches the mark, on whatever server."""
+    rows = {"alice": ("/a",), "recorder": ("/a", MARK)}
+
+    seen = ensemble(own(), watches(ZK1, rows), watches(ZK2, {"ui": (MARK, "/a")}))
+
+    assert seen.watchers("/a") == {ALICE}
 
 
 @pytest.mark.parametrize(

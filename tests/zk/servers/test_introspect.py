@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from kazoo.client import KazooClient
@@ -14,6 +15,7 @@ from zk.observed import Observation, observing
 from zktop.model.facts import Server
 from zktop.model.session_ids import session_id
 from zktop.model.world.newest_tables import TableFacts
+from zktop.model.world.tables_of_all_servers import MARK, Ensemble
 from zktop.model.world.world import World
 from zktop.zk.connect.address import Address, AdminAccess
 
@@ -220,6 +222,41 @@ def test_watched_paths_are_those_inside_the_chroot(
 
     assert tables.watches
     assert (tables.watches.rows or {})[session_id(client.client_id[0])] == ("/inside",)
+
+
+@pytest.mark.parametrize("chroot", ["", "/app"])
+def test_another_zktop_that_watches_a_node_does_not_wait_for_it(
+    ensemble: list[RunningServer], channel: str, chroot: str
+) -> None:
+    """A client that watches the node as it would wait for it does."""
+    client = KazooClient(ensemble[1].address)
+    client.start()
+    client.create(f"{chroot}/single/leader", ephemeral=True, makepath=True)
+    client.exists(f"{chroot}/single/leader", watch=lambda _event: None)
+    watching = {session_id(client.client_id[0])}
+    looking = partial(
+        observing,
+        ensemble[0].address + chroot,
+        "/single/leader",
+        introspect=True,
+        admin=_admin(ensemble, channel),
+        sample_every=0.2,
+    )
+
+    def lists_both(world: World) -> bool:
+        tables = [tables.watches.rows for tables in world.tables.values() if tables.watches]
+        paths = [paths for rows in tables for paths in (rows or {}).values()]
+        marked = [MARK in one for one in paths if "/single/leader" in one]
+        return sorted(marked) == [False, True, True]
+
+    try:
+        with looking(), looking() as live:
+            world = live.until(lists_both)
+
+        assert Ensemble.of(world, 0).watchers("/single/leader") == watching
+    finally:
+        client.stop()
+        client.close()
 
 
 def test_tables_come_after_the_events_before_them(

@@ -4,6 +4,7 @@ from typing import Any
 
 from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
 from zktop.model.text import Text, clean
+from zktop.model.world.tables_of_all_servers import MARK
 from zktop.zk.connect.address import Hosts
 from zktop.zk.servers.sample import Sample
 from zktop.zk.servers.table_formats import PathsBySession
@@ -67,7 +68,10 @@ def _why(sample: Sample, table: str) -> Text | None:
 def _inside(rows: PathsBySession | None, hosts: Hosts) -> PathsBySession | None:
     if rows is None or not hosts.chroot:
         return rows
-    inside = {session: map(hosts.inside, paths) for session, paths in rows.items()}
+    inside = {
+        session: (path if path == MARK else hosts.inside(path) for path in paths)
+        for session, paths in rows.items()
+    }
     kept = {
         session: tuple(Text(path) for path in paths if path is not None)
         for session, paths in inside.items()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
+from zktop.model.world.tables_of_all_servers import MARK
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import Answer, Reader
 from zktop.zk.watch.list_again import ChangedFolders, has_many_deletions, pause_left_s
@@ -52,7 +53,7 @@ class RootWatcher:
         self._floods = Floods(self._loop, self.roots, self._on_flood)
 
     def watches(self) -> int:
-        """The number of watches that the server keeps for zktop."""
+        """The number of watches of znodes that the server keeps for zktop, without `MARK`."""
         return sum(not root.polled for root in self.roots) + len(self.tree.single_watches)
 
     @property
@@ -104,6 +105,7 @@ class RootWatcher:
         self._unread.clear()
         self.unconfirmed.clear()
         self.tree.forget_all()
+        self._reader.ask(Exists(MARK, watch=True), lambda _answer: None)
         for count, root in enumerate(self.roots, 1):
             self._watch_or_poll(root, count)
 
