@@ -51,6 +51,7 @@ def test_s6_fires_for_negative_numbers_at_once() -> None:
 
     assert (finding.severity, finding.confidence, finding.at_once) == ("critical", "C4", True)
     assert "its order is no longer the order of arrival" in finding.sentence
+    assert finding.evidence[0].text == "1 of its numbers is negative"
 
 
 @pytest.mark.parametrize("newest", [LAST - 1, LAST])

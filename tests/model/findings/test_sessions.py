@@ -45,7 +45,9 @@ from zktop.model.findings.context import (
 )
 from zktop.model.findings.finding import LookAgainAt
 from zktop.model.findings.sessions import is_suspicious, sessions_and_connections
+from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.model.thresholds import Thresholds
 
 A, B = k("alice", 0), k("bob", 1)
 
@@ -209,17 +211,45 @@ def test_p2_is_quiet_for_two_moves() -> None:
     assert not found("P2", moving(2))
 
 
-def timed_out(timeout_ms: int, tick_ms: int | None = 2000) -> EnsembleContext:
-    """Alice with this session timeout, on servers of this tick."""
-    tables = [connected("alice", timeout_ms=timeout_ms)]
+def limited(context: SessionContext, **limits: int) -> SessionContext:
+    """The same session with these limits."""
+    settings = Settings(thresholds=Thresholds(**limits))
+    shared = msgspec.structs.replace(context.shared, settings=settings)
+    return SessionContext(context.session, context.places, shared=shared)
+
+
+def test_p2_needs_a_move_even_with_a_limit_of_none() -> None:
+    """The config accepts a limit of 0; the first move then counts."""
+    assert not found("P2", limited(moving(0), moves=0))
+    assert "its connection 1 time in" in only("P2", limited(moving(1), moves=0)).sentence
+
+
+def timed_out(
+    timeout_ms: int, tick_ms: int | None = 2000, names: tuple[str, ...] = ("alice",)
+) -> EnsembleContext:
+    """Sessions with this timeout, on servers of this tick."""
+    tables = [connected(*names, timeout_ms=timeout_ms)]
     if tick_ms:
-        tables.append(expiry(ZK1, {"alice": 1}, tick_ms=tick_ms))
-    return ensemble_context(*tables, owners={session("alice")})
+        tables.append(expiry(ZK1, dict.fromkeys(names, 1), tick_ms=tick_ms))
+    return ensemble_context(*tables, owners=set(map(session, names)))
 
 
 def test_p3_fires_for_the_least_that_servers_grant() -> None:
     """Seconds taken for milliseconds."""
-    assert "the shortest that the servers grant" in only("P3", timed_out(4_000)).sentence
+    finding = only("P3", timed_out(4_000))
+
+    assert "the shortest that the servers grant" in finding.sentence
+    assert " holds or wants locks with" in finding.sentence
+    assert finding.advice.startswith("Check whether it passes seconds")
+
+
+def test_p3_names_several_sessions() -> None:
+    """They may be of one service, and share a mistake."""
+    finding = only("P3", timed_out(4_000, names=("alice", "bob")))
+
+    assert " and 0x" in finding.sentence
+    assert " hold or want locks with" in finding.sentence
+    assert finding.advice.startswith("Check whether they pass seconds")
 
 
 @pytest.mark.parametrize("timeout_ms", [10_000, 40_000])
@@ -339,6 +369,14 @@ def test_p5_fires_for_one_session_with_five_locks() -> None:
 def test_p5_is_quiet_for_four() -> None:
     """The threshold is a setting."""
     assert not found("P5", owner_of(4))
+
+
+def test_p5_needs_a_lock_even_with_a_limit_of_none() -> None:
+    """The config accepts a limit of 0; the first lock then counts."""
+    waiting = session_context("bob", A, B)
+
+    assert not found("P5", limited(waiting, blast_radius=0))
+    assert "alice owns 1 lock through" in only("P5", limited(owner_of(1), blast_radius=0)).sentence
 
 
 def owner_of_nodes(number: int, *tables: AnyFact) -> object:

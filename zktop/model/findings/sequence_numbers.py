@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from zktop.model.facts import MINUTE_MS
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Rule, RuleMatch, RuleResult
-from zktop.model.format import short, span
+from zktop.model.format import count, short, span
 from zktop.model.layouts.layout import LARGEST
 from zktop.model.locks.lock import Member
 
@@ -40,7 +40,7 @@ def _over(ctx: LockContext, negative: int) -> RuleMatch:
         "the order of arrival.",
         confidence="C4",
         evidence=(
-            (True, f"{negative} of its numbers are negative")
+            (True, f"{negative} of its numbers {'is' if negative == 1 else 'are'} negative")
             if negative
             else (True, "its counter is at the end"),
             (None, "clients that compare numbers as text take the newest for the first"),
@@ -59,7 +59,7 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
     remaining = f", about {span(int(1000 * seconds))} at the present rate" if seconds else ""
     yield RuleMatch(
         about=ctx.about(key=("overflow",)),
-        sentence=f"{ctx.name} has {left} sequence numbers left{remaining}.",
+        sentence=f"{ctx.name} has {count(left, 'sequence number')} left{remaining}.",
         confidence="C4" if is_near else "C2",
         evidence=(
             (True, f"the next number is {LARGEST - left}"),

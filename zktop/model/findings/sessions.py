@@ -100,13 +100,13 @@ def _still_waits(ctx: SessionContext, freed: str) -> str:
 def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
     """A session keeps losing its connection."""
     moves = ctx.shared.sessions.moves(ctx.session)
-    if len(moves) < ctx.shared.thresholds.moves:
+    if len(moves) < max(1, ctx.shared.thresholds.moves):
         return
     at_least = "at least " if len(moves) >= MAX_MOVES else ""
     yield RuleMatch(
         about=ctx.about(*ctx.places),
-        sentence=f"{ctx.name} has changed its connection {at_least}{len(moves)} times in ten "
-        "minutes.",
+        sentence=f"{ctx.name} has changed its connection {at_least}{count(len(moves), 'time')} in "
+        "ten minutes.",
         confidence="C4",
         evidence=(
             (True, "its server, or the start of its connection, was different each time"),
@@ -140,18 +140,19 @@ def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _suspicious(ctx: EnsembleContext, sessions: list[Session], timeout: int) -> RuleMatch:
-    names = tuple(ctx.shared.name_of(session) for session in sessions[:MAX_NAMED])
-    rest = f" and {len(sessions) - MAX_NAMED} more" if len(sessions) > MAX_NAMED else ""
+    names = several(map(ctx.shared.name_of, sessions[:MAX_NAMED]), len(sessions))
+    is_one = len(sessions) == 1
+    have, they_pass = ("holds or wants", "it passes") if is_one else ("hold or want", "they pass")
     return RuleMatch(
         about=FindingSubject(sessions=tuple(sessions[:MAX_NAMED]), key=("timeout", "least")),
-        sentence=f"{', '.join(names)}{rest} hold or want locks with a session timeout of "
-        f"{span(timeout)}, the shortest that the servers grant.",
+        sentence=f"{names} {have} locks with a session timeout of {span(timeout)}, the shortest "
+        "that the servers grant.",
         confidence="C2",
         evidence=(
-            (True, f"a timeout of {span(timeout)} is the shortest for their tick time"),
+            (True, f"a timeout of {span(timeout)} is the shortest for the servers' tick time"),
             (None, "a shorter one was requested, which is not visible"),
         ),
-        advice="Check whether they pass seconds where milliseconds are meant.",
+        advice=f"Check whether {they_pass} seconds where milliseconds are meant.",
     )
 
 
@@ -185,11 +186,11 @@ def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
 def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
     """One session owns many locks: its end frees all of them at once."""
     locks = sorted({place.lock.path for place in ctx.held})
-    if len(locks) >= ctx.shared.thresholds.blast_radius:
+    if len(locks) >= max(1, ctx.shared.thresholds.blast_radius):
         yield RuleMatch(
             about=ctx.about(*ctx.held),
-            sentence=f"{ctx.name} owns {len(locks)} locks through one session: one expiry frees "
-            "all at once.",
+            sentence=f"{ctx.name} owns {count(len(locks), 'lock')} through one session: one "
+            "expiry frees all at once.",
             confidence="C4",
             evidence=((True, several(map(short, locks[:MAX_NAMED]), len(locks))),),
             advice="Fine if intended; otherwise use a session for each independent job.",
