@@ -101,16 +101,16 @@ def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> 
 )
 def convoy(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock is never free: requests come as fast as they are served, or faster."""
-    past, queue = ctx.past, len(ctx.waiters)
-    if queue < ctx.thresholds.herd or ctx.lock.kind == "election" or ctx.are_several_locks:
+    past, waiting = ctx.past, len(ctx.waiters)
+    if waiting < ctx.thresholds.herd or ctx.lock.kind == "election" or ctx.are_several_locks:
         return
     if past.minute.busy is None or past.waiters_a_minute_ago is None:
         known_at = past.first_look.at + MINUTE_MS if past.first_look else ctx.now_ms + MINUTE_MS
         if ctx.now_ms < known_at:  # after that, the lock just does not change
             yield MissingInput("the lock has not been watched for a minute yet", "history")
             yield LookAgainAt(known_at)
-    elif past.minute.busy >= BUSY_SHARE and queue >= past.waiters_a_minute_ago and _moves(ctx):
-        yield _convoy(ctx, queue)
+    elif past.minute.busy >= BUSY_SHARE and waiting >= past.waiters_a_minute_ago and _moves(ctx):
+        yield _convoy(ctx, waiting)
 
 
 def _moves(ctx: LockContext) -> bool:
@@ -120,14 +120,14 @@ def _moves(ctx: LockContext) -> bool:
     return bool(ctx.past.minute.releases_per_s) and not is_long
 
 
-def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
+def _convoy(ctx: LockContext, waiting: int) -> RuleMatch:
     past, minute = ctx.past, ctx.past.minute
     usual = ctx.usual if ctx.lock.kind != "read-write" else None  # readers go together
-    drain = queue * usual.median_ms // max(1, ctx.lock.leases or 1) if usual else None
+    drain = waiting * usual.median_ms // max(1, ctx.lock.leases or 1) if usual else None
     drained = f"; without new ones it would drain in {span(drain)}" if drain else ""
     return RuleMatch(
         about=ctx.about(key=("convoy",)),
-        sentence=f"{ctx.name} is never free: {waits(queue)}, "
+        sentence=f"{ctx.name} is never free: {waits(waiting)}, "
         f"{minute.requests_per_s or 0:.1f} arrive and {minute.releases_per_s or 0:.1f} leave per "
         f"second{drained}.",
         confidence="C3",
@@ -224,32 +224,31 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     bound = ctx.thresholds.starved_retries
     if ctx.are_several_locks:
         return
-    tries = {
-        identity: tried
-        for identity, tried in ctx.past.attempts.items()
-        if tried.given_up >= bound and tried.overtaken >= bound
+    starved = {
+        identity: attempts
+        for identity, attempts in ctx.past.attempts.items()
+        if attempts.given_up >= bound and attempts.overtaken >= bound
     }
-    if not tries:
+    if not starved:
         return
-
     present = {identity_of(member) for member in ctx.waiters}
     recent = {
         gone.label or session_text(gone.session)
         for gone in ctx.past.former_members
         if ctx.now_ms - gone.gone_at < RECENT_MS
     }
-    for identity, tried in tries.items():
+    for identity, attempts in starved.items():
         if identity in present or identity in recent:
-            yield _starved_retrier(ctx, identity, tried)
+            yield _starved_retrier(ctx, identity, attempts)
 
 
-def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMatch:
-    learned = tried.learned_timeout_ms
+def _starved_retrier(ctx: LockContext, identity: str, attempts: Attempts) -> RuleMatch:
+    learned = attempts.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
     return RuleMatch(
         about=ctx.about(key=("retries", identity)),
-        sentence=f"{short(identity)} gave up waiting for {ctx.name} {tried.given_up} times in a "
-        f"row{after}, while {count(tried.overtaken, 'later request was', 'later requests were')} "
+        sentence=f"{short(identity)} gave up waiting for {ctx.name} {attempts.given_up} times in a "
+        f"row{after}, while {count(attempts.overtaken, 'later request was', 'later requests were')} "
         "granted.",
         confidence="C2",
         evidence=(
@@ -278,15 +277,15 @@ def _one_client(identity: str) -> tuple[Reason, ...]:
 )
 def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     """The queue is so long that listing it is expensive, or will fail."""
-    queue, limits = len(ctx.waiters), ctx.thresholds
-    if queue <= limits.queue_long:
+    waiting, limits = len(ctx.waiters), ctx.thresholds
+    if waiting <= limits.queue_long:
         return
     names = [member.znode.name for member in ctx.members]
     size = listing_bytes(names)
-    is_too_long = queue > limits.queue_too_long or size > JUTE_MAXBUFFER // 2
+    is_too_long = waiting > limits.queue_too_long or size > JUTE_MAXBUFFER // 2
     yield RuleMatch(
         about=ctx.about(key=("crowd",)),
-        sentence=f"{_in_line(ctx, queue)} in {ctx.name}: one listing takes {size // 1024} KiB of "
+        sentence=f"{_in_line(ctx, waiting)} in {ctx.name}: one listing takes {size // 1024} KiB of "
         f"the {JUTE_MAXBUFFER // 1024} KiB that a client accepts by default.",
         confidence="C4",
         evidence=(
@@ -302,7 +301,7 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-def _in_line(ctx: LockContext, queue: int) -> str:
+def _in_line(ctx: LockContext, waiting: int) -> str:
     if ctx.lock.has_standbys:
-        return count(queue, "candidate is in line", "candidates are in line")
-    return waits(queue)
+        return count(waiting, "candidate is in line", "candidates are in line")
+    return waits(waiting)

@@ -166,14 +166,14 @@ MIN_LAG_ZXIDS = 1_000
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The server that zktop reads from is behind the others: what you see is old."""
     own = ctx.world.link.server if ctx.world.link else None
-    figures = _servers(ctx)
-    ours = next((server for server in figures if server.server == own), None)
+    servers = _servers(ctx)
+    ours = next((server for server in servers if server.server == own), None)
     if own is None:  # facts of transaction logs
         return
     if ours is None or ours.server_zxid is None:
         yield MissingInput("the server that zktop reads from does not show its zxid", "names")
         return
-    for other in figures:
+    for other in servers:
         # Only servers that were asked before ours can prove that it is behind.
         reached = other.server_zxid if other.at <= ours.at and other is not ours else None
         behind = 0 if reached is None else transactions_between(ours.server_zxid, reached)
