@@ -245,11 +245,11 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
 def _starved_retrier(ctx: LockContext, identity: str, attempts: Attempts) -> RuleMatch:
     learned = attempts.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
+    overtaken = count(attempts.overtaken, "later request was", "later requests were")
     return RuleMatch(
         about=ctx.about(key=("retries", identity)),
-        sentence=f"{short(identity)} gave up waiting for {ctx.name} {attempts.given_up} times in a "
-        f"row{after}, while {count(attempts.overtaken, 'later request was', 'later requests were')} "
-        "granted.",
+        sentence=f"{short(identity)} gave up waiting for {ctx.name} {attempts.given_up} times in "
+        f"a row{after}, while {overtaken} granted.",
         confidence="C2",
         evidence=(
             (True, "none of its requests was granted, and later ones were"),
@@ -285,8 +285,8 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     is_too_long = waiting > limits.queue_too_long or size > JUTE_MAXBUFFER // 2
     yield RuleMatch(
         about=ctx.about(key=("crowd",)),
-        sentence=f"{_in_line(ctx, waiting)} in {ctx.name}: one listing takes {size // 1024} KiB of "
-        f"the {JUTE_MAXBUFFER // 1024} KiB that a client accepts by default.",
+        sentence=f"{_in_line(ctx, waiting)} in {ctx.name}: one listing takes {size // 1024} KiB "
+        f"of the {JUTE_MAXBUFFER // 1024} KiB that a client accepts by default.",
         confidence="C4",
         evidence=(
             (

@@ -64,19 +64,21 @@ class AttemptLog:
         """The contenders that gave up at least once."""
         if not self._known:
             return NO_ATTEMPTS
-        return {identity: tried for identity, tried in self._known.items() if tried.waits_ms}
+        return {
+            identity: attempts for identity, attempts in self._known.items() if attempts.waits_ms
+        }
 
     def gave_up(self, member: Member, waited_ms: int) -> None:
         """Record that a contender left the queue without the lock."""
         if not (member.label or member.owner):
             return  # it cannot be distinguished from others
         identity = identity_of(member)
-        tried = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
+        earlier = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
         self._known[identity] = Attempts(
-            tried.given_up + 1,
-            tried.overtaken,
-            tried.first_czxid or member.czxid,
-            (*tried.waits_ms, waited_ms)[-MAX_WAITS:],
+            earlier.given_up + 1,
+            earlier.overtaken,
+            earlier.first_czxid or member.czxid,
+            (*earlier.waits_ms, waited_ms)[-MAX_WAITS:],
         )
         if len(self._known) > MAX_IDENTITIES:
             del self._known[next(iter(self._known))]
@@ -84,8 +86,8 @@ class AttemptLog:
     def acquired(self, member: Member) -> None:
         """Record that a contender got the lock and overtook those that had queued before it."""
         winner = identity_of(member)
-        for identity, tried in self._known.items():
+        for identity, attempts in self._known.items():
             if identity == winner:
-                self._known[identity] = replace(tried, given_up=0, overtaken=0, first_czxid=0)
-            elif 0 < tried.first_czxid < member.czxid:
-                self._known[identity] = replace(tried, overtaken=tried.overtaken + 1)
+                self._known[identity] = replace(attempts, given_up=0, overtaken=0, first_czxid=0)
+            elif 0 < attempts.first_czxid < member.czxid:
+                self._known[identity] = replace(attempts, overtaken=attempts.overtaken + 1)
