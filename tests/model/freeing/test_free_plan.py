@@ -414,13 +414,17 @@ def test_a_deletion_that_is_refused_is_no_option() -> None:
     assert way.refusal.startswith("it is only 1s old")
 
 
-def test_a_deletion_counts_the_data_that_are_lost() -> None:
+@pytest.mark.parametrize(
+    ("data", "lost"),
+    [(b"ann-1", "Its 5 bytes of data are lost."), (b"1", "Its 1 byte of data is lost.")],
+)
+def test_a_deletion_counts_the_data_that_are_lost(data: bytes, lost: str) -> None:
     """They may be all that is known about the client."""
-    stat = Stat(101, 101, NOW - 2 * MINUTE, data_length=5)
-    full = Node(path=Text(path_of(ORPHAN)), stat=stat, data=b"ann-1", zxid=2_000_000, at=NOW)
+    stat = Stat(101, 101, NOW - 2 * MINUTE, data_length=len(data))
+    full = Node(path=Text(path_of(ORPHAN)), stat=stat, data=data, zxid=2_000_000, at=NOW)
     (orphan,) = planned(*facts(ORPHAN, BOB), full).blockers
 
-    assert orphan.ways[0].effect.endswith("bob. Its 5 bytes of data are lost.")
+    assert orphan.ways[0].effect.endswith(f"bob. {lost}")
 
 
 def test_of_two_foreign_children_the_named_one_is_deleted() -> None:

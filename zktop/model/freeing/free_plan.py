@@ -287,8 +287,8 @@ class _Planner:
             place = NodePlace(
                 lock.path, member.node, absolute_path(lock.path, member.node), stat.version
             )
-            lost = f" Its {count(stat.data_length, 'byte')} of data are lost."
-            effect = freed + (lost if stat.data_length else "")
+            lost = count(stat.data_length, "byte of data is", "bytes of data are")
+            effect = f"{freed} Its {lost} lost." if stat.data_length else freed
             refusal = delete_refusal(self._report, lock, member)
             yield delete_node(place, self._cli, effect, refusal)
             return
