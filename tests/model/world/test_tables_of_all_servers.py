@@ -24,12 +24,12 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Connections, Expiry
 from zktop.model.world.tables_of_all_servers import (
-    MARK,
     NO_ENSEMBLE,
     Ensemble,
     ExpiryWindow,
     Visibility,
 )
+from zktop.model.world.tables_of_one_server import MARK
 
 ALICE, BOB = session("alice"), session("bob")
 
@@ -326,6 +326,20 @@ def test_hidden_child_watches(version: str, count: int, hidden: int | None) -> N
         connections(ZK1, row("zktop")),
         watches(ZK1, {"alice": ("/a", "/b"), "zktop": ("/locks",)}),
         figures(ZK1, version, watches=count),
+    )
+
+    assert seen.tables[0].hidden_watches(seen.own) == hidden
+
+
+def test_watches_of_other_zktops_are_not_hidden_child_watches() -> None:
+    """They are counted twice, too, but for those of the mark."""
+    rows = {"alice": ("/a", "/b"), "zktop": ("/locks", MARK), "ui": ("/locks", "/more", MARK)}
+    listed, again, hidden = 7, 3, 2
+    seen = ensemble(
+        own(),
+        connections(ZK1, row("zktop"), row("ui")),
+        watches(ZK1, rows),
+        figures(ZK1, "3.8.0", watches=listed + again + hidden),
     )
 
     assert seen.tables[0].hidden_watches(seen.own) == hidden

@@ -15,7 +15,8 @@ from zk.observed import Observation, observing
 from zktop.model.facts import Server
 from zktop.model.session_ids import session_id
 from zktop.model.world.newest_tables import TableFacts
-from zktop.model.world.tables_of_all_servers import MARK, Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_one_server import MARK
 from zktop.model.world.world import World
 from zktop.zk.connect.address import Address, AdminAccess
 

@@ -31,9 +31,6 @@ from zktop.model.world.world import World
 DATE_ERROR_MS: Final = 1_000  # servers print dates to the second
 MANY_NODES: Final = 1_000  # of a session; with fewer, the record of its end is never too large
 
-# Every zktop watches this path, which does not exist, so that others know its session.
-MARK: Final = Text("/zookeeper/zktop")
-
 Extent = Literal["all", "some", "none"]
 
 
@@ -181,16 +178,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def watchers(self, path: str) -> frozenset[Session]:
         """Return the sessions that watch a path, without our own and those of other zktops."""
-        watching = self._watching(path)
-        return watching - self._zktops if watching else watching
-
-    @cached_property
-    def _zktops(self) -> frozenset[Session]:
-        return self._watching(MARK) | {self.own or 0}
-
-    def _watching(self, path: str) -> frozenset[Session]:
-        tables = (server.watches for server in self.tables if server.watches)
-        return frozenset().union(*(table.by_path.get(Text(path), ()) for table in tables))
+        tables = [server.watches for server in self.tables if server.watches]
+        watching = {one for table in tables for one in table.by_path.get(Text(path), ())}
+        return frozenset(watching).difference((self.own,), *(table.zktops for table in tables))
 
     def timeout_ms(self, session: Session) -> int | None:
         """Return the negotiated timeout, from its connection or from a list of all sessions."""

@@ -33,6 +33,8 @@ TABLE_NAMES: Final[dict[TableKind, str]] = {
 
 USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, if a server does not show its own
 # Servers from the first version up to (excluding) the second count a recursive watch twice.
+# Every zktop watches this path, which need not exist, so that others know its session.
+MARK: Final = Text("/zookeeper/zktop")
 _COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))
 
 
@@ -106,6 +108,11 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
                 known = watchers.get(path)
                 watchers[path] = (session,) if known is None else (*known, session)
         return watchers
+
+    @property
+    def zktops(self) -> frozenset[Session]:
+        """The sessions of zktops, which all watch `MARK`."""
+        return frozenset(self.by_path.get(MARK, ()))
 
     @cached_property
     def total(self) -> int:
@@ -248,9 +255,17 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         if self.surplus is None or self._is_old_and_ours(own):
             return None
         version, (first, last) = self.version, _COUNTS_RECURSIVE_TWICE
-        is_twice = self._has_session(own) and version is not None and first <= version < last
-        ours = len(self.watches.of(own)) if is_twice and self.watches and own else 0
-        return max(0, max(self.surplus, self.surplus_before or 0) - ours)
+        is_twice = version is not None and first <= version < last
+        recursive = self._recursive_watches(own) if is_twice else 0
+        return max(0, max(self.surplus, self.surplus_before or 0) - recursive)
+
+    def _recursive_watches(self, own: Session | None) -> int:
+        """Count the watches that this zktop and others have set here."""
+        watches = self.watches
+        if watches is None:
+            return 0
+        zktops = watches.zktops | {own or 0}
+        return sum(len(watches.of(session) - {MARK}) for session in zktops)
 
     def hides_watches(self, own: Session | None) -> bool | None:
         """Return whether it has watches that no table lists, including ours; None if unknown."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
 from zktop.model.text import Text, clean
-from zktop.model.world.tables_of_all_servers import MARK
+from zktop.model.world.tables_of_one_server import MARK
 from zktop.zk.connect.address import Hosts
 from zktop.zk.servers.sample import Sample
 from zktop.zk.servers.table_formats import PathsBySession

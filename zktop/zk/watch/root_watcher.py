@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
-from zktop.model.world.tables_of_all_servers import MARK
+from zktop.model.world.tables_of_one_server import MARK
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import Answer, Reader
 from zktop.zk.watch.list_again import ChangedFolders, has_many_deletions, pause_left_s
