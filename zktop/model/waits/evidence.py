@@ -81,7 +81,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             wait.request.actor: past[wait.name].attempts.get(identity_of(wait.member))
             for wait in waits
         }
-        patience = {actor: tried.learned_timeout_ms for actor, tried in attempts.items() if tried}
+        patience = {actor: known.learned_timeout_ms for actor, known in attempts.items() if known}
         return ActorEvidence(
             now_ms=self.now_ms,
             settle_ms=self.settings.thresholds.settle,
@@ -211,12 +211,12 @@ class JudgedCores:
     def judge(self, evidence: EvidenceCollector, *, is_thorough: bool) -> bool:
         """Judge the cores that are due; return whether a judgement changed."""
         now_ms, is_changed, work = evidence.now_ms, False, 0
-        is_small = is_thorough or self._size <= LARGE_KNOT
-        due = [stuck_core for stuck_core, at in self._due.items() if is_small or at <= now_ms]
+        judges_all = is_thorough or self._size <= LARGE_KNOT
+        due = [stuck_core for stuck_core, at in self._due.items() if judges_all or at <= now_ms]
         due.sort(key=self._due.__getitem__)
         self.is_behind = False
         for stuck_core in due:
-            if work >= JUDGED_PER_LOOK and not is_small:
+            if work >= JUDGED_PER_LOOK and not judges_all:
                 self.is_behind = True
                 break
             work += stuck_core.size

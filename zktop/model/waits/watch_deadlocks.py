@@ -28,7 +28,7 @@ def watch_deadlocks(
     Actors whose watches could not be read are missing from `watched`.
     """
     here = {request.node for request in queue.requests}
-    # One that also watches a node in another queue of the lock may be woken by it.
+    # An actor that also watches a node in another queue of the lock may be woken by it.
     only_here = {actor: nodes for actor, nodes in watched.items() if nodes <= here}
     rings = list(_rings(queue, only_here))
     in_rings = {edge.request.actor for ring in rings for edge in ring}
