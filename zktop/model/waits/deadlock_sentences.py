@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from zktop.model.format import clock, span
+from zktop.model.format import clock, count, span
 from zktop.model.layouts.layout import LockMode, lock_in_mode
 from zktop.model.waits.choose_ring import (
     DeadlockRule,
@@ -118,7 +118,7 @@ def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[st
         held = f"{path}, which {names.owner(holder)} holds" if holder else f"a lease of {path}"
         parts.append(f"{who} {held}")
     hidden = len(parts) - _MAX_PARTS
-    return [*parts[:_MAX_PARTS], f"{hidden} more waits"] if hidden > 0 else parts
+    return [*parts[:_MAX_PARTS], count(hidden, "more wait")] if hidden > 0 else parts
 
 
 def _holder_before(queue: StuckQueue, place: int) -> WaitRequest:
