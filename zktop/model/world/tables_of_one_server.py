@@ -32,9 +32,9 @@ TABLE_NAMES: Final[dict[TableKind, str]] = {
 }
 
 USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, if a server does not show its own
-# Servers from the first version up to (excluding) the second count a recursive watch twice.
 # Every zktop watches this path, which need not exist, so that others know its session.
 MARK: Final = Text("/zookeeper/zktop")
+# Servers from the first version up to (excluding) the second count a recursive watch twice.
 _COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))
 
 
@@ -260,7 +260,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return max(0, max(self.surplus, self.surplus_before or 0) - recursive)
 
     def _recursive_watches(self, own: Session | None) -> int:
-        """Count the watches that this zktop and others have set here."""
+        """Count the watches that this zktop and other zktops have set here."""
         watches = self.watches
         if watches is None:
             return 0
