@@ -73,8 +73,8 @@ class Restarts:
         return identity
 
 
-class OwnedLock(Struct, frozen=True, gc=False):
-    """A place that an actor has in a lock; `vertex` is the class of the lock (see `vertex_of`)."""
+class NestedLock(Struct, frozen=True, gc=False):
+    """One of two nested locks, with the actor's node in it; `vertex` is the class of the lock."""
 
     lock: str
     node: str
@@ -103,8 +103,8 @@ class OrderSample(Struct, eq=False):
     """One distinct way in which an actor nested two locks; updated when it happens again."""
 
     asker: OrderActor
-    held: OwnedLock
-    wanted: OwnedLock
+    held: NestedLock
+    wanted: NestedLock
     gates: Gates  # other locks owned at that time, each with whether it was only read
     count: int = 0
     asked_ms: int | None = None
@@ -297,11 +297,11 @@ class LockOrderGraph:
         asker: OrderActor,
         created_at: Callable[[str], int],
     ) -> None:
-        owned: list[tuple[int, OwnedLock]] = []
+        owned: list[tuple[int, NestedLock]] = []
         for queue, request in sorted(places, key=lambda place: place[1].czxid):
             if can_invert(queue) and request.czxid:
                 vertex = vertex_of(queue.lock, created_at(queue.lock))
-                wanted = OwnedLock(queue.lock, request.node, request.mode, vertex)
+                wanted = NestedLock(queue.lock, request.node, request.mode, vertex)
                 if not request.exempt:
                     others = [
                         held
@@ -313,7 +313,7 @@ class LockOrderGraph:
                     owned.append((request.czxid, wanted))
 
     def _learn_request(
-        self, others: list[OwnedLock], wanted: OwnedLock, request: WaitRequest, asker: OrderActor
+        self, others: list[NestedLock], wanted: NestedLock, request: WaitRequest, asker: OrderActor
     ) -> None:
         """Learn from one request; `others` are the locks owned at that time, the oldest first."""
         learned = self._learned.get(wanted.place, {})

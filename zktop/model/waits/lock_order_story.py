@@ -11,9 +11,9 @@ from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.lock_order import (
     Cycle,
     LockOrderGraph,
+    NestedLock,
     OrderActor,
     OrderSample,
-    OwnedLock,
     is_soft,
 )
 from zktop.model.waits.wait_queue import lock_path
@@ -99,7 +99,7 @@ def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
     return (*got, *asks)
 
 
-def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryLine:
+def _turn(column: int, verb: Literal["got", "asks"], place: NestedLock) -> StoryLine:
     return StoryLine(column, verb, lock_path(place.lock), place.node, place.mode)
 
 

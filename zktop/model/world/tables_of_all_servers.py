@@ -179,7 +179,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
     def watchers(self, path: str) -> frozenset[Session]:
         """Return the sessions that watch a path, without our own and those of other zktops."""
         tables = [server.watches for server in self.tables if server.watches]
-        watching = {one for table in tables for one in table.by_path.get(Text(path), ())}
+        watching = {session for table in tables for session in table.by_path.get(Text(path), ())}
         return frozenset(watching).difference((self.own,), *(table.zktops for table in tables))
 
     def timeout_ms(self, session: Session) -> int | None:
