@@ -10,8 +10,10 @@ from ui.fake_feed import frames
 
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.open_folder import part_held_by
+from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.root_entry import Root
 from zktop.model.settings import Settings
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE
 
 SHARED = "/locks/shared"
 TWO_NAMES = (plain("ann", 0, "stock-"), plain("bob", 1, "stock-"), plain("xen", 2, "price-"))
@@ -31,6 +33,22 @@ def test_clients_that_name_their_lock_wait_only_for_those_of_that_name() -> None
     assert lock.has_separate_queues
     assert [one.owner for one in part_held_by(lock, session("ann")).waiters] == [session("bob")]
     assert [*part_held_by(lock, session("xen")).waiters] == []
+
+
+def test_a_member_is_found_without_a_search_through_all_queues(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A folder may have thousands of them: a snapshot of 10,000 took 19 s."""
+    lock = lock_of(*(plain("ann", n, f"{n}-") for n in range(40)), layout="named-sequence")
+    members, asked = list(lock.members), list[str]()
+    kind = type(lock.queues[0])
+    find = kind.find
+    monkeypatch.setattr(kind, "find", lambda queue, node: asked.append(node) or find(queue, node))
+    for member in members:
+        assert lock.member(member.node) is member
+        assert WatchCheck(lock, NO_ENSEMBLE).of(member).verdict == "none-needed"
+
+    assert len(asked) <= 2 * len(members)
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,14 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def member(self, node: str) -> Member | None:
         """Return the member with this name, relative to the lock's path."""
-        return next(filter(None, (queue.find(node) for queue in self.queues)), None)
+        queue = self.queue_with(node)
+        return None if queue is None else queue.find(node)
+
+    def queue_with(self, node: str) -> LockQueue | None:
+        """Return the queue that has a member with this name."""
+        if len(self.queues) > FEW_QUEUES:
+            return self._queue_by_node.get(Text(node))
+        return next((queue for queue in self.queues if queue.find(node) is not None), None)
 
     def state(self, member: Member) -> MemberState:
         queue = self.queue_of(member)

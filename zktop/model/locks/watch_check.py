@@ -86,9 +86,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def member_at(self, path: str) -> Member | None:
         """Return the member at an absolute path."""
-        node = relative_path(self.lock.path, path)
-        members = (queue.find(node) for queue in self.lock.queues)
-        return next((member for member in members if member is not None), None)
+        return self.lock.member(relative_path(self.lock.path, path))
 
     def _verdict(
         self, member: Member, expected: tuple[Target, ...], actual: frozenset[Text] | None
@@ -239,8 +237,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def _waits_in(self, member: Member) -> LockQueue | None:
         """Return the queue in which it waits; None if it does not wait."""
-        queues = (queue for queue in self.lock.queues if queue.find(member.node) is not None)
-        queue = next(queues, None)
+        queue = self.lock.queue_with(member.node)
         return None if queue is None or queue.holds(member) else queue
 
     @cached_property
