@@ -193,6 +193,14 @@ def test_the_time_line_says_when_it_begins_and_ends(tab: Browser, tmp_path: Path
 
 
 @pytest.mark.chromium
+def test_the_letters_of_modes_are_explained(tab: Browser, tmp_path: Path) -> None:
+    """Those that occur: the incident has no semaphore."""
+    opened(tab, incident_period(), tmp_path)
+
+    assert "\nX exclusive, R read, W write.\n" in tab.evaluate("document.body.innerText")
+
+
+@pytest.mark.chromium
 def test_nothing_is_shown_of_a_time_that_was_not_seen(tab: Browser, tmp_path: Path) -> None:
     """It is shaded, and the queue from before it is not shown there."""
     found = incident_period()

@@ -10,7 +10,7 @@ import msgspec
 
 from zktop.model.accounting.accounts import NO_HOLDER
 from zktop.model.format import MINUTE, clock, count, millis, several, spoken, unblocks
-from zktop.model.layouts.layout import lock_in_mode
+from zktop.model.layouts.layout import MODE_LETTERS, lock_in_mode
 from zktop.model.waits.confidence import CONFIDENCE_WORD
 from zktop.model.waits.ways_out import kill_or_wait, process
 from zktop.output.period.period_schema import (
@@ -89,6 +89,7 @@ class Document(msgspec.Struct, frozen=True):
     more_findings: str
     tables: list[WordTable]
     seen: list[str]
+    modes: dict[str, str]  # what the letters before the names of clients mean
 
 
 def document(period: PeriodJson) -> Document:
@@ -105,6 +106,7 @@ def document(period: PeriodJson) -> Document:
         more_findings=count(more, "more finding") if more > 0 else "",
         tables=list(_tables(period)),
         seen=list(seen_lines(period)),
+        modes={letter: mode for mode, letter in MODE_LETTERS.items()},
     )
 
 
