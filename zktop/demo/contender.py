@@ -22,8 +22,8 @@ from zktop.demo.stoppable_wait import StoppableEvent, StoppedError, Timeout
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim
 from zktop.errors import ExitCode, UsageError
 
-RETRY_PAUSE_S = 0.1  # after a failed round, to spare a server that refuses
-EXIT_NOT_DONE = 1  # no round succeeded; `flock` has the same code
+RETRY_PAUSE_S = 0.1  # after a failed round, so as not to hammer a server that rejects requests
+EXIT_NOT_DONE = 1  # no round succeeded; `flock` uses the same exit code
 
 
 class DemoContender:
@@ -43,7 +43,7 @@ class DemoContender:
         self._retry_pause_s = 0.0
 
     def run(self) -> int:
-        """Carry out the order; return the exit code."""
+        """Carry out the order and return the exit code."""
         try:
             self._client = connect(self.order.connection, self.reporter, self.wakeup)
             self._rounds()
@@ -101,7 +101,7 @@ class DemoContender:
             self.wakeup.wait(deadline.left)
 
     def _round(self) -> bool:
-        """Acquire every lock, work, release in reverse order; False if a lock was not acquired."""
+        """Acquire every lock, work, release in reverse order. Return whether it succeeded."""
         assert self._client is not None  # noqa: S101  `run` connected it
         held: list[Recipe] = []
         self._work = LockedWork(self.order, self._client, held)
