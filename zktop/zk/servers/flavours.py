@@ -26,11 +26,12 @@ TITLES: Final[dict[Flavour, str]] = {
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """What a server supports, and which of its answers can be trusted."""
 
-    # Unknown requests are not answered: Keeper and zetcd close, RaftKeeper stays silent.
-    multi_read: bool = False  # request 22
-    # Keeper knows request 106 since 25.12, but its recursive events name the watched node, not the
-    # one that has changed (ClickHouse#115475).
-    recursive: bool = False  # persistent recursive watches whose events name the changed znode
+    # MultiRead (request 22). It must not be sent to a server that does not know it: Keeper and
+    # zetcd then close the connection, and RaftKeeper never answers.
+    multi_read: bool = False
+    # Persistent recursive watches whose events name the changed znode. Keeper has supported
+    # request 106 since 25.12, but its events name the watched znode (ClickHouse#115475).
+    recursive: bool = False
 
     admin: bool = False  # may have an AdminServer
     answers_words: bool = True  # answers four-letter words with tables
@@ -38,8 +39,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     all_watches: bool = True  # child and persistent watches are in the tables, without their kind
     all_sessions: bool = False  # `dump` lists the sessions of all servers
     expiry: bool = False  # `dump` shows when sessions expire
-    counts_words: bool = False  # the connection that asks is one of those that it counts
-    answers: bool = False  # `lresp` is the time of the last answer, pings included
+    counts_own_connection: bool = False  # its connection count includes the one that asks
+    lresp_includes_pings: bool = False  # `lresp` is the time of the last answer, even to a ping
 
     counts_creations: bool = False  # `cversion` of a parent counts creations and deletions only
     dates_changes: bool = False  # its `pzxid` is the last creation or deletion of a child
@@ -52,8 +53,8 @@ OLD_ZOOKEEPER: Final = Traits(
     all_watches=False,
     all_sessions=True,
     expiry=True,
-    counts_words=True,
-    answers=True,
+    counts_own_connection=True,
+    lresp_includes_pings=True,
     counts_creations=True,
     dates_changes=True,
 )
@@ -81,7 +82,7 @@ TABLE: Final[tuple[tuple[Flavour, Version, Traits], ...]] = (
 
 
 class ServerKind(msgspec.Struct, frozen=True):
-    """The make and version of a server; None if unknown."""
+    """The make and version of a server, each None if unknown."""
 
     flavour: Flavour | None = None
     version: Version | None = None
@@ -90,7 +91,7 @@ class ServerKind(msgspec.Struct, frozen=True):
     def traits(self) -> Traits:
         """The traits of this version.
 
-        A ZooKeeper that hides its version is taken for a recent one.
+        A ZooKeeper that hides its version is assumed to be a recent one.
         """
         version = self.version
         if version is None:
@@ -148,7 +149,7 @@ def version_of(text: str) -> Version | None:
 
 
 def common_traits(kinds: Iterable[ServerKind]) -> Traits:
-    """What all of these servers support and what all their Stats prove, to read them in one way.
+    """What all of these servers support and prove, so that all can be read in the same way.
 
     The other traits are those of the first server.
     """
@@ -168,7 +169,7 @@ def has_plain_stats(traits: Traits) -> bool:
 
 
 def trusted(fact: SourceFact, traits: Traits) -> SourceFact:
-    """Set to None what a Stat of this server does not prove, and scale its times."""
+    """Set to None the fields that this server's Stats do not prove, and scale their times."""
     match fact:
         case Children() | Node() if fact.stat is not None:
             return msgspec.structs.replace(fact, stat=_trusted_stat(fact.stat, traits))

@@ -223,13 +223,13 @@ def _mntr_figures(mntr: str) -> dict[str, Any]:
 
 def _leave_out_this_connection(sample: Sample) -> None:
     counted = sample.figures["num_alive_connections"]
-    if counted and sample.kind.traits.counts_words:
+    if counted and sample.kind.traits.counts_own_connection:
         sample.figures["num_alive_connections"] = counted - 1
 
 
 def _word_connections(sample: Sample, cons: str, clock: ServerClock) -> None:
     rows = table_formats.connections(cons)
-    if sample.kind.traits.answers:
+    if sample.kind.traits.lresp_includes_pings:
         sample.connections = _with_silence_until_now(
             rows, table_formats.newest_answer(cons), clock
         )

@@ -15,12 +15,14 @@ from zktop.zk.servers.table_formats import number
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _EPOCH = date(1970, 1, 1).toordinal()
 _UTC = frozenset({"UTC", "GMT", "Z"})
-_QUARTER_MS = 15 * 60 * 1000  # time zones differ by whole quarters of an hour
-_LATE_MS = 60 * 1000  # a bucket further in the past means another zone
+_QUARTER_MS = 15 * 60 * 1000  # time zones differ by multiples of 15 minutes
+# A listed session may be overdue by this much; a date further in the past is in another zone.
+_LATE_MS = 60 * 1000
 _HALF_SECOND_MS = 500  # dates are truncated to seconds
-_YEAR, _NUMBERS = 4, 5  # digits of a year; numbers in a date and a time
-_WINDOW_MS = 5 * 60 * 1000  # a lead counts for one to two windows, while new answers come
-_MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
+_YEAR_DIGITS = 4
+_DATE_FIELDS = 5  # year, day, hours, minutes, seconds
+_WINDOW_MS = 5 * 60 * 1000  # a lead counts for one to two windows if new answers keep arriving
+_MONOTONIC_BEFORE_YEAR = 2000  # 3.4 prints 1970
 
 
 def monotonic_ms() -> Millis:
@@ -31,17 +33,17 @@ def monotonic_ms() -> Millis:
 class ServerClock:
     """The lead of a server's monotonic clock over ours, learned from its answers to clients.
 
-    An answer is always read a little later, so the largest lead is the best. While new answers
-    come, leads older than two windows no longer count: the clocks drift apart, and a paused or
-    moved server has another lead.
+    An answer is always read a little later, so the largest lead is the best. As long as new
+    answers keep arriving, leads older than two windows no longer count: the clocks drift apart,
+    and a paused or moved server has another lead.
     """
 
     def __init__(self) -> None:
         self._newest_answer: int | None = None
         self._window_began: Millis = 0
-        self._least_lead: int | None = None  # lower bound of the lead, from this window
-        self._lead_before: int | None = None  # the same from the window before
-        self._largest_lead: int | None = None  # upper bound
+        self._lower_bound: int | None = None  # of the lead, from the answers in this window
+        self._previous_lower_bound: int | None = None  # from the previous window
+        self._upper_bound: int | None = None
 
     def saw_answer(self, newest_answer: int | None, at: Millis) -> None:
         """Learn from the newest answer to any connection: the clock is not behind it."""
@@ -49,30 +51,31 @@ class ServerClock:
             return
         self._newest_answer = newest_answer
         if (age := at - self._window_began) > _WINDOW_MS:
-            self._lead_before = self._least_lead if age <= 2 * _WINDOW_MS else None
-            self._window_began, self._least_lead = at, None
+            self._previous_lower_bound = self._lower_bound if age <= 2 * _WINDOW_MS else None
+            self._window_began, self._lower_bound = at, None
         ahead = newest_answer - at
-        self._least_lead = ahead if self._least_lead is None else max(self._least_lead, ahead)
+        self._lower_bound = ahead if self._lower_bound is None else max(self._lower_bound, ahead)
 
     def saw_expiry(self, next_expiry: int | None, at: Millis) -> None:
         """Learn from the next expiry: the clock has not passed it.
 
-        Without connected clients, as often at a leader, nothing else shows the clock.
+        Without connected clients, as is often the case on a leader, nothing else shows the clock.
         """
         if next_expiry is not None:
             ahead = next_expiry - at
-            self._largest_lead = (
-                ahead if self._largest_lead is None else min(self._largest_lead, ahead)
+            self._upper_bound = (
+                ahead if self._upper_bound is None else min(self._upper_bound, ahead)
             )
 
     def forget(self) -> None:
         """Start over: the server did not answer, and may have restarted."""
-        self._newest_answer = self._least_lead = self._lead_before = self._largest_lead = None
+        self._newest_answer = None
+        self._lower_bound = self._previous_lower_bound = self._upper_bound = None
 
     def now(self, at: Millis) -> int | None:
-        """The server's clock when our monotonic clock reads `at`; None if it is unknown."""
-        leads = [lead for lead in (self._least_lead, self._lead_before) if lead is not None]
-        ahead = max(leads, default=self._largest_lead)
+        """The server's clock when our monotonic clock reads `at`, or None if it is unknown."""
+        bounds = (self._lower_bound, self._previous_lower_bound)
+        ahead = max((bound for bound in bounds if bound is not None), default=self._upper_bound)
         return None if ahead is None else at + ahead
 
 
@@ -105,23 +108,23 @@ def _ms_until(when: str, at: Millis, monotonic: int | None) -> int | None:
     (year, day, hours, minutes, seconds), month, zone = parts
     days = date(year, month, 1).toordinal() - _EPOCH + day - 1
     moment = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    now = monotonic if year < _MONOTONIC_BEFORE else at
+    now = monotonic if year < _MONOTONIC_BEFORE_YEAR else at
     if now is None:
         return None
     ahead = moment * 1000 + _HALF_SECOND_MS - now
-    if zone not in _UTC:  # so only the distance within a quarter of an hour is known
+    if zone not in _UTC:  # the offset is unknown, so the time is known only modulo 15 minutes
         ahead = (ahead + _LATE_MS) % _QUARTER_MS - _LATE_MS
     return max(0, ahead)
 
 
 def _split_date(when: str) -> tuple[list[int], int, str] | None:
-    """Split a date as Java prints it: year, day, hours, minutes, seconds; month; zone."""
+    """Split a date that Java printed into its numbers (`_DATE_FIELDS`), its month and its zone."""
     match when.split():
-        case [_, month, day, clock, zone, year] if month in _MONTHS and len(year) == _YEAR:
+        case [_, month, day, clock, zone, year] if month in _MONTHS and len(year) == _YEAR_DIGITS:
             fields = [number(part) for part in (year, day, *clock.split(":"))]
         case _:
             return None
     numbers = [field for field in fields if field is not None and field >= 0]
-    if len(numbers) != len(fields) or len(fields) != _NUMBERS or not numbers[0]:
+    if len(numbers) != len(fields) or len(fields) != _DATE_FIELDS or not numbers[0]:
         return None
     return numbers, _MONTHS.index(month) + 1, zone
