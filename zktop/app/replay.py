@@ -27,7 +27,7 @@ class Replay:
     def __init__(
         self, path: Path, settings: Settings | None = None, *, ranks_blockers: bool = True
     ) -> None:
-        """Open the file or folder; raise UsageError if it cannot be read or is not a recording.
+        """Open the file or folder. Raise UsageError if it cannot be read or is not a recording.
 
         Without `ranks_blockers`, the reports have no root blockers.
         """
@@ -38,7 +38,8 @@ class Replay:
         self.chroot = slash + chroot
         self.begin = self._recording.begin
         self.opens_at = header.opens_at
-        if self.opens_at is not None:  # of findings that share a file, each has a name of its own
+        if self.opens_at is not None:
+            # If several findings share a file, the name of the link has the time of each.
             self.opens_at = finding_time(path) or self.opens_at
         self.on_look: Callable[[Millis], object] = lambda _at: None
         roots = tuple(map(Root, header.roots))
@@ -61,7 +62,7 @@ class Replay:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the end of the file is missing; known after reading to the end."""
+        """Whether the end of the file is missing. This is known after reading to the end."""
         return self._recording.cut_off
 
     @property
@@ -72,7 +73,7 @@ class Replay:
 
     @property
     def proof(self) -> str | None:
-        """How much of an import the servers' digests prove; None if they wrote none."""
+        """How much of an import the servers' digests prove, or None if they wrote none."""
         imported = self._recording.imported
         if imported is None or not imported.with_digest:
             return None
@@ -86,7 +87,7 @@ class Replay:
         return imported.known_until if imported else None
 
     def start_near(self, at: Millis | None) -> None:
-        """Begin 15 minutes before a time or the end, if that saves much.
+        """Begin 15 minutes before a time or the end, if that skips a large part of the file.
 
         Examining all reports of a day takes minutes.
         """
@@ -96,7 +97,7 @@ class Replay:
         """Yield every report of the live run up to a moment, and one at each gap.
 
         A live run looks every few seconds at least, so a moment more than a minute after a look
-        lies in a gap. An import shows that nothing happened since then.
+        lies in a gap. An import has no such gaps: it proves that nothing happened in between.
         """
         examiner = Examiner(self.settings, ranks_blockers=self._ranks_blockers)
         world = World()
@@ -110,7 +111,7 @@ class Replay:
             elif not isinstance(line, LookMark):
                 facts.append(line)
             elif until is not None and line.at > until:
-                if all(fact.at > until for fact in facts):
+                if all(fact.at > until for fact in facts):  # nothing happened up to `until`
                     yield from self._after(looked_at, examiner, world, until)
                 return
             else:
@@ -133,10 +134,10 @@ class Replay:
         """Yield a report of the moment: in a quiet time of an import, or in a gap."""
         if looked_at is None or until <= looked_at:
             return
-        if is_at_end and until > (self.known_until or 0):
-            if until > looked_at + MINUTE_MS:
-                yield examiner.look(_lost(world, looked_at), looked_at)
-        elif world.complete_to:  # an import rarely looks in quiet times
+        is_beyond_end = is_at_end and until > (self.known_until or 0)
+        if is_beyond_end and until > looked_at + MINUTE_MS:
+            yield examiner.look(_lost(world, looked_at), looked_at)
+        elif not is_beyond_end and world.complete_to:  # an import rarely looks in quiet times
             yield examiner.look(world, until)
 
     def last(
@@ -146,7 +147,7 @@ class Replay:
         *,
         is_whole: bool = False,
     ) -> Report:
-        """Return the last report up to a moment; pass all that are read to `on_report`.
+        """Return the last report up to a moment, and pass every report on the way to `on_report`.
 
         Reading begins about 15 minutes earlier, or with `is_whole` at the beginning.
         """

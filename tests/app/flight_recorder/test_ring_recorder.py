@@ -190,7 +190,7 @@ def test_a_state_that_is_too_large_is_a_sentence(tmp_path: Path) -> None:
     recorder(RingFolder(tmp_path, RingLimits(60_000, 100)), BEGIN, notes).close()
 
     assert len(notes) == 1
-    assert "does not fit into --max-size" in notes[0]
+    assert "does not fit within --max-size" in notes[0]
     assert pieces_in(tmp_path) == []
 
 
@@ -216,7 +216,7 @@ def test_a_name_with_an_impossible_date_is_no_piece(tmp_path: Path) -> None:
 
 def test_a_folder_without_recordings_is_refused_with_a_sentence(tmp_path: Path) -> None:
     """It names the folder."""
-    with pytest.raises(UsageError, match=r"contains no recording of `zktop record --dir`"):
+    with pytest.raises(UsageError, match=r"contains no recording made by `zktop record --dir`"):
         Replay(tmp_path)
 
 

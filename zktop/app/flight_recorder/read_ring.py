@@ -22,20 +22,20 @@ from zktop.recording import (
 class RingRecording:
     """All pieces of a folder, in order of time."""
 
-    cut_off = False  # a ring ends where its recorder is
+    cut_off = False  # a ring has no proper end: the recorder may still be writing it
     imported: ImportSummary | None = None
 
     def __init__(self, path: Path) -> None:
-        """List the pieces; raise UsageError if there is none."""
+        """Open the pieces, or raise UsageError if there are none."""
         self.path = path
         try:
             pieces = pieces_in(path)
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
-        opened = [(piece.begin, _opened(piece.path)) for piece in pieces]
-        self._pieces = [(begin, piece) for begin, piece in opened if piece is not None]
+        recordings = [(piece.begin, _opened(piece.path)) for piece in pieces]
+        self._pieces = [(begin, piece) for begin, piece in recordings if piece is not None]
         if not self._pieces:
-            raise UsageError(f"{path} contains no recording of `zktop record --dir`.")
+            raise UsageError(f"{path} contains no recording made by `zktop record --dir`.")
 
     @property
     def header(self) -> Header:
@@ -65,20 +65,20 @@ class RingRecording:
                 yield line
 
     def _lines(self) -> Iterator[AnyLine]:
-        complete: str | None = None  # the piece before, if it was read to its end
+        completed: str | None = None  # name of the previous piece, if it was read to the end
         for _, piece in self._pieces:
             try:
                 for line in piece.lines():
-                    is_gap = isinstance(line, Header) and line.follows != complete
+                    is_gap = isinstance(line, Header) and line.follows != completed
                     yield replace(line, follows=None) if is_gap else line
-            except FileNotFoundError:  # deleted by the recorder meanwhile
-                complete = None
+            except FileNotFoundError:  # the recorder has just deleted it
+                completed = None
             else:
-                complete = None if piece.cut_off else piece.path.name
+                completed = None if piece.cut_off else piece.path.name
 
 
 def _opened(path: Path) -> Recording | None:
-    """Open a piece; None if a crash has left nothing to read, or the recorder has deleted it."""
+    """Open a piece. Return None if it has no readable line or the recorder has deleted it."""
     try:
         return Recording(path)
     except UsageError:

@@ -1,4 +1,8 @@
-"""The folder of a flight recorder: names of its files, its lock, and room for new data."""
+"""The folder of a flight recorder: names of its files, its lock, and room for new data.
+
+A piece is a file of the ring; the oldest pieces are deleted. A file around a finding is a copy of
+the pieces from the minutes before and after the finding, which is kept for longer.
+"""
 
 import errno
 import fcntl
@@ -19,7 +23,7 @@ from zktop.recording import whole_part
 
 LOCK: Final = "lock"  # the file that the recorder locks
 KEPT: Final = "findings"  # the folder of the files around findings
-MENDED: Final = "mended"  # becomes a piece when it is complete
+MENDED: Final = "mended"  # a file that becomes a piece when it is complete
 _KEPT_NAME: Final = re.compile(r"(\d{8}T\d{6}\.\d{3})Z-(.+)\.zktop")
 _PIECE: Final = re.compile(r"zktop-(\d{8}T\d{6}\.\d{3})Z\.zktop")
 _TIME: Final = "%Y%m%dT%H%M%S.%f"
@@ -55,7 +59,7 @@ def finding_time(path: Path) -> Millis | None:
 
 
 def piece_name(begin: Millis) -> str:
-    """Return the name of a piece; names are in order of time.
+    """Return the name of a piece. Sorting by name sorts by time.
 
     >>> piece_name(1_769_860_800_123)
     'zktop-20260131T120000.123Z.zktop'
@@ -75,7 +79,7 @@ def _stored(path: Path, begin: str) -> StoredPiece | None:
     try:
         return StoredPiece(path, _millis(begin), path.stat().st_size)
     except (FileNotFoundError, ValueError):
-        return None  # deleted meanwhile, or not named by the recorder
+        return None  # it was just deleted, or the recorder did not name it
 
 
 class RingFolder:
@@ -91,7 +95,7 @@ class RingFolder:
         self._last = self._pieces[-1].begin if self._pieces else 0
 
     def next_piece(self, at: Millis) -> StoredPiece:
-        """Return a new piece; its file does not exist yet."""
+        """Return a new piece, whose file does not exist yet."""
         self._last = max(at, self._last + 1)  # the clock may have been set back
         return StoredPiece(self.path / piece_name(self._last), self._last, 0)
 
@@ -105,11 +109,14 @@ class RingFolder:
         return self._pieces[first:]
 
     def room_for(self, size: int, at: Millis) -> None:
-        """Delete pieces older than `keep`, and more until this size fits; or raise OSError."""
+        """Delete pieces older than `keep`, and more until this size fits.
+
+        Raise OSError if it cannot fit.
+        """
         room = self.limits.max_bytes - sum(file.size for file in self._kept) - size
         if room < 0:
             raise OSError(
-                errno.EFBIG, "it does not fit into --max-size beside the files around findings"
+                errno.EFBIG, "it does not fit within --max-size alongside the files of findings"
             )
         _delete_first(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, room))
 
@@ -117,12 +124,12 @@ class RingFolder:
 
     def kept_file(self, finding: str, at: Millis) -> StoredPiece:
         """Return the file for the minutes around a finding, without creating it."""
-        name = f"{_time(at)}Z-{re.sub(r'[^A-Za-z0-9_-]', '-', finding)}.zktop"
+        name = f"{_time(at)}Z-{_file_name_id(finding)}.zktop"
         return StoredPiece(self.path / KEPT / name, at, 0)
 
     def kept_at(self, finding: str) -> Millis:
-        """Return when the newest file or link of this finding began; 0 if there is none."""
-        return self._kept_at.get(_finding_in(self.kept_file(finding, 0).path), 0)
+        """Return the time in the name of this finding's newest file or link, or 0 without one."""
+        return self._kept_at.get(_file_name_id(finding), 0)
 
     def link_kept(self, finding: str, file: StoredPiece, at: Millis) -> Path:
         """Link the file around an earlier finding to the name for this one."""
@@ -131,12 +138,12 @@ class RingFolder:
             link.symlink_to(file.path.name)
         except OSError:
             return file.path  # not every file system has links
-        self._kept_at[_finding_in(link)] = at
+        self._kept_at[_file_name_id(finding)] = at
         return link
 
     @property
     def newest_finding_at(self) -> Millis:
-        """The time of the newest finding that has a file or link; 0 if none has."""
+        """The time of the newest finding that has a file or link, or 0 if none has."""
         return max(self._kept_at.values(), default=0)
 
     def newest_kept(self) -> StoredPiece | None:
@@ -144,7 +151,7 @@ class RingFolder:
         return max(self._kept, key=lambda file: file.begin, default=None)
 
     def make_room_for_kept(self, file: StoredPiece, size: int) -> None:
-        """Delete old files around findings, so that this one can grow to a size; note the size."""
+        """Delete old files around findings so that this one can grow, and record its new size."""
         others = [kept for kept in self._kept if kept.path != file.path]
         room = self.limits.kept_bytes - size
         if room < 0:
@@ -155,11 +162,11 @@ class RingFolder:
             self._delete_broken_links()
             self._kept_at = _newest_by_finding(self.path)
         self._kept = [*others, replace(file, size=size)]
-        self._kept_at[_finding_in(file.path)] = file.begin
-        self.room_for(0, 0)  # by size alone: no piece is older than that
+        self._kept_at[_id_in(file.path)] = file.begin
+        self.room_for(0, 0)  # at the time 0 no piece is too old, so only the sizes count
 
     def drop_kept(self, file: StoredPiece) -> None:
-        """Delete a file around a finding that could not be written as a whole."""
+        """Delete a file around a finding that could not be written in full."""
         with suppress(OSError):
             file.path.unlink(missing_ok=True)
         self._kept = [kept for kept in self._kept if kept.path != file.path]
@@ -179,12 +186,17 @@ def _delete_first(files: list[StoredPiece], first: Sequence[StoredPiece]) -> Non
 
 
 def _newest_by_finding(folder: Path) -> dict[str, Millis]:
-    return {_finding_in(file.path): file.begin for file in _kept_with_links(folder)}
+    return {_id_in(file.path): file.begin for file in _kept_with_links(folder)}
 
 
-def _finding_in(kept: Path) -> str:
-    """Return the part of a file's name that identifies the finding."""
-    return kept.name.partition("-")[2]
+def _file_name_id(finding: str) -> str:
+    """Return the id of a finding as it is written in file names."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", finding)
+
+
+def _id_in(kept: Path) -> str:
+    """Return the id of the finding in the name of a file around it."""
+    return kept.stem.partition("-")[2]
 
 
 def _mend_newest(folder: Path) -> None:
