@@ -93,7 +93,7 @@ KEYS: Final = (
         panes=("alerts", "cases", "case")),
     Action("acknowledge_all", "A", "acknowledge all alerts; press again to undo", "find",
         pages=(LOCKS, FINDINGS)),
-    Action("show_notes", "i", "hide or show notes: findings that are only information", "find",
+    Action("show_notes", "i", "hide or show notes: findings that are purely informational", "find",
         pages=(LOCKS, FINDINGS)),
     Action("filter", "slash", "filter: text, !text, /pattern/, state:waiting, owner:name", "find",
         short="Filter", panes=("locks", "lock-queue", "cases", "sessions", "log")),

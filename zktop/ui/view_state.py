@@ -70,7 +70,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     subject: Selection = Selection()
     filter: Filter = NO_FILTER
     acknowledged: Acknowledged = NOTHING_ACKNOWLEDGED
-    hides_notes: bool = False  # findings that are only information
+    hides_notes: bool = False  # findings that are purely informational
     is_newest: bool = True  # it follows the live state
     is_unpacking: bool = False  # shows an earlier frame until the one of `at` is rebuilt
     at: Millis | None = None  # the moment; the frame may be slightly older

@@ -1,4 +1,4 @@
-"""Go from alert to alert, acknowledge alerts, and hide those that are only information."""
+"""Go from alert to alert, acknowledge alerts, and hide those that are purely informational."""
 
 from collections.abc import Collection
 
@@ -15,7 +15,7 @@ class AlertActions(Shell):
     """The keys for alerts."""
 
     def action_next_alert(self) -> None:
-        """Select the next alert on the page of findings; notes only if there is nothing else."""
+        """Select the next alert on the page of findings. Select notes only if no alert is left."""
         report = self.view_state.report
         if report is None:
             return
@@ -59,17 +59,20 @@ class AlertActions(Shell):
             self.show_message("No alerts.")
 
     def _acknowledge(self, ids: Collection[str], report: Report) -> None:
-        before, what = self.visit.acknowledged, _name(ids, report)
-        if before.covered(report).issuperset(ids):
-            self.visit.acknowledged = before.without(ids)
+        acknowledged, what = self.visit.acknowledged, _name(ids, report)
+        if acknowledged.covered(report).issuperset(ids):
+            self.visit.acknowledged = acknowledged.without(ids)
             self.show_message(f"No longer acknowledged: {what}.")
         else:
-            self.visit.acknowledged = before.adding(ids, report)
-            self.show_message(f"Acknowledged until it gets worse: {what}.")
+            self.visit.acknowledged = acknowledged.adding(ids, report)
+            if len(ids) > 1:
+                self.show_message(f"Acknowledged {what}. They return if they get worse.")
+            else:
+                self.show_message(f"Acknowledged: {what}. It returns if it gets worse.")
         self.draw()
 
     def action_show_notes(self) -> None:
-        """Hide or show findings that are only information."""
+        """Hide or show findings that are purely informational."""
         self.hides_notes = not self.hides_notes
         report = self.view_state.report
         if report is None or not any(finding.severity == "info" for finding in report.findings):

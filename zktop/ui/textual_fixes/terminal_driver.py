@@ -11,7 +11,8 @@ A process that does not belong to the terminal, as in a container or under nohup
 when the terminal closes. Textual's thread for keys would then read end-of-file in a loop.
 
 A paste of binary data, or an umlaut from a terminal in Latin-1, would end Textual's thread for
-keys with an error, and the program with it. The rest of a paste after an Esc would act as keys.
+keys with an error, and the program with it. After an Esc in a paste, Textual would treat the rest
+as keystrokes.
 """
 
 import os
@@ -31,6 +32,7 @@ from textual.message import Message
 
 READ_BYTES = 4096
 READ_WITHIN_S = 0.1  # how often to check for the end of input, and for a lone Esc
+# The text between the markers around a paste, or up to the end if the paste has not ended.
 _PASTED = re.compile(r"(?<=\x1b\[200~)(?!\x1b\[201~).+?(?=\x1b\[201~|\Z)", re.DOTALL)
 
 
@@ -72,21 +74,21 @@ class TerminalDriver(LinuxDriver):
         Thread(target=self._report_hangup, name="terminal-hangup", daemon=True).start()
 
     def _report_hangup(self) -> None:
-        """Wait until the terminal is closed; then send SIGHUP to this process."""
+        """Wait until the terminal is closed, then send SIGHUP to this process."""
         terminal = select.poll()
         terminal.register(self.fileno, 0)  # only hangups
         if any(event & select.POLLHUP for _, event in terminal.poll()):
             os.kill(os.getpid(), signal.SIGHUP)
 
     def _sigcont_application(self, *arguments: object) -> None:
-        """Resume after a suspend; without one, only redraw."""
+        """Resume after a suspend. Without a suspend, only redraw."""
         if self._writer_thread is not None and self._writer_thread.is_alive():
             self._loop.call_soon_threadsafe(self._app.post_message, self.SignalResume())
         else:
             super()._sigcont_application(*arguments)
 
     def run_input_thread(self) -> None:
-        """Read keys as Textual does; what is not UTF-8 becomes U+FFFD."""
+        """Read keys as Textual does. Bytes that are not UTF-8 become U+FFFD."""
         decode = getincrementaldecoder("utf-8")("replace").decode
         without_escapes = PasteFilter().without_escapes
         parser = XTermParser(self._debug)
@@ -113,11 +115,14 @@ class PasteFilter:
     """Removes Esc from pasted text, which may arrive in pieces."""
 
     def __init__(self) -> None:
-        self._passed = ""  # the start of a paste, or what may be a part of it
-        self._held = ""  # a part of the end of a paste
+        self._context = ""  # already returned: the marker that starts a paste, or a tail of text
+        self._held = ""  # not yet returned: the start of a marker that may end the paste
 
     def without_escapes(self, text: str) -> str:
-        r"""Return the next piece without Esc in pastes: Textual would take the rest for keys.
+        r"""Return the next piece of text, without any Esc that is inside a paste.
+
+        A marker may be split between two pieces. So a tail of each piece is read again with the
+        next one, but not returned twice.
 
         >>> pastes = PasteFilter()
         >>> pastes.without_escapes("\x1b[A\x1b[200~a\x1b[31mq\x1b")
@@ -125,14 +130,14 @@ class PasteFilter:
         >>> pastes.without_escapes("[201~\x1b[B")
         '\x1b[201~\x1b[B'
         """
-        text = self._passed + self._held + text
-        begin, self._held = len(self._passed), ""
+        text = self._context + self._held + text
+        returned, self._held = len(self._context), ""
         if text.rfind(BRACKETED_PASTE_START) > text.rfind(BRACKETED_PASTE_END):
             last = text[text.rindex("\x1b") :]
             if BRACKETED_PASTE_END.startswith(last):
                 self._held = last
             text = text.removesuffix(self._held)
-            self._passed = BRACKETED_PASTE_START
+            self._context = BRACKETED_PASTE_START
         else:
-            self._passed = text[1 - len(BRACKETED_PASTE_START) :]
-        return _PASTED.sub(lambda pasted: pasted[0].replace("\x1b", ""), text)[begin:]
+            self._context = text[1 - len(BRACKETED_PASTE_START) :]
+        return _PASTED.sub(lambda pasted: pasted[0].replace("\x1b", ""), text)[returned:]

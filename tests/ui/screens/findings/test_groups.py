@@ -70,7 +70,7 @@ def test_an_open_line_is_followed_by_its_findings() -> None:
     """Each links to its own finding."""
     report = many(4)
     kind = kind_of(report.findings[0])
-    lines, cases = alert_lines(list(alerts(report)), report.now, 120, opened={kind})
+    lines, cases = alert_lines(list(alerts(report)), report.now, 120, open_groups={kind})
 
     assert "\u00d74 ▾" in text_of(lines[0])
     assert [case for case in cases if case] == [kind, *(finding.id for finding in report.findings)]

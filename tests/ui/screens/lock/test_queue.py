@@ -135,7 +135,7 @@ class TestFolding:
         """Each position has exactly one row, whatever is unfolded."""
         detail = _bare(modes)
         nodes = [m.node for at, m in enumerate(detail.queue.members) if at in opened]
-        made = folded_rows(detail, opened=nodes)
+        made = folded_rows(detail, unfolded=nodes)
         inside = [range(one.place, one.place + one.size) for one in made]
 
         assert [at for places in inside for at in places] == [*range(len(modes))]

@@ -80,7 +80,7 @@ plain_rows = st.lists(
 def grouped(rows: list[Plain], opened: Iterable[str], apart: Iterable[int]) -> list[object]:
     """The lines that stand for these rows."""
     live = LiveRows[Plain](MIN_GROUP, MIN_GROUP)
-    live.opened = set(opened)
+    live.open_groups = set(opened)
     for one in rows:
         live.put(one)
     return list(live.grouped(live.ordered(0), 0, apart))

@@ -25,11 +25,11 @@ class FoldLink(NamedTuple):
 class LineWriter:
     """Collects lines that are `width` cells wide, and their links.
 
-    Sections are folded unless they are in `opened`; with None, they cannot fold.
+    Sections are folded unless they are in `open_sections`. With None, they cannot fold.
     """
 
-    def __init__(self, width: int, opened: Collection[str] | None = None) -> None:
-        self.width, self.opened = width, opened
+    def __init__(self, width: int, open_sections: Collection[str] | None = None) -> None:
+        self.width, self.open_sections = width, open_sections
         self.lines: list[Line] = []
         self.links: list[LineLink | FoldLink | None] = []
 
@@ -49,10 +49,10 @@ class LineWriter:
 
     def fold(self, section: str, text: str, note: str = "") -> bool:
         """Write the heading of a foldable section; return whether the section is open."""
-        if self.opened is None:
+        if self.open_sections is None:
             self.title(text, note)
             return True
-        is_open = section in self.opened
+        is_open = section in self.open_sections
         mark = "▾" if is_open else "▸"
         drawn = line((f" {mark} ", "key"), (text, "title"), (f"  {note}" if note else "", "dim"))
         self.write(drawn, FoldLink(section))

@@ -80,7 +80,7 @@ class LiveRows(Generic[R]):
         self.rows: dict[Any, R] = {}
         self.has_changed = False
         self.is_grouped = True
-        self.opened: set[str] = set()  # groups that are open, by name
+        self.open_groups: set[str] = set()  # their names
         self._min_group, self._keep_group, self._linger_ms = min_group, keep_group, linger_ms
         self._groups: set[str] = set()
         self._groups_of: Sequence[R] = ()  # the rows that they were computed from
@@ -133,7 +133,7 @@ class LiveRows(Generic[R]):
         return bool(self._texts)
 
     def toggle(self, group: str) -> None:
-        self.opened ^= {group}
+        self.open_groups ^= {group}
 
     def listed(
         self, now: Millis, wanted: Filter, apart: Iterable[Hashable] = (), *, is_sorted: bool
@@ -214,14 +214,14 @@ class LiveRows(Generic[R]):
                 first.append(row)
             elif (name := row.group) not in members:
                 rest.append(row)
-            elif name not in self.opened and row.key in alone:
+            elif name not in self.open_groups and row.key in alone:
                 first.append(row)
             else:
                 members[name].append(row)
         lines: list[R | RowGroup[R]] = [*first]
         for name, quiet in members.items():
             if quiet:
-                is_open = name in self.opened
+                is_open = name in self.open_groups
                 lines.append(self.group_type(name, tuple(quiet), is_open))
                 lines += quiet if is_open else ()
         return [*lines, *rest]

@@ -30,7 +30,7 @@ class FindingEntry(NamedTuple):
     drawn: Line
     words: str = ""  # for the filter
     severity: str = ""
-    kind: FindingKind | None = None  # of a group of equal findings
+    kind: FindingKind | None = None  # set if the entry is a group of findings
     left_out: int = 0  # findings that the list has no room for
 
 
@@ -48,21 +48,21 @@ def entries(
     report: Report,
     tape: Tape,
     wanted: Filter,
-    opened: Collection[FindingKind] | None = (),
+    open_groups: Collection[FindingKind] | None = (),
     *,
     aside: SetAside = NOTHING_ASIDE,
     chosen: str | None = None,
 ) -> list[FindingEntry]:
     """Return all lines of the list. Acknowledged findings have a separate section.
 
-    With a filter, or if `opened` is None, equal findings are listed one by one. The chosen
+    With a filter, or if `open_groups` is None, groups are listed one by one. The chosen
     finding is always among them.
     """
     hidden = {*_notes(report)}.difference(aside.acknowledged) if aside.notes else set()
     apart = hidden.union(aside.acknowledged)
     sections = (
         ("DEADLOCKS", _deadlocks(report, apart)),
-        ("FINDINGS", _findings(report, None if wanted else opened, apart, wanted, chosen)),
+        ("FINDINGS", _findings(report, None if wanted else open_groups, apart, wanted, chosen)),
         ("POTENTIAL: not happening now", _potential(report, apart)),
         ("ACKNOWLEDGED", _acknowledged(report, aside.acknowledged)),
         ("OVER", _over(report, tape)),
@@ -171,7 +171,7 @@ def _words(deadlock: Deadlock) -> str:
 
 def _findings(
     report: Report,
-    opened: Collection[FindingKind] | None,
+    open_groups: Collection[FindingKind] | None,
     apart: Collection[str],
     wanted: Filter = NO_FILTER,
     chosen: str | None = None,
@@ -186,7 +186,7 @@ def _findings(
         and finding.cause is None
         and (not wanted or _matches(_words_of(finding), finding.severity, wanted))
     ]
-    listed = findings if opened is None else list(group_alike(findings, kind_of, opened))
+    listed = findings if open_groups is None else list(group_alike(findings, kind_of, open_groups))
     shown = listed[:MAX_FINDINGS]
     shown += [
         item for item in listed[MAX_FINDINGS:] if isinstance(item, Finding) and item.id == chosen

@@ -1,7 +1,7 @@
-"""Equal findings about many locks, folded into one line with a count.
+"""Findings of the same kind about many locks, folded into one line with a count.
 
-Equal findings have the same rule and severity, and all or none are confirmed. Deadlocks are never
-equal.
+Findings of the same kind have the same rule and severity, and are either all confirmed or all
+unconfirmed. Deadlocks are never grouped.
 """
 
 from collections import defaultdict
@@ -11,13 +11,13 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from zktop.model.findings.finding import Finding
 
 TIMES: Final = "\u00d7"
-MIN_GROUP: Final = 3  # findings; fewer are listed one by one
+MIN_GROUPED: Final = 3  # fewer findings are listed one by one
 
 T = TypeVar("T")
 
 
 class FindingKind(NamedTuple):
-    """The properties that equal findings share."""
+    """The properties that the findings of a group share."""
 
     rule: str
     severity: str
@@ -42,18 +42,23 @@ def kind_of(finding: Finding) -> FindingKind:
 
 
 def group_alike(
-    findings: Sequence[T], kind_of: Callable[[T], Hashable | None], opened: Collection[FindingKind]
+    findings: Sequence[T],
+    key_of: Callable[[T], Hashable | None],
+    open_groups: Collection[FindingKind],
 ) -> Iterator[T | FindingGroup[T]]:
-    """Replace equal findings with a group, at the position of the first one."""
+    """Replace findings of the same kind with a group, at the position of the first one.
+
+    Findings whose key is not a FindingKind are never grouped.
+    """
     alike: defaultdict[Hashable, list[T]] = defaultdict(list)
     for finding in findings:
-        alike[kind_of(finding)].append(finding)
+        alike[key_of(finding)].append(finding)
     for finding in findings:
-        kind = kind_of(finding)
+        kind = key_of(finding)
         members = alike[kind]
-        if not isinstance(kind, FindingKind) or len(members) < MIN_GROUP:
+        if not isinstance(kind, FindingKind) or len(members) < MIN_GROUPED:
             yield finding
         elif finding is members[0]:
-            is_open = kind in opened
+            is_open = kind in open_groups
             yield FindingGroup(kind, members, is_open)
             yield from members if is_open else ()

@@ -44,20 +44,23 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 from zktop.ui.widgets.table import cut_last
 
-LIST_LINES: Final = 9  # of the list above the explanation
-LIST_CELLS: Final = ((180, 52), (0, 36))  # of the list at the left, by the width of the screen
-COPY_CELLS: Final = 100  # width of the lines that are copied
+MAX_LIST_LINES: Final = 9  # when the list is above the explanation
+LIST_CELLS: Final = {180: 52, 0: 36}  # minimum width of the screen: width of the list on the left
+COPIED_LINE_CELLS: Final = 100
 
 
-class ShownSections(NamedTuple):
-    """The open sections; `place` is the entry, width and height that they were chosen for."""
+class OpenSections(NamedTuple):
+    """The open sections. They were chosen for an entry, a width and a height: the `place`."""
 
     place: object = None
-    opened: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class CasesPanel(ListPanel):
-    """The list of deadlocks and findings: a long line loses a part of its locks, not its name."""
+    """The list of deadlocks and findings.
+
+    A line that is too long drops some of its locks, never its name.
+    """
 
     def draw(self, index: int, width: int) -> Line:
         return cut_last(super().draw(index, width), width)
@@ -78,7 +81,7 @@ class FindingsScreen(SplitPage):
         "In the diagram each client points to the one that it waits for; a dotted arrow points to "
         "one that is only queued. The red arrow closed the cycle. The diagram shows the moment "
         "when zktop found or proved it; the line with the dot shows the state now.\n\n"
-        "Enter opens a line with `▸`, and `f` opens all of them: groups of equal findings, the "
+        "Enter opens a line with `▸`, and `f` opens all of them: groups of similar findings, the "
         "proof, the clients behind a deadlock. Sections that fit are open. In the proof `+` "
         "supports the verdict, `-` contradicts it, `?` is assumed.\n\n"
         "Potential deadlocks: clients acquire locks in different orders, but have not collided "
@@ -114,9 +117,9 @@ class FindingsScreen(SplitPage):
         self._case: str | None = None
         self._is_held = False  # the user has chosen; do not jump to a worse one
         self._arranged = ("", "")
-        self._opened: set[FindingKind] = set()  # kinds that are listed one by one
-        self._sections: set[str] | None = None  # open ones; None: as many as fit
-        self._shown = ShownSections()
+        self._open_groups: set[FindingKind] = set()
+        self._chosen_sections: set[str] | None = None  # None: as many are open as fit
+        self._open_sections = OpenSections()
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
         self._list, self._explanation = CasesPanel(id="cases"), TextPanel(id="case")
         self._minute = MinutePanel(id="case-minute")
@@ -152,13 +155,14 @@ class FindingsScreen(SplitPage):
     def _open_around(self, state: ViewState) -> None:
         """Open the group that the selected finding is in."""
         findings = state.report.findings if state.report else ()
-        self._opened.update(kind_of(finding) for finding in findings if finding.id == self._case)
+        case = self._case
+        self._open_groups.update(kind_of(finding) for finding in findings if finding.id == case)
 
     def _show_list(self, state: ViewState, report: Report, aside: SetAside) -> None:
         is_beside = self.columns > 1
         cases = self._list
         listed = entries(
-            report, state.tape, state.filter, self._opened, aside=aside, chosen=self._case
+            report, state.tape, state.filter, self._open_groups, aside=aside, chosen=self._case
         )
         self._kinds = {entry.case: entry.kind for entry in listed if entry.case and entry.kind}
         self._choose(listed)
@@ -187,7 +191,7 @@ class FindingsScreen(SplitPage):
         wanted = (
             ("1fr", str(self.main_cells))
             if is_beside
-            else (str(min(number, LIST_LINES) + cases.gutter.height), "1fr")
+            else (str(min(number, MAX_LIST_LINES) + cases.gutter.height), "1fr")
         )
         if wanted != self._arranged:
             self._arranged = wanted
@@ -196,7 +200,7 @@ class FindingsScreen(SplitPage):
     @property
     def usual_side_cells(self) -> int:
         width = self.size.width
-        return width - next(cells for least, cells in LIST_CELLS if width >= least)
+        return width - next(cells for least, cells in LIST_CELLS.items() if width >= least)
 
     @property
     def _explanation_lines(self) -> int:
@@ -243,19 +247,22 @@ class FindingsScreen(SplitPage):
         """
         width, room = self.side_cells - 4, self._explanation_lines
         place = self._case, width, room
-        for opened in self._sections_to_try(place):
-            writer = LineWriter(width, opened)
+        for open_sections in self._sections_to_try(place):
+            writer = LineWriter(width, open_sections)
             self._write(writer, state, report)
             if len(writer.lines) <= room:
                 break
-        self._shown = ShownSections(place, opened)
+        self._open_sections = OpenSections(place, open_sections)
         return writer
 
     def _sections_to_try(self, place: object) -> Sequence[tuple[str, ...]]:
-        """Return the sets of open sections to try, largest first; only one if already chosen."""
-        if self._sections is not None:
-            return (tuple(self._sections),)
-        return (self._shown.opened,) if self._shown.place == place else FITTING
+        """Return the sets of open sections to try, largest first.
+
+        There is only one if the sections have already been chosen.
+        """
+        if self._chosen_sections is not None:
+            return (tuple(self._chosen_sections),)
+        return (self._open_sections.names,) if self._open_sections.place == place else FITTING
 
     def _frame_words(self, state: ViewState, report: Report) -> FrameWords:
         shown = self._deadlock(state, report)
@@ -265,11 +272,13 @@ class FindingsScreen(SplitPage):
         is_alarm = finding is not None and ink_of(finding) == "critical"
         return FrameWords("Explanation", "", "{copy} copy  {open} open", is_alarm=is_alarm)
 
-    def _write(self, writer: LineWriter, state: ViewState, report: Report) -> None:
-        """Describe the chosen entry."""
+    def _write(
+        self, writer: LineWriter, state: ViewState, report: Report, *, is_copy: bool = False
+    ) -> None:
+        """Describe the chosen entry. The copy of a deadlock has more in it than the screen."""
         shown = self._deadlock(state, report)
         connection = state.exports.connection if state.exports is not None else ()
-        if shown is not None and writer.opened is None:
+        if shown is not None and is_copy:
             ticket_text(writer, shown, connection)
         elif shown is not None:
             write_deadlock(writer, shown)
@@ -359,9 +368,9 @@ class FindingsScreen(SplitPage):
 
     def _open_or_close_group(self, kind: FindingKind, *, opens: bool) -> None:
         if opens:
-            self._opened.add(kind)
+            self._open_groups.add(kind)
         else:
-            self._opened.discard(kind)
+            self._open_groups.discard(kind)
         self.redraw()
 
     def action_right(self) -> None:
@@ -379,35 +388,38 @@ class FindingsScreen(SplitPage):
             self._open_or_close_sections({head.section}, opens=opens)
 
     def _open_or_close_sections(self, sections: Collection[str], *, opens: bool) -> None:
-        before = set(self._shown.opened)
-        self._sections = before.union(sections) if opens else before.difference(sections)
+        were_open = set(self._open_sections.names)
+        self._chosen_sections = were_open | {*sections} if opens else were_open - {*sections}
         self._show_case()
 
     def action_fold(self) -> None:
         """Open or close the group in the list, or else all sections of the explanation."""
         if self._kind is not None and self._list.has_focus:
-            self._open_or_close_group(self._kind, opens=self._kind not in self._opened)
+            self._open_or_close_group(self._kind, opens=self._kind not in self._open_groups)
         else:
             self._open_or_close_sections(
-                SECTIONS, opens=not set(SECTIONS).issubset(self._shown.opened)
+                SECTIONS, opens=not set(SECTIONS).issubset(self._open_sections.names)
             )
 
     def action_open(self) -> None:
-        """Follow the link of the line; in the list, focus the explanation or open the group."""
+        """Follow the link of the line. In the list, focus the explanation or open the group."""
         link = self._explanation.target if self._explanation.has_focus else None
         if self._list.has_focus and self._kind is not None:
-            self._open_or_close_group(self._kind, opens=self._kind not in self._opened)
+            self._open_or_close_group(self._kind, opens=self._kind not in self._open_groups)
         elif self._list.has_focus:
             self._explanation.focus()
         elif isinstance(link, LineLink):
             self.post_message(ShowPage(link.page, link.subject))
         elif isinstance(link, FoldLink):
             self._open_or_close_sections(
-                {link.section}, opens=link.section not in self._shown.opened
+                {link.section}, opens=link.section not in self._open_sections.names
             )
 
     def copied(self) -> str:
-        """Return the command that finds the process to stop; without its address, all text."""
+        """Return the command that finds the process to stop.
+
+        If the address of that process is not known, return the whole text.
+        """
         state, report = self.view_state, self.report
         shown = self._deadlock(state, report) if state is not None and report else None
         return (shown.command if shown else None) or self.copied_text()
@@ -416,6 +428,6 @@ class FindingsScreen(SplitPage):
         state, report = self.view_state, self.report
         if state is None or report is None:
             return ""
-        writer = LineWriter(COPY_CELLS)
-        self._write(writer, state, report)
+        writer = LineWriter(COPIED_LINE_CELLS)
+        self._write(writer, state, report, is_copy=True)
         return "\n".join(text_of(line).rstrip() for line in writer.lines)

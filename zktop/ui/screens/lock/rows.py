@@ -73,13 +73,13 @@ def single_rows(detail: LockDetail, places: Iterable[int]) -> list[QueueRow]:
 
 
 def folded_rows(
-    detail: LockDetail, shown: Iterable[Text] = (), opened: Iterable[Text] = ()
+    detail: LockDetail, shown: Iterable[Text] = (), unfolded: Iterable[Text] = ()
 ) -> list[QueueRow]:
-    """Fold runs of requests, except the nodes in `shown` and `opened`."""
+    """Fold runs of requests, except the nodes in `shown` and `unfolded`."""
     queue = detail.queue
     size = len(queue.members)
     ends = {0, *range(max(0, size - TAIL_ROWS), size)} if size else set()
-    alone = sorted(ends.union(queue.places_of({*shown, *opened})))
+    alone = sorted(ends.union(queue.places_of({*shown, *unfolded})))
     rows = [QueueRow(detail, place, number) for place, number in _spans(queue, alone)]
     return [*rows, *single_rows(detail, range(size, len(queue)))]
 

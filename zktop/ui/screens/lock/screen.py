@@ -109,7 +109,7 @@ class LockScreen(SplitPage):
         self._detail: LockDetail | None = None
         self._subject: Selection | None = None  # the last selection that moved the cursor
         self._path: str | None = None  # the worst lock at the first drawing without a selection
-        self._opened: frozenset[Text] = frozenset()
+        self._unfolded: frozenset[Text] = frozenset()
         self._is_unfolded = False
         self._shows_data = False
         self._drawing = Throttle(self, self._draw_lock, READABLE_S)
@@ -199,7 +199,7 @@ class LockScreen(SplitPage):
         self._subject = subject
         detail = self._detail
         if is_other:
-            self._opened, self._is_unfolded, self._shows_data = frozenset(), False, False
+            self._unfolded, self._is_unfolded, self._shows_data = frozenset(), False, False
             self._queue.release()
         node = subject.node
         if node is None and detail is not None and subject.session is not None:
@@ -208,7 +208,7 @@ class LockScreen(SplitPage):
             )
             node = next(own, None)
         if node is not None:
-            self._opened |= {Text(node)}
+            self._unfolded |= {Text(node)}
             self._queue.choose(node)
 
     def _show_queue(self, state: ViewState, detail: LockDetail) -> None:
@@ -220,7 +220,7 @@ class LockScreen(SplitPage):
         elif self._is_unfolded:
             rows = single_rows(detail, range(len(detail.queue)))
         else:
-            rows = folded_rows(detail, sorted(detail.unfolded_nodes)[:MARKED_ROWS], self._opened)
+            rows = folded_rows(detail, sorted(detail.unfolded_nodes)[:MARKED_ROWS], self._unfolded)
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
         facts = count(len(detail.queue), "client")
         self._queue.frame(
@@ -359,7 +359,7 @@ class LockScreen(SplitPage):
         if row is None:
             return
         if row.is_group:
-            self._opened |= {member.node for member in row.members}
+            self._unfolded |= {member.node for member in row.members}
             self._draw_lock()
         elif row.session is None:
             self.say("No session owns this node: it stays when its client dies.")
@@ -367,7 +367,7 @@ class LockScreen(SplitPage):
             self.post_message(ShowPage("sessions", self.subject))
 
     def action_fold(self) -> None:
-        self._is_unfolded, self._opened = not (self._is_unfolded or self._opened), frozenset()
+        self._is_unfolded, self._unfolded = not (self._is_unfolded or self._unfolded), frozenset()
         self._draw_lock()
 
     def action_show_data(self) -> None:

@@ -66,8 +66,8 @@ class Alert(NamedTuple):
     sentence: str
     more: str = ""
     confidence: Confidence = "C4"
-    pictures: tuple[AlertPicture, ...] = ()  # of a deadlock; the widest first
-    kind: FindingKind | None = None  # shared by equal findings; None for a deadlock
+    pictures: tuple[AlertPicture, ...] = ()  # widest first; only a deadlock has pictures
+    kind: FindingKind | None = None  # None: a deadlock, which is never grouped
 
     @property
     def is_sure(self) -> bool:
@@ -236,7 +236,7 @@ def alert_lines(
     width: int,
     *,
     room: int = MAX_ALERTS,
-    opened: Collection[FindingKind] = (),
+    open_groups: Collection[FindingKind] = (),
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
     """Draw the worst alert in several lines, the others in one; return what each line opens.
 
@@ -245,7 +245,7 @@ def alert_lines(
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
-    grouped = list(group_alike(all_alerts, lambda item: item.kind, opened))
+    grouped = list(group_alike(all_alerts, lambda item: item.kind, open_groups))
     for number, item in enumerate(islice(grouped, MAX_ALERTS), start=1):
         mark, is_worst = f"{number:>2}", number == 1
         case: str | FindingKind
@@ -272,7 +272,7 @@ def alert_lines(
 def acknowledged_lines(
     listed: AlertList, now: Millis, *, is_open: bool
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw the line of all acknowledged alerts; when it is open, each of them below it."""
+    """Draw the line of all acknowledged alerts. When it is open, list each of them below it."""
     acknowledged = listed.acknowledged
     if not acknowledged:
         return [], []
@@ -301,7 +301,7 @@ def _oldest(group: FindingGroup[Alert]) -> Millis | None:
 
 
 def _group_line(number: str, group: FindingGroup[Alert], since: str) -> Line:
-    """Draw equal alerts: their number, and some of their locks."""
+    """Draw the line of a group: the number of alerts, and some of their locks."""
     first = group.members[0]
     return joined(
         [

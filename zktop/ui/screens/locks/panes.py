@@ -87,19 +87,23 @@ class AlertsPane(Pane):
         self._listed = AlertList()
         self._findings: Sequence[Finding] | None = None
         self._listed_for: tuple[object, ...] = ()
-        self._opened: set[FindingKind] = set()
+        self._open_groups: set[FindingKind] = set()
         self._redraw: Callable[[], None] | None = None
 
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         self._redraw = partial(self.show_report, state, report, height, width)
         listed = self._separated(state, report)
         lines, cases = alert_lines(
-            listed.new, report.now, width, room=height - self.gutter.height, opened=self._opened
+            listed.new,
+            report.now,
+            width,
+            room=height - self.gutter.height,
+            open_groups=self._open_groups,
         )
         if not lines and not listed.acknowledged:
             is_now = state.is_newest and not state.is_stale
             lines, cases = [no_problems(report, is_now=is_now)], [None]
-        is_open = ACKNOWLEDGED in self._opened
+        is_open = ACKNOWLEDGED in self._open_groups
         more_lines, more_cases = acknowledged_lines(listed, report.now, is_open=is_open)
         self.frame(alert_frame(listed, report.now))
         targets = [_target_of(case) for case in (*cases, *more_cases)]
@@ -132,7 +136,7 @@ class AlertsPane(Pane):
 
     def action_open(self) -> None:
         if isinstance(self.target, FindingKind):
-            self._set_open(self.target, opens=self.target not in self._opened)
+            self._set_open(self.target, opens=self.target not in self._open_groups)
         else:
             super().action_open()
 
@@ -146,9 +150,9 @@ class AlertsPane(Pane):
 
     def _set_open(self, kind: FindingKind, *, opens: bool) -> None:
         if opens:
-            self._opened.add(kind)
+            self._open_groups.add(kind)
         else:
-            self._opened.discard(kind)
+            self._open_groups.discard(kind)
         if self._redraw is not None:
             self._redraw()
 

@@ -377,7 +377,7 @@ class LocksScreen(SplitPage):
             self.say("All locks are listed while a filter or a sort order is set.")
             return
         self._rows.is_grouped = not self._rows.is_grouped
-        self._rows.opened.clear()
+        self._rows.open_groups.clear()
         self._sorter.now()
 
     def copied(self) -> str:

@@ -217,7 +217,7 @@ class SessionRows(LiveRows[SessionRow]):
     def set_grouped(self, *, on: bool) -> None:
         """List every session, or only those with locks or risks, in groups."""
         self.is_grouped = on
-        self.opened.clear()
+        self.open_groups.clear()
         for session in self.connected:
             self._set(session)
 

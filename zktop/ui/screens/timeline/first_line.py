@@ -17,7 +17,7 @@ from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import ViewState
 
-MAX_NAMED: Final = 4  # holders, or waiters
+MAX_NAMED_CLIENTS: Final = 4  # more holders or waiters are counted
 
 
 class Moment(NamedTuple):
@@ -85,11 +85,11 @@ def lock_words(moment: Moment, path: Text) -> str:
 
 def _named(report: Report, members: Sequence[Member]) -> str:
     """Name the first of these members, and count the rest."""
-    return several(map(report.client_names.of, members[:MAX_NAMED]), len(members))
+    return several(map(report.client_names.of, members[:MAX_NAMED_CLIENTS]), len(members))
 
 
 def _lock_in_short(moment: Moment, path: Text) -> str:
-    """Return the holder of a lock, or the number of holders, and the number of waiters."""
+    """Return who holds a lock, or the number of holders, and the number of waiters."""
     state = moment.tracks.lock_states(path, moment.at, moment.at + 1)[-1]
     if state.queue is None:
         return f"{path} does not exist"
@@ -109,8 +109,9 @@ def session_words(moment: Moment, name: str, session: Session) -> str:
     parts += ["waits for a lock"] if state.waits else []
     if report is not None:
         held = locks_held(report, session)
-        nodes = Counter(report.locks_of.get(session, ()))
-        waited = [path for path in sorted(nodes) if nodes[path] > held.count(path)]
+        # A session may hold a lock with one node and wait in it with another.
+        nodes_in = Counter(report.locks_of.get(session, ()))
+        waited = [path for path in sorted(nodes_in) if nodes_in[path] > held.count(path)]
         parts = [f"holds {several(held)}"] if held else []
         parts += [f"waits for {several(waited)}"] if waited else []
     alarms = moment.alarms()
@@ -121,7 +122,7 @@ def session_words(moment: Moment, name: str, session: Session) -> str:
 
 def waiting_words(moment: Moment, pulse: Pulse) -> str:
     """Return how many clients wait for locks."""
-    (waiting,) = pulse.waiting(moment.at, 1, 1)
+    (waiting,) = pulse.waiting(moment.at, step_ms=1, number=1)
     return "unknown" if waiting is None else f"{count(waiting, 'client')} waiting"
 
 
