@@ -180,7 +180,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return the sessions that watch a path, without our own and those of other zktops."""
         tables = [server.watches for server in self.tables if server.watches]
         watching = {session for table in tables for session in table.by_path.get(Text(path), ())}
-        return frozenset(watching).difference((self.own,), *(table.zktops for table in tables))
+        if watching:
+            watching.difference_update((self.own,), *(table.zktops for table in tables))
+        return frozenset(watching)
 
     def timeout_ms(self, session: Session) -> int | None:
         """Return the negotiated timeout, from its connection or from a list of all sessions."""

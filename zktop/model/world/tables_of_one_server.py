@@ -109,7 +109,7 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
                 watchers[path] = (session,) if known is None else (*known, session)
         return watchers
 
-    @property
+    @cached_property
     def zktops(self) -> frozenset[Session]:
         """The sessions of zktops, which all watch `MARK`."""
         return frozenset(self.by_path.get(MARK, ()))
