@@ -32,7 +32,7 @@ class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
     annotations: dict[str, str]
     starts_at: str
     ends_at: str
-    fingerprint: str  # stable while it lasts, and equal in every zktop with this cluster name
+    fingerprint: str  # stable while it lasts, and the same in every zktop with this cluster name
     generator_url: str = msgspec.field(name="generatorURL", default="")
 
 
@@ -55,18 +55,18 @@ class FindingAlerts:
     """Turns the reports on one cluster into alerts."""
 
     def __init__(
-        self, cluster: str, severity: Severity, before: Mapping[str, WebhookAlert] | None = None
+        self, cluster: str, severity: Severity, earlier: Mapping[str, WebhookAlert] | None = None
     ) -> None:
         """Alert on findings of this severity or worse.
 
-        `before` are the alerts that an earlier run did not post as resolved. Those that were
-        firing are posted again, or resolved if their finding is over; the others are in `ended`.
+        `earlier` are the alerts that an earlier run did not post as resolved. Those that were
+        firing are posted again, or resolved if their finding is over. The others are in `ended`.
         """
         self._cluster = cluster
         self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
         earlier = {
             id_: alert
-            for id_, alert in (before or {}).items()
+            for id_, alert in (earlier or {}).items()
             if alert.labels.get("cluster") == cluster
             and alert.labels.get("severity") in self._severities
         }
@@ -79,7 +79,7 @@ class FindingAlerts:
         self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports
 
     def after(self, report: Report) -> list[WebhookAlert]:
-        """Return new and resolved alerts; a lost or new connection resolves none."""
+        """Return new and resolved alerts. A lost or new connection resolves none."""
         link = report.world.link
         if link is None or not link.is_up:
             return []
@@ -114,7 +114,7 @@ class FindingAlerts:
     def _over(self, present: AbstractSet[str], now: Millis) -> list[WebhookAlert]:
         """Remove and return the alerts whose findings are over.
 
-        A finding missing for long enough is over, even if sessions keep changing.
+        A finding that has been missing for long enough is over, even if sessions keep changing.
         """
         missing = self.firing.keys() - present
         self._missing_since = {id_: self._missing_since.get(id_, now) for id_ in missing}

@@ -47,12 +47,12 @@ class Webhooks:
         complain: Complain,
         firing_file: Path | None = None,
     ) -> None:
-        """Start a thread for each; `complain` is called in these threads and in that of `look`.
+        """Start a thread for each. `complain` is called in these threads and in that of `look`.
 
         `firing_file` keeps the alerts that are not posted as resolved, for the next run.
         """
-        before = _read_firing(firing_file) if firing_file is not None else {}
-        self._hooks = [Webhook(section, cluster, complain, before) for section in sections]
+        earlier = _read_firing(firing_file) if firing_file is not None else {}
+        self._hooks = [Webhook(section, cluster, complain, earlier) for section in sections]
         self._complain, self._firing_file = complain, firing_file
         self._is_unwritable = False
 
@@ -86,7 +86,7 @@ class Webhooks:
             self._remember()
 
     def _remember(self) -> None:
-        """Write the file; complain about a failure once, and try again at the next change."""
+        """Write the file. Complain about a failure once, and try again at the next change."""
         if self._firing_file is None:
             return
         alerts = {id_: alert for hook in self._hooks for id_, alert in hook.unresolved().items()}
@@ -108,12 +108,12 @@ class Webhook:
         section: WebhookSection,
         cluster: str,
         complain: Complain,
-        before: Mapping[str, WebhookAlert],
+        earlier: Mapping[str, WebhookAlert],
     ) -> None:
         self._section, self._cluster, self._complain = section, cluster, complain
-        self._findings = FindingAlerts(cluster, section.severity, before)
+        self._findings = FindingAlerts(cluster, section.severity, earlier)
         self._is_checked = False
-        self._missing = ""  # what the check complained about, before any post
+        self._missing = ""  # the missing secret that the check before any post complained about
         # The oldest first.
         self._waiting = {alert.fingerprint: alert for alert in self._findings.ended}
         self._has_news = threading.Condition()
@@ -124,7 +124,7 @@ class Webhook:
         self._thread.start()
 
     def unresolved(self) -> Mapping[str, WebhookAlert]:
-        """Return the firing alerts by finding id, and those not yet posted as resolved."""
+        """Return the firing alerts by finding id, and the ended ones still to be posted."""
         with self._has_news:
             ended = {
                 key: alert for key, alert in self._waiting.items() if alert.status == "resolved"
@@ -132,7 +132,7 @@ class Webhook:
         return {**ended, **self._findings.firing}
 
     def look(self, report: Report) -> bool:
-        """Send the alerts that this report changes; return whether there are any."""
+        """Send the alerts that this report changes. Return whether there are any."""
         if not self._is_checked:
             self._check_secrets()
         alerts = self._findings.after(report)
@@ -148,7 +148,7 @@ class Webhook:
             self._has_news.notify()
         if dropped > 0:
             self._complain(
-                f"webhook: {dropped} old alerts were dropped; too many wait to be sent."
+                f"webhook: {dropped} old alerts were dropped, because too many wait to be sent."
             )
         return True
 
@@ -163,7 +163,7 @@ class Webhook:
             self._complain(f"webhook: {self._missing}.")
 
     def end(self) -> None:
-        """Make the thread send what is waiting, then end; failed posts are not retried."""
+        """Make the thread send what is waiting, then end. It does not retry a failed post."""
         self._is_over.set()
         with self._has_news:
             self._has_news.notify()
@@ -191,7 +191,7 @@ class Webhook:
             self._remove(alerts)
 
     def _next(self) -> list[WebhookAlert]:
-        """Wait for alerts and return the oldest; return none after `end` if none are left."""
+        """Wait for alerts and return the oldest, or none after `end` if none are left."""
         with self._has_news:
             self._has_news.wait_for(lambda: self._waiting or self._is_over.is_set())
             return [*islice(self._waiting.values(), MAX_ALERTS)]
@@ -212,7 +212,7 @@ class Webhook:
         self._is_failing, self._missing = bool(problem), ""
 
     def _post(self, alerts: Sequence[WebhookAlert]) -> None:
-        """Post once; raise _RefusedError if a retry would not help."""
+        """Post once. Raise _RefusedError if it is useless to try again."""
         headers = {"Content-Type": "application/json", "User-Agent": "zktop"}
         if self._section.token is not None:
             headers["Authorization"] = f"Bearer {secret(self._section.token)}"
@@ -244,7 +244,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def secret(written: str) -> str:
-    """Return the value of `env:NAME` or the content of `file:PATH`; other text unchanged."""
+    """Return the value of `env:NAME` or the content of `file:PATH`, and other text as it is."""
     kind, _, name = written.partition(":")
     if kind == "file":
         return expanded(name).read_text(encoding="utf-8").strip()
