@@ -44,7 +44,7 @@ class EventLoop:
         heapq.heappush(self._timers, (due, next(self._order), (job, arguments)))
 
     def run(self, until: float) -> bool:
-        """Run a batch of jobs, waiting for the first; return whether more jobs are waiting."""
+        """Run a batch of jobs, waiting for the first. Return whether more jobs are waiting."""
         job = self._first(until)
         end = time.monotonic() + LONGEST_BATCH_S
         while job is not None:
@@ -56,7 +56,7 @@ class EventLoop:
         return not self._jobs.empty()
 
     def run_until(self, is_done: Callable[[], bool], seconds: float) -> bool:
-        """Run until the condition is true; return False after the timeout."""
+        """Run until the condition is true. Return False after the timeout."""
         deadline = time.monotonic() + seconds
         while not is_done() and time.monotonic() < deadline:
             self.run(deadline)

@@ -140,7 +140,7 @@ class Source:
         self._loop.post(self._discovery.prefer, places_of(inside))
 
     def start(self) -> None:
-        """Connect and start reading; raises NoConnectionError with the reason."""
+        """Connect and start reading, or raise NoConnectionError with the reason."""
         check_kazoo()
         if self.access.sasl:
             check_login(self.access.sasl)
@@ -158,16 +158,16 @@ class Source:
             self._introspection.start()
 
     def close(self, seconds: float = CLOSING_S) -> None:
-        """Stop reading and close the session; wait at most this long."""
+        """Stop reading and close the session, waiting at most this long."""
         self._introspection.stop()
         self._connection.close(seconds)
 
     def run(self, until: float) -> bool:
-        """Handle what arrives, waiting at most until `until`; return whether more has arrived."""
+        """Handle what arrives, waiting at most until `until`. Return whether more has arrived."""
         return self._loop.run(until)
 
     def run_until_read(self, seconds: float) -> bool:
-        """Wait for the first complete reading of all roots; False after the timeout."""
+        """Wait for the first complete reading of all roots. Return False after the timeout."""
         return self._loop.run_until(lambda: self.is_read, seconds)
 
     def run_until_sampled(self, seconds: float) -> bool:
@@ -197,7 +197,7 @@ class Source:
         return [flavours.trusted(fact, self._traits) for fact in facts]
 
     def relist(self, paths: Iterable[str]) -> None:
-        """List these paths again; the facts arrive like all others."""
+        """List these paths again. The facts arrive like all others."""
         self._loop.post(self._watcher.relist, tuple(paths))
 
     @property
@@ -207,7 +207,7 @@ class Source:
 
     @property
     def heard_at(self) -> Millis:
-        """The time of the newest message on the connection that was lost; 0 if none was lost."""
+        """The time of the last message on the connection that was lost, or 0 if none was."""
         return self._connection.heard_at
 
     def cost(self) -> Cost:
@@ -224,7 +224,7 @@ class Source:
         return self._discovery.reads_more
 
     def progress(self) -> str:
-        """How much of the tree has been searched; empty once all of it has."""
+        """How much of the tree has been searched, as text that is empty once all of it has."""
         return self._discovery.progress()
 
     def degraded(self) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ class Source:
         return tuple(sentences)
 
     def _adapt_to(self, probes: Sequence[Probe]) -> None:
-        """Use what the probes found; watch in a way that all reachable servers support."""
+        """Use what the probes found. Watch in a way that all reachable servers support."""
         self._traits = flavours.common_traits(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
         self._watcher.persistent = self._traits.recursive and self.plan.persistent
@@ -311,7 +311,7 @@ class Source:
 
 
 def preflight_of(access: Access) -> list[Probe]:
-    """Probe all hosts; raises NoConnectionError if none is usable."""
+    """Probe all hosts. Raise NoConnectionError if none is usable."""
     addresses: Sequence[Address] = access.hosts.addresses
     probes = preflight(addresses, access.tls, min(2.0, access.connect_timeout))
     if not any(probe.usable for probe in probes):

@@ -58,7 +58,7 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
         return self.chroot if path == "/" else self.chroot + path
 
     def inside(self, full: str) -> str | None:
-        """The path below the chroot; None if it is outside."""
+        """The path below the chroot, or None if it is outside."""
         if not self.chroot:
             return full
         if full == self.chroot:

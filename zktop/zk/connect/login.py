@@ -58,7 +58,7 @@ class LoginGuard:
         self._steps = 0
 
     def step(self, request: object) -> None:
-        """Count a login request; raises AuthFailedError after too many."""
+        """Count a login request. Raise AuthFailedError after too many."""
         if type(request) is kazoo.Connect:
             self._steps = 0
         elif type(request) is kazoo.SASL:

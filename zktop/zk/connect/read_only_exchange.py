@@ -28,7 +28,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def seconds_left(self) -> float:
-        """The seconds left; raises TimeoutError if there are none."""
+        """The seconds left. Raise TimeoutError if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeoutError("no answer in time")

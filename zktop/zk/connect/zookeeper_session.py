@@ -87,7 +87,7 @@ class ZooKeeperSession:
         self._client.set_hosts(connection_string(addresses), randomize_hosts=False)
 
     def open(self, seconds: float) -> None:
-        """Connect and read once; raises NoConnectionError on failure or timeout."""
+        """Connect and read once. Raise NoConnectionError on failure or timeout."""
         self._report("connecting")
         self._client.start_async()
         self._loop.run_until(lambda: self._ever_ready or self._refusal is not None, seconds)

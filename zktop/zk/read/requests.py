@@ -236,7 +236,7 @@ def decode_event(message: bytes, offset: int) -> tuple[int, str, int]:
 
 
 def _decode_names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
-    """Decode a list of names; return it with the offset of its end."""
+    """Decode a list of names. Return it and the offset of its end."""
     names: list[str] = []
     for _ in range(count):
         begin = offset + 4

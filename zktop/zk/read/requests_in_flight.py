@@ -51,7 +51,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def code(self) -> int:
-        """The server's error code; 0 for success."""
+        """The server's error code, or 0 for success."""
         return getattr(self.error, "code", -1) if self.error is not None else 0
 
 
@@ -123,7 +123,7 @@ class Reader:
 
     @property
     def behind_s(self) -> float:
-        """How long the oldest request has waited for the request budget; 0 if none does."""
+        """How long the oldest request has waited for the request budget, or 0 if none does."""
         oldest = [waiting[0][2] for waiting in (self._waiting, self._waiting_first) if waiting]
         return time.monotonic() - min(oldest) if self._pausing and oldest else 0.0
 

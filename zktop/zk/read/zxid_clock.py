@@ -21,7 +21,7 @@ class ZxidClock:
         self._deletions: dict[str, int] = {}  # zxids that no answer has passed, by path
 
     def answered(self, zxid: int) -> int:
-        """Note an answer; return the zxid to assign to it."""
+        """Note an answer and return the zxid to assign to it."""
         self.last_answer = zxid
         self.seen = max(self.seen, zxid, self._newest_event)
         self._event_zxids.clear()
@@ -45,7 +45,7 @@ class ZxidClock:
         return zxid
 
     def happened(self, path: str, zxid: int = -1, *, gone: bool = False) -> int:
-        """Note an event; return the zxid to assign to it."""
+        """Note an event and return the zxid to assign to it."""
         if zxid > 0:
             self.seen = assigned = max(self.seen, zxid)
         else:

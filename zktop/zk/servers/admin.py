@@ -51,7 +51,7 @@ def command(
     seconds: float = ANSWER_TIMEOUT_S,
     count_bytes: Callable[[int], None] = lambda _bytes: None,
 ) -> JsonAnswer:
-    """Run a command and return its JSON object; raises RefusedError with the reason.
+    """Run a command and return its JSON object, or raise RefusedError with the reason.
 
     Large tables are not decoded: they are the `bytes` that the server sent.
     """
@@ -215,7 +215,7 @@ def _list(answer: dict[str, Any], name: str) -> list[Any]:
 
 
 def integer(value: object) -> int | None:
-    """Return an integer, given as a number or as a string; None for anything else."""
+    """Return an integer, given as a number or as a string, or None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):

@@ -27,7 +27,7 @@ def ask(
     seconds: float = ANSWER_TIMEOUT_S,
     count_bytes: Callable[[int], None] = lambda _bytes: None,
 ) -> bytes:
-    """Return the whole answer to a word; raises RefusedError with the reason."""
+    """Return the whole answer to a word, or raise RefusedError with the reason."""
     try:
         answer = exchange(address, word.encode("ascii"), context=context, seconds=seconds)
     except TimeoutError:
@@ -39,7 +39,7 @@ def ask(
 
 
 def not_refused(word: str, answer: bytes) -> bytes:
-    """Return an answer that is not a refusal; raises RefusedError otherwise."""
+    """Return the answer, or raise RefusedError if it shows that the server refused the word."""
     if not answer:
         raise HungUpError(f"{word}: this server does not know it")
     beginning = answer[:200].decode("utf-8", "replace")

@@ -76,7 +76,7 @@ class Introspection:
         self._thread.start()
 
     def set_members(self, members: tuple[EnsembleMember, ...] | None) -> None:
-        """Set the members of the ensemble; None if they are unknown."""
+        """Set the members of the ensemble, or None if they are unknown."""
         if members is not None:
             self.ensemble.members = members
         self._has_members.set()

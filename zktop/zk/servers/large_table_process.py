@@ -22,7 +22,7 @@ CHUNK_BYTES = 1 << 18
 
 
 def enlarge_buffer(connection: socket.socket) -> int:
-    """Enlarge the receive buffer as far as allowed; return how many bytes it can hold."""
+    """Enlarge the receive buffer as far as allowed. Return how many bytes it can hold."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     return connection.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
@@ -51,7 +51,7 @@ def connect(host: str, port: int, deadline: float) -> socket.socket:
 
 
 def seconds_left(deadline: float) -> float:
-    """The seconds left until the deadline; raises TimeoutError if there are none."""
+    """The seconds left until the deadline. Raise TimeoutError if there are none."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise TimeoutError("no answer in time")

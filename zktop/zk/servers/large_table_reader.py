@@ -28,7 +28,7 @@ class TableReader:
         self._is_closed = False
 
     def ask(self, address: Address, word: str, seconds: float) -> bytes:
-        """Return the whole answer to a four-letter word; raises RefusedError with the reason."""
+        """Return the whole answer to a four-letter word, or raise RefusedError with the reason."""
         if word not in READ_ONLY_WORDS:
             raise ValueError(f"{word!r} is not a read-only word")
         question = {

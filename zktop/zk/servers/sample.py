@@ -72,7 +72,7 @@ class Sample(msgspec.Struct):
 
 
 def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
-    """Ask the AdminServer; raises RefusedError if none belongs to this server."""
+    """Ask the AdminServer. Raise RefusedError if none belongs to this server."""
     port = settings.admin.port_of(settings.address)
 
     def ask(name: str) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _admin_dump(
 
 
 def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
-    """Ask with four-letter words; raises RefusedError if `srvr` is refused or unreadable."""
+    """Ask with four-letter words. Raise RefusedError if `srvr` is refused or unreadable."""
 
     def ask(word: str) -> str:
         return _ask(word, sample.kind, settings).decode("utf-8", "replace")

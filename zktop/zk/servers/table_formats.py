@@ -96,7 +96,7 @@ def monitored(mntr: str) -> dict[str, str]:
 
 
 def tick_ms(conf: str) -> int | None:
-    """Find the server's tick in `conf`; None if the line is missing or truncated."""
+    """Find the server's tick in `conf`. Return None if the line is missing or truncated."""
     match = re.search(r"^tickTime=(\d{1,9})\n", conf, re.MULTILINE)
     return int(match[1]) if match else None
 
@@ -397,7 +397,7 @@ def _member(match: re.Match[str]) -> EnsembleMember:
 
 
 def hexadecimal(text: str) -> int | None:
-    """Parse `0x1f`; None for anything else."""
+    """Parse a number like `0x1f`. Return None for anything else."""
     text = text.strip()
     digits = text[2:]
     if not (text.startswith("0x") and len(digits) <= _MAX_ID_DIGITS and _is_alphanumeric(digits)):
@@ -409,7 +409,7 @@ def hexadecimal(text: str) -> int | None:
 
 
 def number(text: str | None) -> int | None:
-    """Parse a decimal number; None for anything else."""
+    """Parse a decimal number. Return None for anything else."""
     text = (text or "").strip()
     return int(text) if _is_number(text.removeprefix("-")) else None
 

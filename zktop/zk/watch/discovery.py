@@ -3,8 +3,8 @@
 A root such as `/**`, or no root at all, is not watched at `/`: that would deliver every change of
 every application. Discovery lists every znode once, in batches, and watches the narrowest parents
 that hold locks as soon as it finds them. `search_order` decides what is listed first; `lock_signs`
-decides from the Stats of a few children whether a znode is a lock or holds data. Discovery repeats
-the search from time to time, slowly; new ephemeral znodes, which servers list, are examined at
+decides from the Stats of a few children whether a znode is a lock or holds data. Discovery slowly
+repeats the search from time to time. New ephemeral znodes, which servers list, are examined at
 once.
 """
 
@@ -70,7 +70,7 @@ class Discovery:
         self._connection_number = -1
         self._is_walking = False
         self._reached: set[str] = set()  # watched roots that this walk has reached
-        self._ephemeral_places: AbstractSet[str] = set()  # as the servers last listed them
+        self._ephemeral_places: AbstractSet[str] = set()  # as last listed by the servers
         self._mostly_empty: dict[str, Siblings] = {}  # large folders of locks by path
         self._unowned: dict[str, int] = {}  # znodes read where no session owns one, by place
         self._unowned_znodes = 0  # their sum
@@ -90,12 +90,12 @@ class Discovery:
 
     @property
     def reads_more(self) -> bool:
-        """True while folders of mostly unused locks are still to be read; they come last."""
+        """True while folders of mostly unused locks, which come last, are still to be read."""
         has_rest = bool(self._mostly_empty) and self._watcher.persistent
         return has_rest and (bool(self.unread) or not self._watcher.settled)
 
     def progress(self) -> str:
-        """Return how much of the tree has been examined; empty after the first walk."""
+        """Return how much of the tree has been examined, or an empty text after the first walk."""
         if self.done_once or not self.looked_at:
             return ""
         about = "at most" if self._reader.hosts.chroot else "about"
@@ -293,7 +293,7 @@ class Discovery:
             self._end_group(group)
 
     def _end_group(self, group: _Group) -> None:
-        """Judge the group; continue at full speed in the first walk, later at `items_per_s`."""
+        """Judge the group. Continue at full speed in the first walk, later at `items_per_s`."""
         for contents in group.contents.values():
             if contents.possible or contents.watched or contents.some_leaves:
                 self._judge(contents, group.stats)
@@ -340,7 +340,7 @@ class Discovery:
                 self._watch(contents.path(name))
 
     def _watch_lock(self, contents: ChunkContents, name: str) -> None:
-        """Watch a lock; with the queue of a semaphore, also the pool beside it."""
+        """Watch a lock. If it is the queue of a semaphore, also watch the pool next to it."""
         self._watch(contents.path(name))
         pool = name.removesuffix(SEMAPHORE_QUEUE)
         if pool != name and pool in contents.children:  # all its children may be foreign
@@ -349,7 +349,7 @@ class Discovery:
     def _classify_possible(
         self, contents: ChunkContents, stats: Mapping[str, Stat]
     ) -> tuple[list[str], list[str], list[str]]:
-        """Return the locks, empty folders, and other places without owners; search the rest."""
+        """Return the locks, empty folders, and other places without owners. Search the rest."""
         locks, empty, unowned = [], [], []
         for name in contents.possible:
             path = contents.path(name)
@@ -371,7 +371,7 @@ class Discovery:
         return locks, empty, unowned
 
     def _admit_unowned(self, path: str, names: Sequence[str]) -> bool:
-        """Count a place where no session owns a znode; False if there are too many to read."""
+        """Count a place where no session owns a znode. Return whether it may still be read."""
         if path in self._unowned:
             return True
         number = max(1, len(names))

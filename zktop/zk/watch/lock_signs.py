@@ -41,7 +41,7 @@ def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
 
 
 def places_of(ephemerals: Iterable[str]) -> set[str]:
-    """The parents of ephemeral znodes, and those znodes that are named like locks themselves.
+    """The parents of ephemeral znodes, and the ephemeral znodes that are named like locks.
 
     >>> sorted(places_of(["/locks/a/x-lock-0000000001", "/app/leader"]))
     ['/app', '/app/leader', '/locks/a']
@@ -78,7 +78,7 @@ def needs_no_owner(path: str, names: Sequence[str]) -> bool:
 def is_numbered(name: str) -> bool:
     """True if a name ends with a sequence number: without children it is not a lock itself.
 
-    Few counters reach ten digits; such a number is more likely an id of the application.
+    Few counters reach ten digits: such a number is more likely an id of the application.
 
     >>> is_numbered("lock-0000000007"), is_numbered("lockKey_1234567890")
     (True, False)
@@ -90,7 +90,7 @@ def is_numbered(name: str) -> bool:
 def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:
     """True for a znode that may be the folder of an unused lock.
 
-    Either clients have queued in it before, or it has no data, and its name or the number of its
+    Either clients have already queued in it, or it has no data and its name or the number of its
     siblings suggests a lock folder.
     """
     if stat.owner or stat.num_children or is_numbered(name):
@@ -114,7 +114,7 @@ class ChunkContents:
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
-        self.children: dict[str, Any] = {}  # by name; an error code if it cannot be listed
+        self.children: dict[str, Any] = {}  # names by parent, or the error code of its listing
         self.possible: list[str] = []  # possible locks
         self.leaves: list[str] = []  # others without children
         self.watched = 0  # locks that are watched already
@@ -131,7 +131,7 @@ class ChunkContents:
 
     @property
     def some_leaves(self) -> Sequence[str]:
-        """A sample of the leaves, to be judged by their Stats; none if nothing suggests locks."""
+        """A sample of the leaves to judge by their Stats, or none if nothing suggests locks."""
         siblings = self.chunk.siblings
         are_locks_near = self.possible or self.watched or siblings.has_locks
         if are_locks_near or siblings.is_large or is_folder_of_locks(siblings.parent):

@@ -14,7 +14,7 @@ from zktop.zk.read.requests_in_flight import Answer, Reader
 
 
 class ParentsOfMissingRoots:
-    """Lists the folders in which roots are missing; `bases` are the roots up to any wildcard."""
+    """Lists the folders in which roots are missing. `bases` are the roots up to any wildcard."""
 
     def __init__(
         self, reader: Reader, emit: Callable[[SourceFact], None], bases: Iterable[str]

@@ -4,7 +4,7 @@ import time
 
 from zktop.zk.watch.watched_roots import WatchedRoot
 
-READ_AFTER_S = 0.05  # while busy; arrivals are counted in windows of the same length
+READ_AFTER_S = 0.05  # while busy. Arrivals are counted in windows of the same length.
 BATCH_EVERY_S = 0.05
 BUSY_PER_S = 200
 MIN_WAIT_S = 0.005
@@ -68,7 +68,7 @@ class UnreadZnodes:
         return ready
 
     def wait_s(self) -> float | None:
-        """Seconds until the next path is due; None if there is none."""
+        """Seconds until the next path is due, or None if there is none."""
         if not self._since:
             return None
         oldest, _ = next(iter(self._since.values()))

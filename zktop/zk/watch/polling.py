@@ -20,7 +20,7 @@ AUDITED_AT_ONCE = 1_000
 
 
 class Polling:
-    """Reads the folders of a TreeReader in rounds, a part of them in each."""
+    """Reads the folders of a TreeReader in rounds, some of them at a time."""
 
     def __init__(
         self, reader: Reader, watcher: RootWatcher, items_per_s: int, audit_every: float
@@ -33,7 +33,7 @@ class Polling:
         self._started = False
 
     def start(self) -> None:
-        """Start the rounds; while the connection is lost, they read nothing."""
+        """Start the rounds, which read nothing while the connection is lost."""
         if not self._started:
             self._started = True
             self._reader.loop.after(POLL_EVERY_S, self._round)
@@ -74,7 +74,7 @@ class Polling:
         self._read_stats(due)
 
     def sentence(self) -> str | None:
-        """How many folders are polled, how often, and why; None if all are watched."""
+        """A sentence about how many folders are polled, how often and why, or None without any."""
         polled = len(self._polled_paths()) + len(self._absent_roots())
         if not polled:
             return None

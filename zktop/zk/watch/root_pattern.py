@@ -113,7 +113,7 @@ class RootPattern:
 
 
 def root_patterns(roots: Iterable[str]) -> list[RootPattern]:
-    """Parse the user's roots; `/`, like no root at all, stands for every path.
+    """Parse the user's roots. `/`, like no root at all, stands for every path.
 
     An exact root comes with a second one: the path where kazoo would queue for a semaphore.
 

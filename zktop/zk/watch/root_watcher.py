@@ -1,4 +1,4 @@
-"""Watches roots and turns events into facts; starts over after a reconnect.
+"""Watches roots and turns events into facts. After a reconnect it starts over.
 
 A root is watched in one of two ways that give the same facts. Servers from 3.6 on keep one
 persistent recursive watch that reports every change. On older ones each listed znode has a
@@ -64,7 +64,7 @@ class RootWatcher:
     def add(
         self, pattern: RootPattern, *, start: bool = True, flood_per_s: int | None = None
     ) -> bool:
-        """Watch another root; False if a root that is already watched covers it."""
+        """Watch another root. Return False if a root that is already watched covers it."""
         container = self.roots.containing(pattern)
         if container is not None:
             container.contained.add(pattern.base)
@@ -110,7 +110,7 @@ class RootWatcher:
             self._watch_or_poll(root, count)
 
     def _watch_or_poll(self, root: WatchedRoot, count: int) -> None:
-        """Watch a root if the budget allows this many; otherwise poll it."""
+        """Watch a root if the budget allows this many watches, otherwise poll it."""
         root.polled = count > self._watch_budget
         root.recursive = self.persistent and not root.polled
         self._start(root)
@@ -127,7 +127,7 @@ class RootWatcher:
         self.tree.open(root, [root.base])  # after the watch, in the same ordered stream
 
     def _on_watch_added(self, root: WatchedRoot, answer: Answer) -> None:
-        if root not in self.roots:  # dropped meanwhile
+        if root not in self.roots:  # it was dropped in the meantime
             return
         if answer.error is not None:  # an old server, or one without recursive watches
             self.persistent = False
@@ -143,7 +143,7 @@ class RootWatcher:
         self._reader.ask(watch, lambda answer: self._on_base_stat(root, answer))
 
     def _on_base_stat(self, root: WatchedRoot, answer: Answer) -> None:
-        if root not in self.roots:  # dropped meanwhile
+        if root not in self.roots:  # it was dropped in the meantime
             return
         if answer.code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(root.base)))
@@ -156,7 +156,7 @@ class RootWatcher:
             self._reader.ask(RemoveWatches(self._reader.hosts.full(root.base)), lambda _: None)
 
     def event(self, kind: int, full: str, zxid: int, at: Millis) -> None:
-        """Handle one watch event; events come in wire order."""
+        """Handle one watch event. Events come in wire order."""
         path = self._reader.hosts.inside(full)
         if path is None:
             return
@@ -187,7 +187,7 @@ class RootWatcher:
                 folder.created(name)
                 self._touch(folder)
         elif path in self.tree.folders:
-            self._touch(self.tree.folders[path])  # its listing has the Stat from before
+            self._touch(self.tree.folders[path])  # its listing has the previous Stat
         if folder is not None or path == root.base:
             self._unread.add(path, root)
         elif not (self.tree.pending(parent) or parent in self._unread):
@@ -283,7 +283,7 @@ class RootWatcher:
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
 
     def _on_flood(self, root: WatchedRoot) -> None:
-        """Leave roots of any depth to discovery; if there are none, poll the root."""
+        """Leave roots of any depth to discovery. If there are none, poll the root."""
         searched = [pattern for pattern in root.patterns if pattern.is_any_depth]
         for pattern in searched:
             self.drop(pattern)

@@ -67,7 +67,7 @@ class Siblings:
         return self.is_closed or (self._next >= self._stride and not self.busy)
 
     def close(self) -> int:
-        """Skip the rest; return how many znodes that is."""
+        """Skip the rest. Return how many znodes that is."""
         rest = range(self._next, self._stride)
         self.is_closed = True
         return sum(len(self.names[start :: self._stride]) for start in rest)
@@ -102,7 +102,7 @@ class SearchOrder:
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int, Siblings]] = []
-        self._order = itertools.count(0, -1)  # newest first among equals: fewer wait
+        self._order = itertools.count(0, -1)  # of one rank, the newest goes first: fewer wait
         self._waiting: dict[str, Siblings] = {}  # by parent
         self._busy: dict[str, set[str]] = {}  # names by parent
 

@@ -75,12 +75,12 @@ class ListedZnode:
         return self._names
 
     def created(self, name: str) -> None:
-        """Note a child that an event has announced; the caller reads it."""
+        """Note a child that an event has announced. The caller reads it."""
         self.names.add(name)
         self.creations += 1
 
     def relisted(self, names: tuple[str, ...]) -> set[str]:
-        """Store the names of a new listing; return the names before it."""
+        """Store the names of a new listing and return the previous names."""
         before = self.names if self._names else set()
         self._names = names
         return before
@@ -287,7 +287,7 @@ class TreeReader:
     def _new_names(
         self, folder: ListedZnode, names: Sequence[str], before: set[str], stat: Stat
     ) -> Sequence[str]:
-        """The names that are new since the last listing; those that vanished are dropped."""
+        """Return the names that are new since the last listing, and drop the vanished ones."""
         again = created_again(folder, before, stat)
         for name in before - folder.names:
             self.forget(join(folder.path, name))
@@ -329,7 +329,7 @@ class TreeReader:
     def _find_folders(
         self, root: WatchedRoot, siblings: SiblingNames, reads: dict[str, Read], answer: Answer
     ) -> Iterator[str]:
-        """Yield folders to list; under a recursive watch, empty ones are complete already."""
+        """Yield folders to list. Under a recursive watch, empty ones are already complete."""
         for name, (_, stat) in reads.items():
             if stat.owner:
                 continue
@@ -351,7 +351,7 @@ class TreeReader:
     def _emit_siblings(
         self, parent: str, reads: dict[str, Read], labels: dict[bytes, bytes], answer: Answer
     ) -> None:
-        """Emit facts of siblings; one by one if a deletion may be newer.
+        """Emit facts of siblings, one by one if a deletion may be newer.
 
         `labels` has the data of one answer: equal data is stored once, because labels repeat.
         """
@@ -413,7 +413,7 @@ class TreeReader:
             stat = decode_stat(answer.value)
             self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=stat))
             if stat.num_children > 0 and path not in self.denied:
-                self.open(root, [path])  # to be refused, and tried again until the ACL opens
+                self.open(root, [path])  # this fails, and is repeated until the ACL allows it
         elif answer.code == NO_AUTH:
             self.unreadable.add(path)
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="read"))

@@ -105,7 +105,7 @@ class Floods:
         self._counting = False
 
     def count(self, root: WatchedRoot) -> None:
-        """Count an event; within a second, the root is checked."""
+        """Count an event. Its root is checked within a second."""
         root.events += 1
         if not self._counting:
             self._counting = True
