@@ -31,7 +31,7 @@ PROGRAMS: Final = (
 
 
 def copy_by_program(environment: Mapping[str, str], text: str) -> str | None:
-    """Copy a text and return where it is now; None if no program took it."""
+    """Copy a text and return where it is now. Return None if no program took it."""
     for program in PROGRAMS:
         is_served = not program.variable or environment.get(program.variable)
         file = shutil.which(program.words[0], path=environment.get("PATH"))

@@ -135,7 +135,7 @@ class LiveFeed:
                 return
 
     def _read_once(self, run: LiveRun) -> bool:
-        """Read everything, and show the first locks meanwhile; False if stopped.
+        """Read everything, and show the first locks meanwhile. Return False if stopped.
 
         After a reconnect, nothing is shown until everything is read: locks would seem to vanish.
         """
@@ -302,7 +302,7 @@ class ReplayFeed:
             yield f"files end at {clock(end)}: later states are assumed"
 
     def _read_to_end(self) -> str:
-        """Send every report; return a sentence if there is a problem with the file."""
+        """Send every report and return a sentence if there is a problem with the file."""
         progress_at, last = monotonic(), None
         self.notes = (*self._assumption(), *self._recording.notes)
         for report in self._recording.reports():

@@ -67,7 +67,7 @@ class ImportPlan(msgspec.Struct, frozen=True):
 def import_files(
     plan: ImportPlan, file: Callable[[], IO[bytes]], on_progress: OnProgress
 ) -> ImportSummary:
-    """Read the files and write the recording; return its summary.
+    """Read the files and write the recording. Return its summary.
 
     `file` opens the output; it is called once the input has proved readable.
     """

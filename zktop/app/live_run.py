@@ -107,9 +107,10 @@ class LiveRun:
     # The first reading
 
     def read(self) -> bool:
-        """Wait for the first complete reading, then the tables; False if the reading times out.
+        """Wait for the first complete reading, then for the tables.
 
-        Raises NoConnectionError if the connection is lost and does not come back in time.
+        Return False if the reading times out. Raise NoConnectionError if the connection is lost
+        and does not come back in time.
         """
         deadline = time.monotonic() + FIRST_READING_S
         try:
@@ -148,7 +149,7 @@ class LiveRun:
             )
 
     def lost_s(self) -> float:
-        """Return for how long the connection has been lost; 0 if it is up."""
+        """Return for how long the connection has been lost, or 0 if it is up."""
         link = self._source.link
         if link is None or link.is_up:
             return 0.0
@@ -245,7 +246,7 @@ class LiveRun:
                     time.sleep(GATHER_S)
 
     def _fold(self) -> bool:
-        """Fold the new facts into the world; return whether there were any."""
+        """Fold the new facts into the world. Return whether there were any."""
         facts = self._source.take()
         facts += self._owners.changes() if self._owners else []
         if facts:

@@ -1,7 +1,7 @@
 """The only client of zktop that writes to other clients' locks; only `zktop free` uses it.
 
 It can do two things, each after a second look at the node: delete it if no session owns it, or ask
-a Curator client to release its lock. The client that zktop watches with cannot write at all.
+a Curator client to release its lock. The client with which zktop watches cannot write at all.
 """
 
 import logging
@@ -68,11 +68,12 @@ class NodeWriter:
     def delete(self, path: str, seen: Stat) -> None:
         """Delete a node that no session owns, if it is still the same node.
 
-        A version does not protect a node that was deleted and created again: it starts at 0, too.
-        So the transaction also fails if the parent got a child after the second look: it creates
-        and deletes a sequential node, whose number must be the next one. In 3,000 races with a
-        client that created the node again, a look and a version check alone deleted 17 nodes of
-        that client's session; this deleted none.
+        A version check does not protect a node that was deleted and created again: the version of
+        the new node starts at 0, too. So the transaction also creates and deletes a sequential
+        node, whose number must be the next one: it fails if the parent has got a child since the
+        second look. In 3,000 races with a client that created the node again, a second look and a
+        version check alone deleted 17 nodes of that client's session. With the sequential node,
+        none was deleted.
         """
         parent = split(path)[0]
         for _ in range(MAX_TRIES):
@@ -101,7 +102,7 @@ class NodeWriter:
             raise _refused(path, error) from error
 
     def _second_look(self, path: str, seen: Stat) -> ZnodeStat:
-        """Read the Stat again; raise unless the node, its owner and its data are the same."""
+        """Read the Stat again. Raise an error unless node, owner and data are still the same."""
         stat = self._look(path)
         if stat.czxid != seen.czxid:
             raise NotFreedError(f"{path} was created again meanwhile; nothing was changed.")
@@ -126,7 +127,7 @@ class NodeWriter:
         return stat
 
     def _deleted(self, path: str, version: int, probe: str, number: int) -> bool:
-        """Delete in one transaction; False if the parent got another child since the look."""
+        """Delete in one transaction. Return False if the parent has got a child since the look."""
         transaction = self._client.transaction()
         transaction.create(probe, sequence=True)
         transaction.delete(f"{probe}{number:010d}")

@@ -12,7 +12,7 @@ LOOK_EVERY_S = 2.0
 
 
 class OwnersFile:
-    """Reads the file; if it cannot be read, keeps the last list and sets `note`."""
+    """Reads the file. If it cannot be read, keeps the last list and sets `note`."""
 
     def __init__(self, file: str) -> None:
         self.note = ""
@@ -38,7 +38,7 @@ class OwnersFile:
         return [OwnerNames(zxid=0, at=now_ms(), owners=owners)]
 
     def _state(self) -> tuple[int, ...] | None:
-        """Return a value that differs once the file or its mode is changed; None if no file."""
+        """Return a value that changes with the file or its mode, or None if there is no file."""
         try:
             stat = expanded(self._file).stat()
         except (OSError, ValueError):

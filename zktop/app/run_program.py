@@ -13,7 +13,7 @@ MAX_REST_CHARS = 10_000  # of an incomplete line; a longer one is passed on in p
 
 
 async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> str:
-    """Run a program without a shell; return a sentence about its end. Cancelling kills it."""
+    """Run a program without a shell and return a sentence about its end. Cancelling kills it."""
     try:
         process = await asyncio.create_subprocess_exec(
             *words,

@@ -22,7 +22,7 @@ from zktop.ui.settings import UiSettings
 def run_live_ui(
     effective: EffectiveConfig, others: Mapping[str, Config], typed: Sequence[str], page: str
 ) -> int:
-    """Show an ensemble, first on this page, until the user quits; return the exit code.
+    """Show an ensemble, first on this page, until the user quits. Return the exit code.
 
     `others` are the configs of the clusters that the user may switch to; `typed` are the
     connection options that the user typed.

@@ -25,7 +25,7 @@ class FindingCommand:
     """Starts the command and reports its failures."""
 
     def __init__(self, command: str, timeout_s: float = TIMEOUT_S) -> None:
-        """Split the command as a shell would; raise ValueError if that is impossible."""
+        """Split the command as a shell would. Raise ValueError if that is impossible."""
         self._words = shlex.split(command)
         if not self._words:
             raise ValueError("names no command")

@@ -113,7 +113,7 @@ class FindingFiles:
         return path
 
     def add(self, piece: StoredPiece) -> None:
-        """Append a piece to the open file; raise OSError if it cannot be written."""
+        """Append a piece to the open file. Raise OSError if it cannot be written."""
         if self._file is None:
             return
         with _opened(piece) as source:  # opened first: `make_room_for_kept` may delete it

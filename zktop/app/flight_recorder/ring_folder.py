@@ -213,7 +213,7 @@ def _mend_newest(folder: Path) -> None:
 
 @contextmanager
 def open_ring(path: Path, limits: RingLimits) -> Iterator[RingFolder]:
-    """Create and lock the folder of a recorder; raise UsageError if another one uses it."""
+    """Create and lock the folder of a recorder. Raise UsageError if another one uses it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
