@@ -45,7 +45,7 @@ class AuditLog:
         self._later = {session: rest for session, (_, *rest) in stays.items() if rest}
 
     def apply(self, transaction: Transaction) -> bool:
-        """Apply a transaction; return whether its session now has a new address or new users."""
+        """Apply a transaction. Return whether its session now has a new address or new users."""
         later = self._later.get(transaction.session)
         if not later:
             return False

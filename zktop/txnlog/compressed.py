@@ -102,12 +102,12 @@ class SnappyReader:
 
 
 def is_damaged(stream: ByteStream) -> bool:
-    """Return whether a compressed stream ended early; False for other streams."""
+    """Return whether a compressed stream ended early, or False for other streams."""
     return isinstance(stream, GzipReader | SnappyReader) and stream.is_damaged
 
 
 def unpack_snappy(block: bytes) -> bytes:
-    """Unpack one raw snappy block; raise ValueError or IndexError if it is not one.
+    """Unpack one raw snappy block. Raise ValueError or IndexError if it is not one.
 
     >>> unpack_snappy(bytes.fromhex("0c 08 61 62 63 15 03"))
     b'abcabcabcabc'

@@ -58,7 +58,7 @@ def is_data_name(name: str) -> bool:
 def data_files(
     paths: Sequence[Path], on_note: Callable[[str], object] = lambda _note: None
 ) -> Iterator[list[DataFile]]:
-    """Find all files; raise DataFileError if a path holds none."""
+    """Find all files. Raise DataFileError if a path holds none."""
     with ExitStack() as stack:
         files: list[DataFile] = []
         for path in paths:
@@ -245,7 +245,7 @@ def _unpacked(archive: Path, on_note: Callable[[str], object]) -> Iterator[str]:
 
 
 def _unpack_all(archive: Path, folder: Path) -> str | None:
-    """Unpack the data files up to the first damage; return what is wrong there.
+    """Unpack the data files up to the first damage. Return what is wrong there.
 
     A damaged archive is unpacked again in small chunks, because less is lost then.
     """

@@ -64,12 +64,12 @@ class _Folder:
         self.deletions = 0
 
     def has_skipped(self) -> bool:
-        """Note a creation; return whether its number shows that others before it are missing."""
+        """Note a creation. Return whether its number shows that others before it are missing."""
         before, self.creations = self.creations, self.node.cversion
         return self.creations > before + 1
 
     def is_due_after_deletion(self) -> bool:
-        """Count a deletion; return whether to list again, so that readers can drop old ones."""
+        """Count a deletion. Return whether to list again, so that readers can drop old ones."""
         self.deletions += 1
         if self.deletions <= MIN_DELETIONS:
             return False

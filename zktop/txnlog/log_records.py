@@ -66,7 +66,7 @@ class LogRecords:
     """The records of one log, in order. After iteration, `damage` lists what was skipped."""
 
     def __init__(self, stream: ByteStream, name: str) -> None:
-        """Check the header; raise DataFileError if this is not a transaction log."""
+        """Check the header. Raise DataFileError if this is not a transaction log."""
         self.damage: list[Damage] = []
         self.has_torn_end = False
         self._stream, self._name = stream, name
@@ -125,7 +125,7 @@ class LogRecords:
         self._at = HEADER_BYTES
 
     def _find_next(self) -> bool:
-        """Read more bytes, or skip padding or damage; False if no record can follow."""
+        """Read more bytes, or skip padding or damage. Return False if no record can follow."""
         in_block = len(self._block) - self._at
         if not self._fill(_FRAME.size):
             rest = self._block[self._at :]
@@ -165,7 +165,7 @@ class LogRecords:
         return True
 
     def _skip_record(self, size: int) -> bool:
-        """Skip a damaged record if another one follows it; return whether one does."""
+        """Skip a damaged record if another one follows it. Return whether one does."""
         if not self._is_record(size):
             return False
         self._at += size
@@ -208,7 +208,7 @@ class LogRecords:
         return is_new_epoch or 0 < zxid - self._zxid <= _MAX_STEP
 
     def _fill(self, size: int) -> bool:
-        """Read until the block has this many bytes ahead; False at the end of the file."""
+        """Read until the block has this many bytes ahead. Return False at the end of the file."""
         missing = size - (len(self._block) - self._at)
         if missing <= 0:
             return True

@@ -174,7 +174,7 @@ class LogReplay:
     # Where to start
 
     def _start(self, since: Millis | None) -> int:
-        """Load the first tree; return the last transaction that it certainly contains."""
+        """Load the first tree and return the last transaction that it certainly contains."""
         first = min((log.zxid for log in self._logs), default=None)
         if first is None:
             return self._start_with_snapshot()
@@ -252,7 +252,7 @@ class LogReplay:
             self._notes.add(unseen, "unexplained hole")
 
     def _load(self, file: DataFile) -> bool:
-        """Load a snapshot; return False and add a note if it is damaged."""
+        """Load a snapshot. Return False and add a note if it is damaged."""
         try:
             with open_unpacked(file) as stream:
                 tree, digest_zxid, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))

@@ -145,7 +145,7 @@ class MergedRecords:
                 member.advance()
 
     def _shared_body(self, sharing: Sequence[ServerLogs]) -> bytes:
-        """Return the record that these members share; raise DataFileError if they differ."""
+        """Return the record that these members share. Raise DataFileError if they differ."""
         first, *others = [member.head[1] for member in sharing if member.head]
         for other in others:
             if other != first and head_of(other) != head_of(first):

@@ -48,7 +48,7 @@ class SnapshotFile:
     """A snapshot as a stream. Iterate over `znodes`, then call `finish`."""
 
     def __init__(self, stream: ByteStream, name: str) -> None:
-        """Read the sessions; raise DataFileError if this is not a snapshot."""
+        """Read the sessions. Raise DataFileError if this is not a snapshot."""
         self._stream, self._name = stream, name
         self._block, self._base, self._at = b"", 0, 0
         self.last_zxid: int | None = None  # the last transaction in it; known after `finish`
@@ -75,7 +75,7 @@ class SnapshotFile:
             yield SnapshotZnode(path.decode("utf-8", "surrogateescape"), data, *stat)
 
     def finish(self) -> int:
-        """Check the seals; return the zxid of the tree's digest, 0 if there is none."""
+        """Check the seals. Return the zxid of the tree's digest, or 0 if there is none."""
         self._check_seal()
         digest_zxid = 0
         if self._fill(_DIGEST.size + _SEAL_BYTES):
@@ -128,7 +128,7 @@ class SnapshotFile:
         return taken
 
     def _fill(self, size: int) -> bool:
-        """Read until the block has this many bytes ahead; False at the end of the file."""
+        """Read until the block has this many bytes ahead. Return False at the end of the file."""
         missing = size - (len(self._block) - self._at)
         if missing <= 0:
             return True

@@ -87,7 +87,7 @@ class Transaction(msgspec.Struct, frozen=True, gc=False):
 
 
 def decode(body: bytes) -> Transaction:
-    """Decode one record; raise TransactionError if its body cannot be read."""
+    """Decode one record. Raise TransactionError if its body cannot be read."""
     session, cxid, zxid, at, kind = _HEADER.unpack_from(body)
     read, unknown = _READERS.get(kind), None
     try:

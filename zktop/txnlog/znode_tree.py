@@ -29,7 +29,7 @@ _STAT: Final = Struct(">QQQqqiiiQ").pack
 _OUTSIDE_OF_DIGEST: Final = "/zookeeper/"
 _MASK: Final = (1 << 64) - 1
 _ONE_MORE: Final = -1  # a create increments the parent's counter
-_LARGEST: Final = (1 << 31) - 1  # of a counter; servers then leave it as it is
+_LARGEST_COUNTER: Final = (1 << 31) - 1  # a server does not increment it further
 _TTL_BYTE: Final = 0xFF  # the top byte of the owner of a node with a time to live
 
 EffectKind = Literal["created", "changed", "removed"]
@@ -56,7 +56,7 @@ class StoredZnode(msgspec.Struct, gc=False):
 
 
 def _session_of(owner: int) -> Session:
-    """Return the session that owns a znode; 0 if it is not ephemeral."""
+    """Return the session that owns a znode, or 0 if it is not ephemeral."""
     return 0 if owner == CONTAINER or owner >> 56 == _TTL_BYTE else owner
 
 
@@ -85,7 +85,7 @@ class ZnodeTree:
     """A fold over transactions."""
 
     def __init__(self, *, is_guessed: bool = False) -> None:
-        """Start empty; if `is_guessed`, earlier znodes are unknown: add parents as needed."""
+        """Start empty. With `is_guessed`, earlier znodes are unknown, so add parents as needed."""
         self.nodes: dict[str, StoredZnode] = {}
         self.timeouts_ms: dict[Session, int] = {}
         self._sum = 0
@@ -110,7 +110,7 @@ class ZnodeTree:
 
     @classmethod
     def of_snapshot(cls, file: SnapshotFile) -> tuple["ZnodeTree", int, int]:
-        """Load a snapshot; return the tree, the zxid of its digest, and the newest zxid in it."""
+        """Load a snapshot. Return its tree, the zxid of its digest, and the newest zxid in it."""
         tree = cls()
         tree.nodes.clear()
         tree._sum, newest = 0, 0
@@ -125,7 +125,7 @@ class ZnodeTree:
         return tree, file.finish(), newest
 
     def apply(self, transaction: Transaction) -> list[Effect]:
-        """Apply a transaction; return what it changed, without changes the tree already has."""
+        """Apply a transaction. Return what it changed, without changes the tree already has."""
         effects: list[Effect] = []
         for operation in transaction.operations:
             self._appliers[type(operation)](operation, transaction, effects)
@@ -138,7 +138,7 @@ class ZnodeTree:
         if parent is None:
             return
         new_cversion = parent.cversion + 1 if cversion == _ONE_MORE else cversion
-        if parent.cversion < new_cversion <= _LARGEST:
+        if parent.cversion < new_cversion <= _LARGEST_COUNTER:
             parent.cversion, parent.pzxid = new_cversion, zxid
             self._update_digest(parent)
         if path in nodes:
@@ -197,7 +197,7 @@ class ZnodeTree:
             self._remove(path, transaction.zxid, effects)
 
     def _guessed_parent(self, path: str) -> StoredZnode | None:
-        """Add missing ancestors, return the parent; None unless earlier znodes are unknown."""
+        """Add missing ancestors and return the parent, or None if the tree is complete."""
         if not self.is_guessed or not path.startswith("/"):
             return None
         at = 0
