@@ -197,7 +197,7 @@ class BulkRecorder:
         self._put(_encoder.encode_lines(lines))
 
     def close(self) -> None:
-        """Write the remaining blocks; raise the error if there was one."""
+        """Write the remaining blocks. Raise the error if there was one."""
         self._blocks.put(None)
         self._thread.join()
         if self._error is not None:
@@ -246,7 +246,7 @@ def packed_header(header: Header, at: Millis) -> bytes:
 
 
 def whole_part(path: Path) -> bytes | None:
-    """Return the valid part of a truncated recording as a file; None if it is complete."""
+    """Return the valid part of a truncated recording as a file, or None if it is complete."""
     recording = Recording(path)
     file = io.BytesIO()
     with _gzip_member(file, recording.begin, _LEVEL) as member:
@@ -258,7 +258,7 @@ class Recording:
     """A recorded file: its header, its lines, and the offsets at which reading can start."""
 
     def __init__(self, path: Path) -> None:
-        """Open a recording; raise UsageError for any other file."""
+        """Open a recording. Raise UsageError for any other file."""
         self.path = path
         self.cut_off = False  # set when all lines were read
         self._offset = 0  # where the story starts
@@ -308,7 +308,7 @@ class Recording:
 
     @cached_property
     def imported(self) -> ImportSummary | None:
-        """The summary in the last line of an import; None for other recordings."""
+        """The summary in the last line of an import, or None for other recordings."""
         was_cut_off = self.cut_off
         offset = max((offset for _, offset in self.starts()), default=0)
         last = deque(self.whole_lines(offset), maxlen=1)
@@ -419,7 +419,7 @@ def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header)
 
 
 def write_looks(recorder: Recorder, looks: Iterable[tuple[World, Millis]]) -> World:
-    """Write worlds at given times; return the last one."""
+    """Write worlds at given times and return the last one."""
     before = World()
     for world, at in looks:
         if world.gap_at != before.gap_at:

@@ -89,7 +89,7 @@ def home() -> Path:
 
 
 def exists(check: Callable[[], bool]) -> bool:
-    """Call a method like `path.is_file`; return False also if the folder may not be searched."""
+    """Call a method like `path.is_file`. Return False also if the folder may not be searched."""
     try:
         return check()
     except OSError:

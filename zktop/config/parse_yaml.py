@@ -34,7 +34,7 @@ _TAGS = {
 
 
 def parse(data: bytes, name: str) -> ConfigNode | None:
-    """Parse one YAML document; None for an empty one."""
+    """Parse one YAML document, or return None for an empty one."""
     node = _compose(_decode(data, name), name)
     if node is None:
         return None

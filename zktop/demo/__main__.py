@@ -32,7 +32,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def run_contender(order: ContenderOrder, on_step: OnStep, commands: TextIO | None = None) -> int:
-    """Run a contender in the main thread until it is done or stopped; return its exit code.
+    """Run a contender in the main thread until it is done or stopped. Return its exit code.
 
     `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. End of file also means `stop`.
     """

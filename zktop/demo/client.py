@@ -79,7 +79,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     @property
     def session(self) -> int:
-        """The session id, signed as in ephemeralOwner; 0 without a session."""
+        """The session id, signed as in ephemeralOwner, or 0 without a session."""
         return self.client_id[0] if self.client_id else 0
 
     def cut(self, seconds: float) -> None:

@@ -172,7 +172,7 @@ def _why_lost(loss: Exception, held: list[Recipe]) -> str:
 
 
 def checked_order(order: ContenderOrder) -> ContenderOrder:
-    """Fill in the modes of an order; raise UsageError if it is invalid."""
+    """Return the order with all modes filled in, or raise UsageError if it is invalid."""
     if not order.name.strip():
         raise UsageError("a contender needs a name")
     for claim in order.claims:

@@ -94,7 +94,7 @@ class ContenderProcess:
             self.state = replace(self.state, frozen=number == signal.SIGSTOP)
 
     def read(self) -> list[IO[bytes]]:
-        """Read all available output; return the pipes that have ended."""
+        """Read all available output and return the pipes that have ended."""
         ended = [pipe for pipe in self.pipes if self._read(pipe)]
         self.pipes = [pipe for pipe in self.pipes if pipe not in ended]
         return ended
@@ -122,7 +122,7 @@ class ContenderProcess:
         self.state = self.state.after_exit(self._process.returncode, last_words)
 
     def _read(self, pipe: IO[bytes]) -> bool:
-        """Read all that is available; True at the end of the pipe."""
+        """Read all that is available. Return True at the end of the pipe."""
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(pipe.fileno(), READ_BYTES):
                 if pipe is self._stdout:
@@ -181,7 +181,7 @@ class ProcessPool:
         return answer
 
     def start(self, order: ContenderOrder) -> ContenderState:
-        """Start a contender; raise UsageError for an invalid order."""
+        """Start a contender. Raise UsageError for an invalid order."""
         order = checked_order(order)
         return self._in_thread(lambda: self._start(order))
 

@@ -37,7 +37,7 @@ class ContenderTally:
             self._news.notify_all()
 
     def until(self, condition: Callable[[], bool], within_s: float) -> bool:
-        """Wait until a condition on this tally holds; return False after a timeout."""
+        """Wait until a condition on this tally holds. Return False after a timeout."""
         with self._news:
             return self._news.wait_for(condition, within_s)
 

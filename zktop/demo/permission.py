@@ -28,7 +28,7 @@ class Permission:
         return self.is_given
 
     def word_for(self, path: str) -> str | None:
-        """Return the word to type before a contender enters this lock; None if none is needed.
+        """Return the word to type before a contender enters this lock, or None if none is needed.
 
         >>> permission = Permission("/zktop-demo")
         >>> permission.word_for("/zktop-demo/lock"), permission.word_for("/locks/orders")

@@ -16,7 +16,7 @@ class Timeout:
 
     @property
     def left(self) -> float | None:
-        """The remaining seconds, at least 0; None without a timeout."""
+        """The remaining seconds, at least 0, or None without a timeout."""
         return None if self._until is None else max(0.0, self._until - time.monotonic())
 
     @property
@@ -54,7 +54,7 @@ class StoppableEvent:
             raise StoppedError
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until set; False after a timeout."""
+        """Wait until set. Return False after a timeout."""
         is_set = self._event.wait(seconds)
         self.check()
         return is_set

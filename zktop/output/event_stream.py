@@ -119,7 +119,7 @@ def _weight(state: Deadlock | Finding) -> Weight:
 
 
 def _with_owner(event: history.Event, report: Report) -> history.Event | None:
-    """Return an event with its owner; None while the owner may still become known."""
+    """Return an event with its owner, or None while the owner may still become known."""
     if event.session or event.event not in ("queued", "acquired"):
         return event
     view = report.view(event.lock)

@@ -21,7 +21,7 @@ class Identity(NamedTuple):
 
 
 def authenticate(scheme: str | None, credentials: bytes, address: str) -> Identity | None:
-    """The identity that an auth packet proves; None if its scheme is unknown.
+    """The identity that an auth packet proves, or None if its scheme is unknown.
 
     >>> authenticate("digest", b"super:test", "127.0.0.1")
     Identity(scheme='digest', id='super:D/InIHSb7yEEbrWz8b9l71RjZJU=')

@@ -89,7 +89,7 @@ class FrameReader:
         return self._take(1) != b"\0"
 
     def buffer(self) -> bytes | None:
-        """Read bytes; None if they are absent, which differs from empty."""
+        """Read bytes. Return None if they are absent, which differs from empty."""
         length = self.int32()
         return None if length == -1 else self._take(length)
 

@@ -109,7 +109,7 @@ class SocketProtocol(asyncio.Protocol):
             self.close()
 
     def _answer_word(self, head: bytearray) -> bool:
-        """Answer a four-letter word that begins this connection; False if there is none."""
+        """Answer a four-letter word that begins this connection. Return False if there is none."""
         if self.client.received:
             return False
         flavour, allowed = self._core.flavour, self._core.allowed

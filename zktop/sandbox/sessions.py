@@ -101,7 +101,7 @@ class ServerSessions:
     def reattach(
         self, session_id: int, password: bytes | None, asked_ms: int, now_ms: int
     ) -> ServerSession | None:
-        """Resume a session; None if it has expired or the password is wrong."""
+        """Resume a session. Return None if it has expired or the password is wrong."""
         session = self._alive.get(session_id)
         if session is None or not secrets.compare_digest(session.password, password or b""):
             return None

@@ -48,7 +48,7 @@ class WatchesByPath(Generic[Watcher]):
         return watcher in self.by_path.get(path, ())
 
     def remove(self, path: str, watcher: Watcher) -> bool:
-        """Remove a watch; False if there was none."""
+        """Remove a watch. Return False if there was none."""
         if path not in self.by_watcher.get(watcher, ()):
             return False
         del self.by_watcher[watcher][path]

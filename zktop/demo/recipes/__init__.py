@@ -26,7 +26,7 @@ _BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 
 
 def recipe_of(claim: LockClaim) -> type[Recipe]:
-    """Return the recipe of a claim; raise UsageError if the recipe, mode or flaw does not exist.
+    """Return the recipe of a claim. Raise UsageError if the recipe, mode or flaw does not exist.
 
     >>> recipe_of(LockClaim("poll", "/zktop-demo/x")).__name__
     'Poll'

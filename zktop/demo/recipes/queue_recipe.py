@@ -41,7 +41,7 @@ class QueueRecipe(Recipe):
         return queue[: self._place(me, queue)]
 
     def _watch(self, name: str) -> bool:
-        """Watch a node with `exists`; False if it is already gone."""
+        """Watch a node with `exists`. Return False if it is already gone."""
         self.client.wakeup.clear()
         node = f"{self.path}/{name}"
         return self.client.retry(self.client.exists, node, self.client.wakeup.set) is not None

@@ -105,7 +105,7 @@ class Recipe:
         return False
 
     def _wait(self, deadline: Timeout) -> bool:
-        """Wait for a watch or a command; False after the timeout."""
+        """Wait for a watch or a command. Return False after the timeout."""
         return self.client.wakeup.wait(deadline.left)
 
     def _delete(self, node: str) -> None:
@@ -126,7 +126,7 @@ class Recipe:
 
 
 def flaw_of(recipe: type[Recipe], name: str) -> Flaw:
-    """Find a flaw by name; raise UsageError with the list of flaws if there is none."""
+    """Find a flaw by name, or raise UsageError with the list of flaws if there is none."""
     for flaw in recipe.flaws:
         if flaw.name == name:
             return flaw

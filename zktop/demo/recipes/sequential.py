@@ -18,7 +18,7 @@ FAILED_POLL_HOLDS = Flaw(
 
 
 class Poll(QueueRecipe):
-    """Create a `lock-` node; the smallest name has the lock, the others poll the queue."""
+    """Create a `lock-` node. The smallest name has the lock, and the others poll the queue."""
 
     name = "poll"
     source = "article 1, C: the program mylock, which polls"
@@ -45,7 +45,7 @@ class Poll(QueueRecipe):
         return self._give_up()
 
     def _is_smallest(self, me: str) -> bool:
-        """List the queue once; True if our name is first, or if the flaw ignores a failure."""
+        """List the queue once. Return True if our name is first, or if the flaw says so."""
         try:
             queue = self._list_or_fail()
         except ConnectionLoss:
@@ -107,7 +107,7 @@ PERSISTENT = Flaw(
 
 
 class WatchPredecessor(QueueRecipe):
-    """Watch the next smaller node; start over, up to nine times, if our node is lost."""
+    """Watch the next smaller node. If our own node is lost, start over, up to nine times."""
 
     name = "predecessor"
     source = "article 2, Java on ZkClient: /Mutex, with timeout and retries"
@@ -123,7 +123,7 @@ class WatchPredecessor(QueueRecipe):
     joins = ("plain-lock",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Queue up; queue again after a lost session."""
+        """Queue up, and again each time our node is lost."""
         deadline = Timeout(timeout)
         for attempt in range(2, ATTEMPTS + 1):
             try:
@@ -151,7 +151,7 @@ class WatchPredecessor(QueueRecipe):
         return True
 
     def _look_once(self, deadline: Timeout) -> bool:
-        """List the queue once; if our node is not first, wait without a watch."""
+        """List the queue once. If our node is not first, wait without a watch."""
         assert self.node  # noqa: S101  it is in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
             self._report_decision("not first yet: keeps waiting, without a watch")
@@ -172,7 +172,7 @@ class WatchPredecessor(QueueRecipe):
 
 
 class WatchPredecessorByGet(QueueRecipe):
-    """Watch the node ahead of ours by reading it; if it is gone by then, list the queue again."""
+    """Watch the node ahead of ours by reading it. If it is already gone, list the queue again."""
 
     name = "get-watch"
     source = "article 5, PHP, method 2: /lockKey_<id>/lock_ nodes"

@@ -120,7 +120,7 @@ def _state(lock: Lock, members: dict[MemberState, int]) -> LockState:
 
 
 def _numbers_left(lock: Lock) -> int | None:
-    """Return how many sequence numbers a lock has left; None if unknown or not numbered.
+    """Return how many sequence numbers a lock has left, or None if unknown or not numbered.
 
     Only the ends of each queue are examined: one of them is the newest member.
     """

@@ -78,7 +78,7 @@ class Period:
             self._cases.look(self._report, self._since)
 
     def summary(self, origin: Origin, until: Millis | None = None) -> PeriodSummary | None:
-        """Sum up the period; None if nothing of it was seen.
+        """Sum up the period. Return None if nothing of it was seen.
 
         With `until`, assume that nothing changed between the last report and then.
         """
