@@ -219,12 +219,16 @@ def test_l5_is_quiet_for_a_waiter_that_also_watches_its_predecessor() -> None:
     assert not found("L5", queue({"carol": [C, B]}))
 
 
-def polling(packets: int, operation: str = "GETC") -> LockContext:
-    """Bob waits without a watch, and has sent this many packets in ten seconds."""
+def polling(packets: int, operation: str = "GETC", requests: int | None = None) -> LockContext:
+    """Bob waits without a watch, and has sent this many packets in ten seconds.
+
+    `requests` of the packets are requests; None: the tables do not show it.
+    """
     fields = {"last_operation": Text(operation)}
+    first_cxid = None if requests is None else 0
     tables = (
-        connected("bob", at=NOW - 10 * SECOND, received=0, sent=0, **fields),
-        connected("bob", received=packets, sent=packets, **fields),
+        connected("bob", at=NOW - 10 * SECOND, received=0, sent=0, last_cxid=first_cxid, **fields),
+        connected("bob", received=packets, sent=packets, last_cxid=requests, **fields),
         watching({}),
     )
     return ctx(A, B, tables=tables, sessions=sessions(*tables[:2]))
@@ -236,6 +240,18 @@ def test_l6_fires_for_a_waiter_that_asks_again_and_again() -> None:
 
     assert finding.sentence == f"bob polls {PATH}: 2.0 requests a second while it waits."
     assert finding.patience_ms == 10 * SECOND
+
+
+def test_l6_does_not_count_pings_as_requests() -> None:
+    """A session with a short timeout pings often; here ten of the packets are pings."""
+    finding = only("L6", polling(30, requests=20))
+
+    assert finding.sentence == f"bob polls {PATH}: 2.0 requests a second while it waits."
+
+
+def test_l6_is_quiet_if_most_packets_are_pings() -> None:
+    """Two packets a second, but only a request every two seconds."""
+    assert not found("L6", polling(20, requests=5))
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,13 @@ def test_what_happened_between_two_tables() -> None:
     assert sessions.last_step(ALICE) == SessionActivity(
         2_000, received=6, requests=3, notifications=2
     )
+    assert sessions.requests_per_s(ALICE) == pytest.approx(1.5)
+
+
+def test_packets_count_as_requests_if_the_server_lists_no_ids() -> None:
+    """Six packets in two seconds."""
+    sessions = seen(table(0, received=10, sent=10), table(2_000, received=16, sent=16))
+
     assert sessions.requests_per_s(ALICE) == pytest.approx(3.0)
 
 

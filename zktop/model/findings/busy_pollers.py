@@ -43,7 +43,7 @@ def is_polling(ctx: LockContext, session: Session) -> bool:
         return False
     if sessions.idle_since(session) is None:
         return True
-    return step.requests > 2 * step.notifications  # otherwise it only pings, or watches wake it
+    return step.requests > 2 * step.notifications  # otherwise fired watches explain its requests
 
 
 def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:

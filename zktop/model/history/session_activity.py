@@ -115,9 +115,15 @@ class SessionHistories:
         return SessionActivity(elapsed, received, requests, notified)
 
     def requests_per_s(self, session: Session) -> float | None:
-        """The packets received from it per second, over the last two tables."""
-        step = self.last_step(session)
-        return 1000 * step.received / step.ms if step else None
+        """Its requests per second, over its last two tables.
+
+        If its server lists no transaction ids of clients, all its packets count, pings too.
+        """
+        step, record = self.last_step(session), self._records.get(session)
+        if step is None or record is None:
+            return None
+        has_ids = record.row.last_cxid is not None
+        return 1000 * (step.requests if has_ids else step.received) / step.ms
 
     def moves(self, session: Session) -> tuple[Millis, ...]:
         """When it was found on a new connection, within the last ten minutes."""
