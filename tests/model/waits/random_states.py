@@ -110,7 +110,7 @@ def _newcomer(queue: WaitQueue, number: int, chance: random.Random) -> WaitReque
 def is_granted(queue: WaitQueue, live: tuple[WaitRequest, ...], place: int) -> bool:
     """By definition, from the members that are still there."""
     member, earlier = live[place], live[:place]
-    if member.exempt or not queue.binds:
+    if member.exempt or not queue.can_block:
         return True
     if queue.kind == "pool":
         return len(earlier) < queue.capacity

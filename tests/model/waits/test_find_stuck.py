@@ -16,7 +16,7 @@ def test_one_walk_names_whom_the_definition_names(queues: list[WaitQueue]):
         holding = {
             one.node for place, one in enumerate(members) if w.is_granted(queue, members, place)
         }
-        assert not queue.binds or holding_nodes(queue) == holding
+        assert not queue.can_block or holding_nodes(queue) == holding
 
 
 @given(w.worlds())

@@ -1,6 +1,6 @@
 """Activity of sessions over time, from one connection table of their server to the next."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -12,10 +12,10 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 
 MOVES_WITHIN_MS: Final = 600_000
 MAX_MOVES: Final = 16
-KEPT_MS: Final = 600_000  # after a session was last listed
+KEPT_MS: Final = 600_000  # how long a record outlives the last listing of its session
 FRESH_MS: Final = 120_000  # an older table proves nothing about a session's current activity
 LAG_MS: Final = 1_000  # longest delay of an event
-SPARE_RECORDS: Final = 1_000  # of sessions no longer listed, before they are cleaned up
+SPARE_RECORDS: Final = 1_000  # beyond two per listed session, before old ones are removed
 
 
 class SessionActivity(msgspec.Struct, frozen=True, gc=False):
@@ -34,44 +34,45 @@ class _Record(msgspec.Struct, gc=False):
     row: Connection
     at: Millis
     heard_at: Millis
-    gap_from: Millis  # start of the present hour, of which `gap` is the longest silence
-    gap: int | None
-    gap_before: int | None = None  # of the hour before
+    hour_from: Millis  # start of the current hour
+    gap: int | None  # the longest silence in the current hour
+    previous_gap: int | None = None  # the longest silence in the previous hour
     last_active: Millis | None = None
     moves: tuple[Millis, ...] = ()
-    before: Connection | None = None  # the row of the table before, on the same connection
-    before_at: Millis = 0
+    previous_row: Connection | None = None  # in the previous table, on the same connection
+    previous_at: Millis = 0
 
 
 class SessionHistories:
     """The activity of all sessions, as connection tables have shown it until now."""
 
     def __init__(self) -> None:
-        self.idle: PersistentMap[Session, Millis] = PersistentMap()  # only pings since this time
+        # Session -> time of the table after which it has sent only pings.
+        self.idle: PersistentMap[Session, Millis] = PersistentMap()
         self._records: dict[Session, _Record] = {}
         self._tables: dict[Text, Connections] = {}
         self._now: Millis = 0
 
     def look(self, ensemble: Ensemble) -> None:
-        """Add the connection tables that are new."""
+        """Add the new connection tables."""
         self._now = ensemble.now_ms
         for tables in ensemble.tables:
             table = tables.facts.connections
             if table is None or table is self._tables.get(tables.server):
                 continue
             self._tables[tables.server] = table
-            asked = self._add_rows(tables.server, tables.connections or {}, table.at, ensemble)
-            self.idle = self.idle.with_changes(dict.fromkeys(asked, table.at))
+            active = self._add_rows(tables.server, tables.connections or {}, table.at, ensemble)
+            self.idle = self.idle.with_changes(dict.fromkeys(active, table.at))
             self._forget()
 
     def idle_since(self, session: Session) -> Millis | None:
-        """The time of the first table since which it has sent only pings."""
+        """The time of the table after which it has sent only pings."""
         return self.idle.get(session)
 
     def idle_before(self, session: Session, moment: Millis) -> bool:
-        """Whether it made its last request well before this time.
+        """Whether it made its last request clearly before this time.
 
-        A request shortly before proves nothing: events arrive a little late, and a table may
+        A request shortly before it proves nothing: events arrive a little late, and a table may
         already show what the client did at this time.
         """
         idle = self.idle_since(session)
@@ -104,14 +105,14 @@ class SessionHistories:
         None before its second table, and after a move or a reset.
         """
         record = self._records.get(session)
-        before = record.before if record else None
-        if record is None or before is None:
+        previous = record.previous_row if record else None
+        if record is None or previous is None:
             return None
-        row, elapsed = record.row, record.at - record.before_at
-        received, requests = row.received - before.received, _requests(row) - _requests(before)
-        if received < 0 or requests < 0 or row.sent < before.sent:
+        row, elapsed = record.row, record.at - record.previous_at
+        received, requests = row.received - previous.received, _requests(row) - _requests(previous)
+        if received < 0 or requests < 0 or row.sent < previous.sent:
             return None
-        notified = row.notifications - before.notifications
+        notified = row.notifications - previous.notifications
         return SessionActivity(elapsed, received, requests, notified)
 
     def requests_per_s(self, session: Session) -> float | None:
@@ -142,7 +143,7 @@ class SessionHistories:
         return (record.server, record.row.client) if record else (None, None)
 
     def longest_gap(self, session: Session) -> int | None:
-        """The longest time without a packet within this hour and the one before.
+        """The longest time without a packet within the current hour and the previous one.
 
         No session survives a silence as long as its timeout, so such a silence does not count: its
         server paused, or a clock was set.
@@ -150,29 +151,30 @@ class SessionHistories:
         record = self._records.get(session)
         if record is None:
             return None
-        gaps = [gap for gap in (record.gap, record.gap_before) if gap is not None]
+        gaps = [gap for gap in (record.gap, record.previous_gap) if gap is not None]
         return max(gaps, default=None)
 
     def _add_rows(
         self, server: Text, rows: Mapping[Session, Connection], at: Millis, ensemble: Ensemble
-    ) -> Iterator[Session]:
-        """Add rows; yield the sessions that may have made a request since their last rows."""
-        records = self._records
+    ) -> list[Session]:
+        """Add rows; return the sessions that may have made a request since their last rows."""
+        records, active = self._records, []
         for session, row in rows.items():
             record = records.get(session)
             if record is None:
                 gap = _longer(None, row.quiet_ms, row)
                 records[session] = _Record(server, row, at, at, at, gap)
-                has_asked = row.last_cxid is not None
+                has_request = row.last_cxid is not None
             elif record.server != server or record.row.established != row.established:
-                has_asked = self._add_moved_row(record, server, row, at, ensemble)
+                has_request = self._add_moved_row(record, server, row, at, ensemble)
             elif at > record.at:
-                record.before, record.before_at = record.row, record.at
-                has_asked = _store_row(record, row, at, is_moved=False)
+                record.previous_row, record.previous_at = record.row, record.at
+                has_request = _store_row(record, row, at, is_moved=False)
             else:
-                has_asked = False
-            if has_asked:
-                yield session
+                has_request = False
+            if has_request:
+                active.append(session)
+        return active
 
     def _add_moved_row(
         self, record: _Record, server: Text, row: Connection, at: Millis, ensemble: Ensemble
@@ -183,9 +185,9 @@ class SessionHistories:
             return False
         record.moves = (*record.moves, at)[-MAX_MOVES:]
         record.server, record.heard_at = server, at  # active on connecting
-        has_asked = _store_row(record, row, at, is_moved=True)
-        record.before = None
-        return has_asked
+        has_request = _store_row(record, row, at, is_moved=True)
+        record.previous_row = None
+        return has_request
 
     def _forget(self) -> None:
         listed = sum(len(table.rows or ()) for table in self._tables.values())
@@ -214,19 +216,20 @@ def _store_row(record: _Record, row: Connection, at: Millis, *, is_moved: bool) 
     last = record.row
     if row.received != last.received:
         record.heard_at = at
-    has_asked = is_moved or row.last_cxid != last.last_cxid
-    is_single_move = is_moved and record.before is not None
-    if has_asked and not (is_single_move and record.last_active):
+    has_request = is_moved or row.last_cxid != last.last_cxid
+    # There is no previous row if the last table was its first or also showed a new connection.
+    is_single_move = is_moved and record.previous_row is not None
+    if has_request and not (is_single_move and record.last_active):
         record.last_active = record.at
-    if at - record.gap_from >= HOUR_MS:
-        record.gap_before, record.gap, record.gap_from = record.gap, None, at
+    if at - record.hour_from >= HOUR_MS:
+        record.previous_gap, record.gap, record.hour_from = record.gap, None, at
     silent, quiet = at - record.heard_at, row.quiet_ms
     if quiet is not None and quiet > silent:
         silent = quiet
     if record.gap is None or silent > record.gap:
         record.gap = _longer(record.gap, silent, row)
     record.row, record.at = row, at
-    return has_asked and (row.last_cxid is not None or last.last_cxid is not None)
+    return has_request and (row.last_cxid is not None or last.last_cxid is not None)
 
 
 def _longer(gap: int | None, silent: int | None, row: Connection) -> int | None:

@@ -24,7 +24,7 @@ class ParsedChild(msgspec.Struct, frozen=True, gc=False):
 
 
 class SortedChildren(msgspec.Struct, frozen=True, gc=False):
-    """Children by layout, and those that match no layout."""
+    """Children by layout, and those that match no layout (`rest`)."""
 
     matches: dict[str, list[ParsedChild]]
     layouts: dict[str, Layout]
@@ -34,19 +34,19 @@ class SortedChildren(msgspec.Struct, frozen=True, gc=False):
         """Treat the children of one layout as unmatched."""
         self.rest.extend(child.znode for child in self.matches.pop(layout))
 
-    def keep(self, layout: str, is_right: Callable[[ParsedChild], bool]) -> None:
-        """Treat the children of one layout that are not right as unmatched."""
-        kept = []
+    def keep(self, layout: str, belongs: Callable[[ParsedChild], bool]) -> None:
+        """Treat the children of one layout that fail the check as unmatched."""
+        kept_children = []
         for child in self.matches.pop(layout):
-            if is_right(child):
-                kept.append(child)
+            if belongs(child):
+                kept_children.append(child)
             else:
                 self.rest.append(child.znode)
-        if kept:
-            self.matches[layout] = kept
+        if kept_children:
+            self.matches[layout] = kept_children
 
     def move(self, source: str, target: Layout) -> None:
-        """Move the children of one layout to another; those that it cannot read are unmatched."""
+        """Move the children of one layout to another; those that do not match it go to `rest`."""
         self.layouts[target.name] = target
         for child in self.matches.pop(source):
             name = parse_name(target, child.znode.name)
@@ -66,9 +66,9 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
     known = tuple(layouts)
     strict = _STRICT if known is BY_NAME else ()  # a user's layouts may match any name
     result = SortedChildren({}, {}, [])
-    guess: Layout | None = None
+    sibling_layout: Layout | None = None
     for znode in znodes:
-        layout, name = _first_match(znode.name, known, guess)
+        layout, name = _first_match(znode.name, known, sibling_layout)
         if layout is None or name is None:
             result.rest.append(znode)
             continue
@@ -76,18 +76,18 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
             result.matches[layout.name] = []
             result.layouts[layout.name] = layout
         result.matches[layout.name].append(ParsedChild(znode, name))
-        guess = layout if layout.name in strict else None
+        sibling_layout = layout if layout.name in strict else None
     return result
 
 
 def _first_match(
-    text: str, layouts: tuple[Layout, ...], guess: Layout | None
+    text: str, layouts: tuple[Layout, ...], sibling_layout: Layout | None
 ) -> tuple[Layout | None, ParsedName | None]:
-    """Find the first layout that matches a name; try the layout of its siblings first."""
-    if guess is not None:
-        name = parse_name(guess, text)
+    """Find the first layout that matches a name; try the layout of its sibling first."""
+    if sibling_layout is not None:
+        name = parse_name(sibling_layout, text)
         if name is not None:
-            return guess, name
+            return sibling_layout, name
     if layouts is BY_NAME and not text[-_DIGITS:].isdigit() and text not in _WITHOUT_SEQUENCE:
         return None, None
     for layout in layouts:
@@ -110,11 +110,11 @@ _STRICT: Final = frozenset(
 
 
 def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
-    """Choose between layouts with the same names, by owners, siblings and path."""
+    """Choose between layouts that match the same names, by owners, siblings and path."""
     _choose_base_of_session_ids(by_layout)
-    # `lock-2147483648` proves that the dash is a minus sign, also in its siblings.
+    # `lock-2147483648` proves that the dash is a minus sign, in its siblings too.
     _join_siblings(by_layout, "plain-lock", "plain-lock-dashless")
-    # `-lock--2147483647` is a negative number of ZkAsyncLock if siblings have one dash.
+    # `-lock--2147483647` has a negative ZkAsyncLock number if its siblings have a single dash.
     _join_siblings(by_layout, "zktools", "guid-lock")
     _move_numbers_to_mesos(site, by_layout)
     if "curator-custom" in by_layout.matches:
@@ -158,7 +158,7 @@ def _join_siblings(by_layout: SortedChildren, source: str, target: str) -> None:
 
 
 def _move_numbers_to_mesos(site: LockSite, by_layout: SortedChildren) -> None:
-    """Treat bare numbers as Mesos if they have `info_` siblings, or are in its log's folder."""
+    """Treat bare numbers as Mesos if they have `info_` siblings or are in its log's folder."""
     if "bare-sequence" not in by_layout.matches:
         return
     if "mesos-group" in by_layout.matches or site.path.endswith("/log_replicas"):
@@ -166,7 +166,7 @@ def _move_numbers_to_mesos(site: LockSite, by_layout: SortedChildren) -> None:
 
 
 def is_probe(name: str, siblings: Family) -> bool:
-    """Return whether old Spring left this node behind: it is named after a sibling."""
+    """Return whether an old version of Spring left this node, which is named after a sibling."""
     parsed = parse_name(CURATOR_CUSTOM, name)
     return parsed is not None and parsed.group in siblings.members
 

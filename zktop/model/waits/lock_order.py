@@ -168,7 +168,7 @@ class _Learned(Struct, frozen=True, eq=False, gc=False):
 
 def can_invert(queue: WaitQueue) -> bool:
     """Whether one holder is enough to block: only such a lock can be part of an inversion."""
-    return queue.binds and (queue.kind != "pool" or queue.room == 1)
+    return queue.can_block and (queue.kind != "pool" or queue.room == 1)
 
 
 _MAX_LENGTH = 4

@@ -201,7 +201,7 @@ def blockers_later(blockers: Iterable[RootBlocker], elapsed_ms: int) -> tuple[Ro
 
 def _waiters(queue: WaitQueue) -> Sequence[WaitRequest]:
     requests = queue.requests
-    if len(requests) < 2 or not queue.binds:  # noqa: PLR2004  the first one holds
+    if len(requests) < 2 or not queue.can_block:  # noqa: PLR2004  the first one holds
         return ()
     if queue.kind == "conflict":
         holding = holding_nodes(queue)

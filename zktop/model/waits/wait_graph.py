@@ -133,12 +133,12 @@ class WaitGraph:
         self._queues[queue.lock] = queue
         if old is not None:
             self._leave(old, deleted)
-        if queue.binds:
+        if queue.can_block:
             self._index.enter(queue, created)
         self._touch(queue.lock)
 
     def _leave(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
-        if queue.binds:
+        if queue.can_block:
             for request in requests:
                 self._index.leave(queue, request)
 
@@ -155,7 +155,7 @@ class WaitGraph:
             lock = touched.pop()
             self._untested.setdefault(lock, thinned.pop(lock, None))
             queue = self._queues.get(lock)
-            if queue is not None and queue.binds:
+            if queue is not None and queue.can_block:
                 thin_queue = thin(queue, tangled)
                 if thin_queue.members:
                     thinned[lock] = thin_queue

@@ -33,11 +33,11 @@ class WaitRequest(Struct, frozen=True, gc=False):
     """One place in a queue.
 
     `node` is unique in its queue. A request whose znode was not read has czxid 0; clients that
-    only watch a znode have no request. An `exempt` one is granted at once, wherever it is, and
-    still blocks those behind it (a re-entrant read, a lease known to be taken); no writer among
-    readers may be exempt. `releases=False`: no client will ever remove it; each such request has a
-    pseudo actor. `session` is the owner, if the configuration merges sessions into one actor or
-    splits them.
+    only watch a znode have no request. An `exempt` one is granted at once, whatever its position,
+    and still blocks those behind it (a re-entrant read, a lease known to be taken). No writer
+    among readers may be exempt. `releases=False`: no client will ever remove the node; each such
+    request has a pseudo actor. `session` is the owner, if the configuration merges sessions into
+    one actor or splits them.
     """
 
     node: str
@@ -58,13 +58,13 @@ class WaitRequest(Struct, frozen=True, gc=False):
 class WaitQueue(Struct, frozen=True, gc=False):
     """One lock at one moment: its requests in queue order, and the rule that decides between them.
 
-    pool: `capacity` requests hold at once; if it is unknown (None or 0), none is known to wait.
-    single: the first and exempt requests hold, the others wait for the first, unordered;
-    empty without a holder.
-    election: the first leads for good; followers wait only if the root is `blocking`.
-    conflict: a request waits for the nodes that `conflicts` names for it; they are earlier, except
-    after an overflow: a deadlock through a later one may not be found.
-    `seen_zxid` is the zxid of the header of the listing all this was read from (0: not known).
+    pool: `capacity` requests hold at once. If it is unknown (None or 0), none is known to wait.
+    single: the first request and exempt ones hold. The rest wait for the first, in no particular
+    order. If nobody holds, `requests` is empty.
+    election: the first leads for good. Followers wait only if the root is `blocking`.
+    conflict: a request waits for the nodes that `conflicts` lists for it. They precede it, except
+    after an overflow of the counter; a deadlock that involves a later node may be missed.
+    `seen_zxid` is the zxid in the header of the listing that the queue comes from (0: unknown).
     `guessed`: the layout of the lock, and so the order, is only a guess.
     """
 
@@ -79,7 +79,7 @@ class WaitQueue(Struct, frozen=True, gc=False):
     guessed: bool = False
 
     @property
-    def binds(self) -> bool:
+    def can_block(self) -> bool:
         """Whether a place in this queue can block another."""
         if self.kind == "election":
             return self.blocking
@@ -87,7 +87,7 @@ class WaitQueue(Struct, frozen=True, gc=False):
 
     @property
     def rules(self) -> tuple[object, ...]:
-        """Everything that grants depend on besides the requests."""
+        """Everything besides the requests that decides which of them hold."""
         return self.kind, self.capacity, self.blocking
 
     @property
