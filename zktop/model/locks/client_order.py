@@ -1,6 +1,6 @@
 """How clients sort members, and how each kind of client sorts all the children it counts.
 
-As long as all numbers are positive and distinct, all libraries agree. Once the server's 32-bit
+As long as all numbers are distinct and non-negative, all libraries agree. Once the server's 32-bit
 counter has overflowed, they do not: some compare numbers, some text, and some drop the sign.
 """
 
@@ -15,12 +15,13 @@ from zktop.model.layouts.client_view import FAILS, INTEROP, NameRanker, Rank, ba
 from zktop.model.layouts.layout import ClientView, Layout, parse_name, sequence_text
 from zktop.model.locks.lock import FOREIGN, Member
 
-_FIRST_RANK: Final[Rank] = (0,)
+_FIRST_RANK: Final[Rank] = (0,)  # ranks by a key begin with 1
+_LAST_RANK: Final[Rank] = (2,)
 _RANK: Final = itemgetter(0)  # of a pair of a rank and a child
 
 
 class ClientOrder:
-    """The children that a client counts, in its order; those it cannot read are kept separate."""
+    """The children that a client counts, in its order. Those that it cannot read are separate."""
 
     def __init__(
         self,
@@ -49,21 +50,21 @@ class ClientOrder:
         self._place = {child.node: place for place, child in enumerate(self.readable)}
 
     def first(self, end: int | None = None) -> Iterator[Member]:
-        """Yield the children up to a position; None: all of them."""
+        """Yield the children up to a position, or all of them."""
         return islice(self.readable, end)
 
     def place_of(self, child: Member) -> int:
         return self._place[child.node]
 
     def before(self, member: Member) -> int:
-        """Return how many of the counted children go before a member."""
+        """Return how many of the counted children precede a member."""
         place = self._place.get(member.node)
         if place is None:
             return bisect_left(self.ranks, self._rank(member))
         return bisect_left(self.ranks, self.ranks[place]) if self._shares else place
 
     def is_before(self, child: Member, member: Member) -> bool:
-        """Return whether a child is counted and goes before a member."""
+        """Return whether a child is counted and precedes a member."""
         place = self._place.get(child.node)
         return place is not None and place < self.before(member)
 
@@ -72,7 +73,7 @@ class ClientOrder:
         return (self.readable[place] for place in range(end - 1, -1, -1))
 
     def equals(self, child: Member) -> tuple[Member, ...]:
-        """Return a child and, if only the server's listing orders them, those with equal rank."""
+        """Return a child and those with the same rank that only the server's listing orders."""
         place = self._place[child.node]
         if self._has_tie_rule:
             return (child,)
@@ -89,11 +90,11 @@ class ClientOrder:
 
 
 class NamedOrder(ClientOrder):
-    """The order of clients that rank only names with their lock's name differently from others.
+    """The order for clients that treat names containing their lock's name specially.
 
-    Thousands of locks with different names may share a folder. All children are ranked once, by
-    their whole names (`others`); each lock ranks only those that contain its name, and its order
-    is merged from both when it is read.
+    They rank all other names alike. Thousands of locks with different names may share a folder.
+    All children are ranked once, by their whole names (`others`). Each lock ranks only those that
+    contain its name, and its order is merged from both when it is read.
     """
 
     def __init__(
@@ -137,7 +138,7 @@ class NamedOrder(ClientOrder):
         )
 
     def _end_of_others(self, number: int) -> int:
-        """The place in the shared order before which it has this number of other children."""
+        """The smallest place in the shared order that has this many other children before it."""
         return bisect_left(
             range(len(self._others.readable) + 1),
             number,
@@ -150,7 +151,7 @@ class NamedOrder(ClientOrder):
     def is_before(self, child: Member, member: Member) -> bool:
         if child.node in self._place:
             place = self.place_of(child) + self._others_before(self._rank(child))
-        else:
+        else:  # own children of the same rank precede it, as in the merged order
             rank = self._rank(child)
             place = bisect_right(self.ranks, rank) + self._others_before(rank)
         return place < self.before(member)
@@ -180,7 +181,7 @@ def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
 def rank_in(
     layout: Layout, view: ClientView, children: Sequence[Member], group: str
 ) -> Callable[[Member], Rank | None]:
-    """Return a function that ranks a child in this view; None for a child that does not count."""
+    """Return a function that ranks a child in this view, or returns None if it does not count."""
     if view is INTEROP:
         return _interop_rank(layout, children, group)
     if view.counts != "own":
@@ -211,7 +212,10 @@ def _pool_rank(layout: Layout, rank: NameRanker) -> Callable[[Member], Rank | No
 def _interop_rank(
     layout: Layout, children: Sequence[Member], group: str
 ) -> Callable[[Member], Rank | None]:
-    """Rank children by number; a foreign one without a number as the layout's own view does."""
+    """Rank children by number; rank foreign ones without a number as the layout's own view does.
+
+    Such a child comes before or after all numbers: it has no place between them.
+    """
     number = ranker_of(INTEROP, group)
     own = rank_in(layout, layout.sights[1], children, group)
     own_ranks = (own(child) for child in children if child.layout == layout.name)
@@ -224,7 +228,7 @@ def _interop_rank(
         own_rank = own(child)
         if own_rank is None or own_rank == FAILS:
             return own_rank
-        return (0,) if first is None or own_rank < first else (2,)
+        return _FIRST_RANK if first is None or own_rank < first else _LAST_RANK
 
     return rank
 
@@ -247,10 +251,10 @@ def sorts_by_id(layout: Layout) -> bool:
     return is_whole and "(?P<id>" in layout.pattern
 
 
-SortKey = Callable[[Member], Any]  # keys of one layout can be compared with each other
+SortKey = Callable[[Member], Any]  # returns keys that can be compared within one layout
 
 _WORD = 1 << 32
-_AFTER_ALL: Final = (1 << 31) - 1  # a member without a number goes last
+_LAST_NUMBER: Final = (1 << 31) - 1  # stands in for the number of a member without one
 sequence: Final = attrgetter("sequence")
 
 
@@ -288,7 +292,7 @@ def sorts_by_number(layout: Layout) -> bool:
 
 
 def _sequence(member: Member) -> int:
-    return _AFTER_ALL if member.sequence is None else member.sequence
+    return _LAST_NUMBER if member.sequence is None else member.sequence
 
 
 def _unsigned_key(members: Sequence[Member]) -> SortKey:
@@ -311,12 +315,14 @@ _KEYS: Final[dict[str, SortKey]] = {
     "arrival": lambda member: member.czxid,
 }
 
+# With the rule "server", members stay in the order of the listing.
 _TIES: Final[dict[str, Callable[[Member], int | str]]] = {
     "name": lambda member: member.node,
     "arrival": lambda member: member.czxid,
     "share": lambda member: member.czxid,
 }
 
+# With "share", neither child precedes the other, so their order does not matter.
 _TIES_OF_CHILDREN: Final[dict[str, Callable[[Member], int | str]]] = {
     "name": lambda child: child.znode.name,
     "arrival": lambda child: child.czxid,

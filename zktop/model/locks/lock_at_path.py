@@ -1,4 +1,4 @@
-"""Makes the lock at a path of the world, or determines what else the path is (`lock_at`)."""
+"""Makes the lock at a path of the world, or says what is there instead (`lock_at`)."""
 
 from typing import Final
 
@@ -44,7 +44,8 @@ def lock_at(
     """Return the lock at a path; `previous` is the earlier result for the same path.
 
     The same object is returned while its facts stay the same. If the root was deleted and created
-    again, `previous` is ignored. Without `previous`, `memory` replaces what it would have known.
+    again, `previous` is ignored. Without `previous`, `memory` stands in for what it would have
+    remembered.
     """
     site = LockSite(Text(path), world, settings)
     before = previous if isinstance(previous, Lock) and _is_same_root(previous, site) else None
@@ -53,6 +54,7 @@ def lock_at(
         if before.family is site.family and not is_due and site.still_hold(before.dependencies):
             return before
         quick = update_lock(before, site)
+        # A mixed queue remembers what its clients saw, which `simple_lock` would forget.
         if quick is None and not any(only_mixed(before.queues)):
             quick = simple_lock(site, known_members(before))
         if quick is not None:
@@ -92,8 +94,8 @@ class _LockBuilder:
         self._configured = site.configured
         self._leases = self._configured.leases if self._configured else None
         self._known = known_members(before)
-        self._opening = FolderOpener(site, memory, before)
-        self._before = before.queues if before else ()
+        self._folders = FolderOpener(site, memory, before)
+        self._previous_queues = before.queues if before else ()
 
     def lock(self) -> Lock:
         shape = SHAPE_OF_LAYOUT.get(self._recognised.kind)
@@ -134,30 +136,30 @@ class _LockBuilder:
                 self._now,
                 self._leases,
                 self._known,
-                self._opening,
-                self._before,
+                self._folders,
+                self._previous_queues,
             )
         )
 
     def _by_name(self) -> Queues:
         layouts, matches = self._recognised.layouts, self._recognised.matches
-        opened = self._opening.of(self._site.family, layouts)
+        open_folder = self._folders.of(self._site.family, layouts)
         if len(layouts) > 1:
             interop = self._configured is not None and self._configured.interop
-            return mixed_queues(layouts, matches, self._known, opened, interop=interop)
+            return mixed_queues(layouts, matches, self._known, open_folder, interop=interop)
         layout = layouts[0]
         listed = matches.get(layout.name, [])
         if layout.grouped:
-            return grouped_queues(layout, listed, self._known, opened)
+            return grouped_queues(layout, listed, self._known, open_folder)
         if has_clickhouse_marker(layout, listed):
             listed = []  # they do not show who leads
-        rest, stranded = self._recognised.rest, self._opening.memory.stranded
-        is_unsure = rest or stranded or sorts_by_id(layout)
+        rest, stranded = self._recognised.rest, self._folders.memory.stranded
+        needs_folder = bool(rest or stranded or sorts_by_id(layout))
         return one_queue(
             layout,
             listed,
             self._is_watching,
-            opened=opened if is_unsure else None,
+            open_folder=open_folder if needs_folder else None,
             leases=self._leases,
             known=self._known,
         )

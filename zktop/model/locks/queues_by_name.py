@@ -43,13 +43,13 @@ def one_queue(
     children: Sequence[ParsedChild],
     watching: WatchLookup,
     *,
-    opened: OpenFolder | None = None,
+    open_folder: OpenFolder | None = None,
     leases: int | None = None,
     known: KnownMembers = NO_KNOWN_MEMBERS,
 ) -> Queues:
     """Make the queue of a lock whose contenders all follow one layout.
 
-    Without `opened`, they are the only children, and all clients sort them alike.
+    Without `open_folder`, they are the only children, and all clients sort them alike.
     """
     members = in_order(layout, members_of(layout, children, known))
     if layout.name == "accumulo-fate-lock":
@@ -67,7 +67,7 @@ def one_queue(
         remarks=reentry.warnings + lease_count.warnings,
     )
     is_marked = lease_count.holders is not None and lease_count.are != "known"
-    folder = opened(members) if opened is not None and not is_marked else None
+    folder = open_folder(members) if open_folder is not None and not is_marked else None
     queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
     asks_watches = (
         reentry.asks_watches or lease_count.asks_watches or isinstance(queue, MixedQueue)
@@ -86,7 +86,7 @@ def queue_in(folder: Folder | None, group: LayoutMembers) -> RankedQueue | Mixed
 
 
 def grouped_queues(
-    layout: Layout, children: Sequence[ParsedChild], known: KnownMembers, opened: OpenFolder
+    layout: Layout, children: Sequence[ParsedChild], known: KnownMembers, open_folder: OpenFolder
 ) -> Queues:
     """Make one queue for each of the locks that share the parent."""
     groups: defaultdict[str, list[ParsedChild]] = defaultdict(list)
@@ -101,14 +101,14 @@ def grouped_queues(
         )
         for name, group in groups.items()
     ]
-    return _queues(groups_of_members, opened)
+    return _queues(groups_of_members, open_folder)
 
 
 def mixed_queues(
     layouts: Sequence[Layout],
     matches: dict[str, list[ParsedChild]],
     known: KnownMembers,
-    opened: OpenFolder,
+    open_folder: OpenFolder,
     *,
     interop: bool,
 ) -> Queues:
@@ -127,7 +127,7 @@ def mixed_queues(
         )
         for layout in layouts
     ]
-    queues = _queues(groups_of_members, opened)
+    queues = _queues(groups_of_members, open_folder)
     all_holders = (holder for queue in queues.queues for holder in queue.holders)
     holders = list(filter(has_client, all_holders))
     owners = {holder.owner or holder.node for holder in holders}
@@ -137,7 +137,7 @@ def mixed_queues(
     return msgspec.structs.replace(queues, warnings=tuple(warnings))
 
 
-def _queues(groups_of_members: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
-    folder = opened([member for group in groups_of_members for member in group.members])
+def _queues(groups_of_members: Sequence[LayoutMembers], open_folder: OpenFolder) -> Queues:
+    folder = open_folder([member for group in groups_of_members for member in group.members])
     queues = tuple(queue_in(folder, group) for group in groups_of_members)
     return Queues(queues, asks_watches=any(isinstance(queue, MixedQueue) for queue in queues))

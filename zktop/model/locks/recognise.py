@@ -1,9 +1,11 @@
 """Decides which lock layout a root follows, or what it is if it is not a lock.
 
 The decision is about a root as a whole, never about a single child. A layout in the config comes
-first, then the shape of the root, then names: those of one library before short ones, and guesses
-last; a guess is dropped if another match is more certain. Owners and data decide only if no child
-contends by its name. Groups, barriers, queues and reference counts look like locks, but are not.
+first, then the shape of the root, then names: names specific to one library before short, generic
+ones, and guesses last. A guess is dropped if another match is more certain. Matching names count
+only if sessions own the nodes, unless the layout's nodes are persistent. If no child contends, the
+owners and the data of the children decide what the root is. Groups, barriers, queues and reference
+counts look like locks, but are not.
 """
 
 import re
@@ -42,7 +44,7 @@ _NAMES: Final = {
 _QUEUE: Final = r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}"
 
 
-_MAX_CHILDREN: Final = 64  # examined, to see what they are
+_MAX_EXAMINED: Final = 64  # children that can show what a root without contenders is
 
 
 def by_path(path: str) -> str | None:
@@ -51,7 +53,7 @@ def by_path(path: str) -> str | None:
 
 
 def barrier(family: Family) -> str | None:
-    """Return the kind of double barrier that has these participants."""
+    """Return the kind of the double barrier that has these children; None if it is not one."""
     names = family.members.keys()
     if "ready" not in names:
         return None
@@ -61,7 +63,7 @@ def barrier(family: Family) -> str | None:
 
 
 def entering_barrier(family: Family) -> str | None:
-    """Return the kind of a double barrier that has not opened yet, from its children's data."""
+    """Return the kind of a double barrier that has not opened yet, judging by the data."""
     are_participants = bool(family.members) and all(
         re.fullmatch(_H32, znode.name) and re.fullmatch(_HOST_PID, znode.data or b"")
         for znode in family
@@ -71,7 +73,7 @@ def entering_barrier(family: Family) -> str | None:
 
 def other_kind(znodes: Iterable[Znode]) -> str | None:
     """Return what the children are if none of them contends for a lock."""
-    sampled = list(islice(znodes, _MAX_CHILDREN))
+    sampled = list(islice(znodes, _MAX_EXAMINED))
     for znode in sampled:
         if re.fullmatch(_QUEUE, znode.name) and not (znode.stat and znode.stat.owner):
             return "queue"
@@ -92,7 +94,7 @@ _MAX_SAMPLED = 32  # children of a container; one lock among them is enough
 
 
 class Recognised(msgspec.Struct, frozen=True):
-    """The result; without layouts it is not a lock, and `kind` names what it is."""
+    """What a root is. Without layouts it is not a lock, and `kind` says what it is instead."""
 
     kind: str
     layouts: tuple[Layout, ...] = ()
@@ -107,7 +109,7 @@ class Recognised(msgspec.Struct, frozen=True):
 
 
 def recognise(site: LockSite, previous: str | None = None) -> Recognised:
-    """Recognise a root; `previous` is the layout that the same node had before."""
+    """Recognise a root; `previous` is the layout that the same root had at the previous look."""
     root = site.configured
     layout = layout_named(root.layout, site.settings.layouts) if root and root.layout else None
     if layout is not None:
@@ -137,6 +139,7 @@ def _as_configured(site: LockSite, layout: Layout) -> Recognised:
         return _by_shape(layout, site.family.members.values())
     by_layout = sort_by_layout(site.family, (layout,))
     listed = by_layout.matches.get(layout.name, ())
+    # The config says that these children contend: if no session owns any, they are not leftovers.
     if not all(is_left_over(layout, child.znode) for child in listed):
         _drop_left_over(by_layout, layout.name)
     return Recognised(layout.name, (layout,), by_layout.matches, tuple(by_layout.rest))
@@ -151,7 +154,7 @@ def _by_name(site: LockSite, previous: str | None) -> Recognised:
     by_layout = sort_by_layout(site.family, (*own, *BY_NAME) if own else BY_NAME)
     if len(by_layout.matches) > 1 or by_layout.layouts.keys() & _SHARED_NAMES:
         disambiguate(site, by_layout)
-    known = layout_names_in(previous or "")  # their children contended before
+    known = layout_names_in(previous or "")  # children of these layouts contended before
     for name in list(by_layout.matches):
         if name not in known and not _contends(site, by_layout, name):
             by_layout.give_up(name)
@@ -175,7 +178,7 @@ def layout_names_in(kind: str) -> list[str]:
 
 
 def is_left_over(layout: Layout, znode: Znode) -> bool:
-    """Return whether a node is a leftover: no session owns it, though the layout is ephemeral.
+    """Return whether a node is a leftover: no session owns it, though its layout is ephemeral.
 
     TTL nodes and nodes made by hand look the same.
     """
@@ -183,7 +186,10 @@ def is_left_over(layout: Layout, znode: Znode) -> bool:
 
 
 def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
-    """Treat leftover nodes as foreign; they still block their successors."""
+    """Treat leftover nodes as foreign; they still block their successors.
+
+    Nodes without a number, such as ClickHouse's marker, are never leftovers.
+    """
     layout = by_layout.layouts[name]
     by_layout.keep(
         name,
@@ -221,15 +227,18 @@ def _is_owned(znode: Znode) -> bool:
 
 
 def has_clickhouse_marker(layout: Layout, children: Iterable[ParsedChild]) -> bool:
-    """Return whether ClickHouse left its marker there: then many may lead, even without a node."""
+    """Return whether ClickHouse left its marker there.
+
+    In that case several replicas may lead, including ones without a node.
+    """
     is_clickhouse = layout.name == "clickhouse-leader-election"
     return is_clickhouse and any(child.name.sequence is None for child in children)
 
 
 def _is_queue(site: LockSite, children: list[ParsedChild]) -> bool:
-    """Return whether the parent's counter made these numbers, and they contend for a lock.
+    """Return whether these numbers come from the parent's counter, and the nodes contend.
 
-    The counter has 31 bits, and is as old as the listing.
+    We know the counter, of 31 bits, only as of the listing, so children created later are skipped.
     """
     stat = site.family.stat
     following = stat.next_sequence if stat and stat.cversion else None
@@ -251,7 +260,7 @@ def _was_created_by(znode: Znode, zxid: int) -> bool:
 
 
 def _is_left_by_spring(child: ParsedChild) -> bool:
-    """Return whether the only node with its name looks like one leaked by an old Spring.
+    """Return whether a node alone in its group looks as if an old version of Spring leaked it.
 
     Spring named it after a lock of the application, without a separator before the number.
     """
@@ -260,10 +269,10 @@ def _is_left_by_spring(child: ParsedChild) -> bool:
 
 
 def _drop_guesses(by_layout: SortedChildren) -> None:
-    """Drop all guesses if a match is sure, else all but the first by name."""
+    """Drop all guesses if a more certain layout matches, else all but the first by name."""
     guesses = sorted(name for name in by_layout.matches if by_layout.layouts[name].guessed)
-    is_sure = len(guesses) < len(by_layout.matches)
-    dropped = guesses if is_sure else guesses[1:]
+    has_sure_match = len(guesses) < len(by_layout.matches)
+    dropped = guesses if has_sure_match else guesses[1:]
     for name in dropped:
         by_layout.give_up(name)
 
@@ -289,7 +298,8 @@ def _without_contenders(
 def _is_refuted(site: LockSite, previous: str) -> bool:
     """Return whether the nodes of a shape that was recognised before are folders now.
 
-    A lock whose nodes are only gone, or all empty, is free; the folders beside them do not count.
+    A lock whose nodes have merely disappeared, or are all empty, is free. Other folders in the
+    root do not count.
     """
     shape = SHAPE_OF_LAYOUT.get(previous)
     if shape is None:
@@ -319,6 +329,6 @@ def _looks_like_a_lock(site: LockSite, name: str) -> bool:
 
 
 def _no_lock(site: LockSite, kind: str) -> Recognised:
-    """Return the kind of a root that is no lock, and for a container its children with owners."""
+    """Return the result for a root that is not a lock; a container lists its owned children."""
     owned = filter(_is_owned, site.family) if kind == CONTAINER else ()
     return Recognised(kind, rest=tuple(owned))

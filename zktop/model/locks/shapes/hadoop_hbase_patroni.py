@@ -19,7 +19,7 @@ from zktop.model.world.children_of_znode import NO_FAMILY
 def _ruby_election(context: ShapeContext) -> Queues:
     listed, rest = context.sorted_children(context.layout, context.site.family)
     members = in_order(context.layout, listed)
-    folder = context.opening.of(context.site.family, (context.layout,))(members)
+    folder = context.folders.of(context.site.family, (context.layout,))(members)
     queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
     foreign = tuple(znode.name for znode in rest if znode.name != "leader_ack")
     return Queues((queue,), foreign=foreign, asks_watches=isinstance(queue, MixedQueue))

@@ -37,8 +37,8 @@ def _gate(
         for member in queued
     ]
     members = in_order(layout, wanting)
-    opened = context.opening.of(family, (layout,), below)
-    folder = opened(members) if rest else None
+    open_folder = context.folders.of(family, (layout,), below)
+    folder = open_folder(members) if rest else None
     queue = queue_in(folder, LayoutMembers(layout, "first", members))
     return queue, tuple(Text(below + znode.name) for znode in rest)
 

@@ -30,7 +30,7 @@ class ShapeContext(msgspec.Struct, frozen=True):
     now: Millis
     leases: int | None  # as configured
     known: KnownMembers
-    opening: FolderOpener
+    folders: FolderOpener
     before: tuple[LockQueue, ...] = ()  # the queues of the previous version
 
     def single(self, node: str, znode: Znode) -> Member:
