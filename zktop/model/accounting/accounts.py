@@ -9,11 +9,11 @@ from zktop.model.facts import Millis
 from zktop.model.text import Text
 
 NO_HOLDER: Final = "no holder"  # charged with waits for locks without a visible holder
-MAX_CHARGED: Final = 5  # actors that the account of a lock names
+MAX_CHARGED_ACTORS: Final = 5  # that the account of a lock names
 
 
 class Charge(msgspec.Struct, frozen=True, gc=False):
-    """The time that clients waited for locks that one actor held; its own requests count, too.
+    """The time that clients waited for locks that one actor held. Its own requests count too.
 
     If several actors hold a lock together, each of them may have caused all of the wait or none
     of it, so the sum is a range.
@@ -55,7 +55,7 @@ class LockAccount(msgspec.Struct, frozen=True, kw_only=True):
     blocked_ms: Millis  # waiters x time
     seen: int  # contenders that came
     missed: int  # contenders that only the counters of the lock's znode show
-    charged: tuple[tuple[str, Charge], ...]  # the actors that cost most, each with its charge
+    charged: tuple[tuple[str, Charge], ...]  # the most expensive actors, each with its charge
     figures: Figures
 
 
@@ -72,16 +72,18 @@ class ActorAccount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Accounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The accounts of a period, those that cost most first."""
+    """The accounts of a period, the most expensive first."""
 
     since: Millis
     until: Millis
-    unseen: tuple[tuple[Millis, Millis], ...]  # without a connection; nothing is charged then
+    unseen: tuple[
+        tuple[Millis, Millis], ...
+    ]  # times without a connection, for which nothing is charged
     blocked_ms: Millis
     seen: int
     missed: int
     deadlocks: int
-    expiries: int  # sessions
+    expiries: int  # number of sessions that expired
     actors: tuple[ActorAccount, ...]
     locks: tuple[LockAccount, ...]
     classes: tuple[LockAccount, ...]

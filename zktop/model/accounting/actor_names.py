@@ -44,9 +44,9 @@ class ActorNames:
         return self._clients.get(actor, (Text(""), Text("")))[1]
 
     def unique(self, actors: list[str]) -> dict[str, Text]:
-        """The names of these actors; equal ones with the last digits of their ids, or all digits.
+        """The names of these actors. Duplicates get the last digits of their ids, or all digits.
 
-        Sessions of several servers may have equal last digits: each server counts from 0.
+        Sessions of several servers may have the same last digits: each server counts from 0.
         """
         names = {actor: self.name(actor) for actor in actors}
         sessions = {actor: session for actor in actors if (session := session_of(actor))}

@@ -57,7 +57,7 @@ class _Outage(NamedTuple):
 
     since: Millis
     until: Millis
-    lost_before: Millis  # the length of all earlier ones
+    lost_before: Millis  # the length of all earlier outages
 
 
 class Charges:
@@ -110,7 +110,7 @@ class Charges:
             self._wait(actor, 0, until)
 
     def actor_of(self, path: Text, node: Text) -> str | None:
-        """The actor of a node that is a member, else of one that has left in this look."""
+        """The actor of a node that is a member, or that has left in this look."""
         charges = self.locks.get(path)
         member_actor = charges.members.get(node) if charges else None
         return member_actor or self.left_actor(path, node)
@@ -211,7 +211,7 @@ class Charges:
             self._wait(actor, -1 if holds else 1, at)
 
     def _wait(self, actor: ActorTime, change: int, at: Millis) -> None:
-        """Add the time that an actor has waited; change the number of nodes that it waits with."""
+        """Add the time that an actor has waited, and change the number of its waiting nodes."""
         waits = actor.waits + change
         if bool(waits) != bool(actor.waits):
             for path in actor.held:
@@ -242,7 +242,7 @@ class Charges:
 
 
 def _served(lock: Lock | None) -> frozenset[Text]:
-    """The nodes at gates whose clients have a lease already."""
+    """The nodes at gates whose clients already have a lease."""
     pools = (queue for queue in lock.queues if isinstance(queue, LeasePool)) if lock else ()
     return frozenset(pool.hidden.node for pool in pools if pool.hidden is not None)
 

@@ -1,4 +1,4 @@
-"""The accounts of a period, summed up from its reports.
+"""The accounts of a period, added up from its reports.
 
 Charges come from the states of locks; waits and holds come from events, which have the times of
 their transactions if these are known, as in an import. The cost depends on the size of a change.
@@ -10,7 +10,7 @@ from heapq import nsmallest
 from typing import Final
 
 from zktop.model.accounting.accounts import (
-    MAX_CHARGED,
+    MAX_CHARGED_ACTORS,
     Accounts,
     ActorAccount,
     Charge,
@@ -77,7 +77,7 @@ class FigureTally:
 
 
 def _least_wait(event: Event, before: Report) -> Elapsed | None:
-    """The wait until the previous look of a client that left, and may have held since then."""
+    """The wait up to the previous look; the client left, and may have held the lock since then."""
     view = before.view(event.lock) if event.event in _LEAVING else None
     member = view.lock.member(event.node) if view and event.node else None
     if view is None or member is None or view.lock.state(member) != "waits":
@@ -87,7 +87,7 @@ def _least_wait(event: Event, before: Report) -> Elapsed | None:
 
 
 class Ledger:
-    """Takes every report of a run in order; `accounts` sums up a period of it."""
+    """Takes every report of a run in order. `accounts` adds up a period of it."""
 
     def __init__(self, since: Millis | None = None) -> None:
         """Begin the period at this time, or with the first report."""
@@ -115,7 +115,7 @@ class Ledger:
         for path in report.changed_since(before):
             view = report.view(path)
             waiting = member_counts(view)["waits"] if view else 0
-            if waiting or before is not None:  # most locks are quiet from beginning to end
+            if waiting or before is not None:  # most locks are quiet throughout
                 lock, at = view.lock if view else None, times.get(path, report.now)
                 self._charges.change(path, lock, waiting, at)
         for unknown, actor in self._charges.identified:
@@ -138,7 +138,7 @@ class Ledger:
         return self._charges.actor_of(path, node)
 
     def accounts(self, until: Millis | None = None) -> Accounts:
-        """Sum up the period until the last report, or until a later time without changes."""
+        """Add up the period until the last report, or until a later time without changes."""
         report = self._report
         if until is None:
             until = report.now if report else self._since
@@ -202,7 +202,7 @@ class Ledger:
             self._expired.add(session)
 
     def _actor_in(self, event: Event, node: Text, before: Report) -> str | None:
-        """The actor of an event; when it leaves, another may have a node with the same name."""
+        """The actor of an event. If it left, another may have a node with the same name."""
         if event.event not in _LEAVING:
             return self._charges.actor_of(event.lock, node)
         if left := self._charges.left_actor(event.lock, node):
@@ -268,7 +268,7 @@ class Ledger:
             blocked_ms=blocked_ms,
             seen=sum(self._seen[path] for path in paths),
             missed=sum(self._missed[path] for path in paths),
-            charged=tuple(nsmallest(MAX_CHARGED, by_actor.items(), key=_largest_first)),
+            charged=tuple(nsmallest(MAX_CHARGED_ACTORS, by_actor.items(), key=_largest_first)),
             figures=tally.figures(deadlocks),
         )
 

@@ -1,7 +1,7 @@
 """Median, 99th percentile and maximum of durations, some of which are only lower bounds.
 
 A lower bound counts as if it were the duration, so a quantile is never too large. A quantile is
-exact if it would stay the same however long these durations were.
+exact if it would stay the same no matter how long these durations were.
 """
 
 from array import array
@@ -45,12 +45,12 @@ class DurationTally:
         self.bounds.extend(other.bounds)
 
     def spread(self, unfinished: Iterable[Millis] = ()) -> Spread:
-        """Sum up the durations, and the present lengths of unfinished ones."""
+        """Summarise the durations, and the present lengths of unfinished ones."""
         return spread_of(self.exact, [*self.bounds, *unfinished])
 
 
 def spread_of(exact: Iterable[Millis], bounds: Iterable[Millis]) -> Spread:
-    """Sum up durations and lower bounds of durations.
+    """Summarise durations and lower bounds of durations.
 
     >>> spread_of([10, 20, 30], [25]).p50, spread_of([10, 20, 30], [5]).p50
     (Elapsed(ms=20, bound='exact'), Elapsed(ms=10, bound='at-least'))

@@ -1,4 +1,4 @@
-"""Znodes beside locks that came and went between two looks: they may have been locks.
+"""Znodes next to locks that came and went between two looks: they may have been locks.
 
 A lock that exists for a few milliseconds is in no report, but the counter of its folder shows it.
 """
@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 
-MAX_CHILDREN: Final = 2_000  # each look compares them all; in a larger folder nothing is counted
+MAX_CHILDREN: Final = 2_000  # each look compares all; in a larger folder, none are counted
 
 
 class UnseenZnodes:

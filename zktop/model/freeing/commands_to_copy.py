@@ -24,7 +24,7 @@ _JMX: Final = (
 
 
 def free_command(lock: str, connection: Sequence[str] = ()) -> str:
-    """The command that prints all ways to free a lock; `connection` are options.
+    """The command that prints all ways to free a lock; `connection` has the options to connect.
 
     >>> free_command("/locks/import"), free_command("/locks/a b", ("--cluster", "prod"))
     ('zktop free /locks/import', "zktop free '/locks/a b' --cluster prod")
@@ -33,7 +33,7 @@ def free_command(lock: str, connection: Sequence[str] = ()) -> str:
 
 
 def find_command(client: str | None) -> str | None:
-    """A command that lists the process behind a client's address; None for other texts.
+    """A command that lists the process behind a client's address, or None if it is no address.
 
     >>> find_command("10.0.4.31:38110")
     "ssh 10.0.4.31 'ss -tnp sport = :38110'"
@@ -48,7 +48,7 @@ def find_command(client: str | None) -> str | None:
 
 
 def pod_command(client: str | None, known: Mapping[Text, Text] = NOTHING_KNOWN) -> str | None:
-    """A command that deletes a client's pod if its owner entry names it, or one that lists it.
+    """A command that deletes a client's pod, if its owner entry names it, or that lists the pod.
 
     Without an entry it only lists: pods on the network of their host share an address.
 

@@ -58,7 +58,7 @@ def _not_in_the_way(world: World, path: Text) -> str:
 
 
 def request_to_release(report: Report, view: LockView) -> Deed | str:
-    """Return a request to all holders that listen for one; a sentence if none does."""
+    """Return a request to all holders that listen for one, or a sentence if none does."""
     lock = view.lock
     reasons: dict[str, str] = {}
     targets: list[tuple[Text, Stat]] = []

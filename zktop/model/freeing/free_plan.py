@@ -44,13 +44,13 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 
 MAX_BLOCKERS: Final = 20  # a lock may have thousands of readers
-MAX_WAYS_OUT: Final = 3  # of each deadlock
+MAX_WAYS_OUT: Final = 3  # for each deadlock
 
 BlockerRole = Literal["holder", "leftover", "foreign", "deadlocked"]
 
 
 class LockBlocker(Struct, frozen=True, kw_only=True):
-    """One node in the way of a lock's waiters; that of a deadlock may be in another lock."""
+    """One node in the way of a lock's waiters. In a deadlock, it may be in another lock."""
 
     lock: Text
     node: Text
@@ -65,7 +65,7 @@ class LockBlocker(Struct, frozen=True, kw_only=True):
 
 
 class FreePlan(Struct, frozen=True, kw_only=True):
-    """One lock: what is wrong with it, what is in the way, and the ways out."""
+    """What is wrong with one lock, what is in the way, and the ways out."""
 
     lock: Text
     layout: str
@@ -73,7 +73,7 @@ class FreePlan(Struct, frozen=True, kw_only=True):
     holders: tuple[str, ...]
     waiting: int
     knows_waiters: bool
-    error: str | None  # why its nodes are unknown, or not all known
+    error: str | None  # why some or all of its nodes are unknown
     deadlocks: tuple[Deadlock, ...]
     findings: tuple[Finding, ...]
     blockers: tuple[LockBlocker, ...]
@@ -86,7 +86,7 @@ class _Obstacle(NamedTuple):
     view: LockView
     member: Member
     role: BlockerRole
-    freed: str | None = None  # which clients its removal frees; None: those behind it
+    freed: str | None = None  # which clients its removal frees, if not those behind it
 
     @property
     def path(self) -> Text:
@@ -94,7 +94,7 @@ class _Obstacle(NamedTuple):
 
 
 def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
-    """Return what is in the way of a lock, and the ways out; None if there is no lock."""
+    """Return what is in the way of a lock, and the ways out, or None if there is no lock."""
     view = report.view(path)
     if view is None:
         return None
@@ -186,7 +186,7 @@ class _Planner:
         self._report, self._cli = report, cli
 
     def name(self, member: Member) -> str:
-        """The display name of a node's owner; its label or own name if no session owns it."""
+        """The display name of a node's owner. If no session owns it: its label or its own name."""
         if not member.owner:
             return short(member.label or member.node)
         return self._report.client_names.of(member)

@@ -26,7 +26,7 @@ def unreadable_sentence(path: str, why: str) -> str:
 
 
 def delete_refusal(report: Report, lock: Lock, member: Member) -> str | None:
-    """Why zktop does not delete this node; None if that is safe."""
+    """Why zktop does not delete this node, or None if deleting it is safe."""
     stat = member.znode.stat
     if stat is None:
         return "its owner is unknown, because zktop may not read it"
@@ -67,7 +67,7 @@ def _in_use(report: Report, lock: Lock, member: Member) -> str | None:
 def may_last(report: Report, lock: Lock, member: Member) -> bool:
     """Whether clients may hold this lock by nodes without a session.
 
-    Clients of semaphores never do, although no warning is about their leases.
+    Clients of semaphores never do, although no warning mentions their leases.
     """
     return (
         lock.kind == "lease"
@@ -85,7 +85,7 @@ def _lasts(layout: Layout | None) -> bool:
 
 
 def ask_refusal(view: LockView, member: Member) -> str | None:
-    """Why zktop does not ask a holder to release; None if its client listens for that.
+    """Why zktop does not ask a holder to release, or None if its client listens for requests.
 
     Curator creates the nodes of revocable locks with empty data, and watches them. Only the watch
     tables of servers show such a watch.

@@ -28,12 +28,15 @@ _GOES_ON: Final = (
 
 
 class WayToFree(Struct, frozen=True, kw_only=True):
-    """One way; `option` has the arguments that make zktop do it, `refusal` why it does not."""
+    """One way to free a lock.
+
+    `option` has the arguments that make zktop do it; `refusal` says why zktop does not.
+    """
 
     kind: WayKind
     what: str
     commands: tuple[str, ...] = ()
-    needs: str | None = None  # what the commands lack
+    needs: str | None = None  # what the user must add to the commands
     effect: str
     belief: str  # of the client that loses the lock
     option: tuple[str, ...] | None = None

@@ -56,12 +56,14 @@ class LockHistories:
         self._vanished_roots: dict[Text, RootHistory] = {}
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
         self._world = World()
-        self._earlier = NO_ENSEMBLE  # the server tables of the look before
-        self._unread: set[Text] = set()  # found but not read: a read will show if they are new
+        self._earlier = NO_ENSEMBLE  # the server tables of the previous look
+        self._unread: set[Text] = (
+            set()
+        )  # found but not read; reading them will show whether they are new
         self._from_zxid = 0
         self._began: Millis = 0
         self._now: Millis = 0
-        self._last: Millis = 0  # the look before
+        self._last: Millis = 0  # the time of the previous look
         self._blind_from: Millis | None = None
         self._blind: tuple[Millis, Millis] | None = None  # the last time without a connection
         self._before_loss = NO_ENSEMBLE  # the server tables from before that time
@@ -157,7 +159,8 @@ class LockHistories:
     def _complete_first_look(self, change: LockChange) -> bool:
         """Complete the first look if znodes were read since, and nothing else happened.
 
-        What was unread at the first look may prove an earlier hold. Return True then.
+        What was unread at the first look may prove an earlier hold. Return whether it was
+        completed.
         """
         path, moved = change.path, (change.created, change.deleted, change.granted, change.lost)
         first = self._first.get(path)
@@ -171,7 +174,7 @@ class LockHistories:
         return True
 
     def _readable(self, change: LockChange) -> LockChange:
-        """Compare readable versions only: the members of an unreadable lock are still there."""
+        """Compare readable versions only: a lock that became unreadable still has its members."""
         path, before, after = change.path, change.before, change.after
         if after is not None and after.error is not None:
             if before is None or before.error is None:
@@ -182,7 +185,7 @@ class LockHistories:
         return LockChange.between(path, self._hidden.pop(path, None), after)
 
     def _appeared(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
-        """Add a lock: at the first look it is old, later it may be new.
+        """Add a lock. At the first look it is old; later, it may be new.
 
         If a look comes after a znode was found and before it was read, a later look decides
         whether its lock is new.
@@ -219,7 +222,7 @@ class LockHistories:
         log = self._log_of(change)
         before = log.history(now_ms)
         events = log.fold(change, ctx)
-        if lock is None or lock.member(HERE) is None:  # else the lock was a client's own node
+        if lock is None or lock.member(HERE) is None:  # otherwise the lock was a client's own node
             self._remember(path, lock, before, log.history(now_ms), now_ms)
         self._forget(path)
         return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
@@ -239,7 +242,7 @@ class LockHistories:
         size, stat = (lock.size, lock.stat) if lock else (0, None)
         removal = self._world.removal_of(path)
         if removal is not None and stat is not None and removal.zxid < stat.czxid:
-            removal = None  # of an earlier root; transactions are missing
+            removal = None  # it was that of an earlier root: transactions are missing
         start = _deleted_since(before.former_members, removal, now_ms)
         queue = _vanished_queue(size, before, start, removal, now_ms)
         is_full = queue is not None or (lock is not None and bool(lock.family.members))
@@ -296,8 +299,8 @@ class LockHistories:
     def _begin(self, changes: list[LockChange], ensemble: Ensemble) -> None:
         """Store the newest transaction of the first look: older znodes existed before.
 
-        A first look without one came before anything was read, or at the beginning of a log that
-        has everything: then nothing is older.
+        A first look without one came before anything was read, or at the beginning of a complete
+        log. In both cases, nothing is older.
         """
         has_everything = self._began > 0 and ensemble.complete_to > 0
         if not self._from_zxid and not has_everything:
@@ -354,7 +357,7 @@ def _is_taken(member: FormerMember, removal: Gone | None) -> bool:
 def _deleted_since(
     left: Sequence[FormerMember], removal: Gone | None, vanished_at: Millis
 ) -> Millis:
-    """A moment before the root began to vanish: a recursive delete of a long queue takes time."""
+    """A time just before the root began to vanish: deleting a long queue takes time."""
     start = vanished_at - RECURSIVE_MS
     for member in reversed(left):
         if member.gone_at < start:
@@ -370,7 +373,7 @@ def _vanished_queue(
     """Return the queue that a recursive delete removed, with members that left before this look.
 
     A transaction log shows which of these were deleted by the session that deleted the root.
-    Without a log, a waiter that left a moment before is a sign of such a delete: if clients
+    Without a log, a waiter that left just before the root is a sign of such a delete: if clients
     release a lock in turn and then delete its folder, no waiter is left. But it may have given up.
     """
     before = [member for member in past.former_members if member.gone_at >= start]

@@ -28,7 +28,7 @@ def median(samples: Collection[int]) -> int:
 
 
 def identity_of(member: Member) -> Identity:
-    """The label of a contender, else its session; `0x0` if it has neither."""
+    """The label of a contender, or its session if it has no label; `0x0` if it has neither."""
     return member.label or session_text(member.owner)
 
 

@@ -55,7 +55,7 @@ from zktop.model.world.persistent_map import PersistentMap
 
 
 class LockLog:
-    """A fold over the changes of one lock; `history` is its frozen result."""
+    """A fold over the changes of one lock. `history` returns the frozen result."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class LockLog:
         origin: RootHistory,
         counters: RootCounters | None = None,
     ) -> None:
-        """Start with the lock as it is now; `counters` are those of a lock that is new."""
+        """Start with the present state of the lock; `counters` is given if the lock is new."""
         self._first, self._origin = first, asdict(origin)
         self._at = now_ms
         self._waiting = count_blocked(lock)
@@ -232,7 +232,7 @@ class LockLog:
         zxid: int | None,
         arrivals: Mapping[Text, Millis],
     ) -> Iterator[Event]:
-        """Yield `acquired`; without a wait if clients create their znode only when they win."""
+        """Yield `acquired`. It has no wait if clients create their znodes only when they win."""
         stays: dict[Text, Stay | None] = {}
         fresh = {member.node for member in change.created}
         shows_waits = change.after is not None and not change.after.is_only_watched
@@ -242,7 +242,7 @@ class LockLog:
             waited = _span(since, at_arrival) if shows_waits else None
             if waited is not None:
                 self._waits.add(waited.ms, is_exact=waited.bound == "exact")
-            if member.czxid:  # else it counts as soon as its client is known
+            if member.czxid:  # otherwise it counts as soon as its client is known
                 self._attempts.acquired(member)
             stays[member.node] = Stay(since, _now(at_arrival))
             cause = (member.czxid or None) if member.node in fresh else zxid
@@ -328,9 +328,10 @@ def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:
 
 
 def _arrival_times(change: LockChange, ctx: ChangeContext, since: Millis) -> Mapping[Text, Millis]:
-    """When new members arrived, if a look has several of them and nothing else.
+    """When new members arrived, if a look shows several arrivals and no other change.
 
-    Only an import shows that no transaction is missing, and uses the same clock as its znodes.
+    Only an import shows that no transaction is missing, and has its times from the servers' clock,
+    like its znodes.
     """
     is_certain = ctx.ensemble.complete_to > 0 and ctx.blind_since is None
     if not is_certain or len(change.created) < SEVERAL or change.deleted or change.lost:

@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 MAX_SAMPLES: Final = 512
-MIN_SAMPLES: Final = 20  # for a quantile
-# Upper ends; one more bucket has all above.
+MIN_SAMPLES: Final = 20  # with fewer, there are no quantiles
+# Upper ends; one more bucket counts all longer durations.
 BUCKETS_MS: Final = (10, 40, 160, 640, 2_560, 10_240, 40_960)
 MAX_DURATION_MS: Final = 0xFFFF_FFFF  # fifty days, in four bytes
 
@@ -35,7 +35,7 @@ class Durations(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def buckets(self) -> tuple[int, ...]:
-        """The number of samples in each bucket; the last one has those above all of BUCKETS_MS."""
+        """The number of samples in each bucket; the last one counts those above all BUCKETS_MS."""
         ends = [bisect_right(self.samples, upper - 1) for upper in BUCKETS_MS]
         starts = [0, *ends]
         return tuple(
@@ -43,7 +43,7 @@ class Durations(msgspec.Struct, frozen=True, eq=False):
         )
 
     def quantile(self, share: float) -> int | None:
-        """The smallest sample that at least this share of all does not exceed."""
+        """The smallest sample that at least this share of all samples does not exceed."""
         known = len(self.samples)
         if known < MIN_SAMPLES:
             return None
@@ -54,7 +54,7 @@ NO_DURATIONS: Final = Durations()
 
 
 class DurationSamples:
-    """Collects durations; `durations` has the newest of them, and is replaced with each one.
+    """Collects durations. `durations` has the newest ones, and is replaced with each addition.
 
     They are kept in order: sorting 512 of them at each change of a busy lock would take longer
     than anything else that is done for the change.

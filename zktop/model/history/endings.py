@@ -1,11 +1,11 @@
 """How a node left a lock: removed by its client, or with its expired session.
 
-Transaction logs record which session deleted a znode; a live server does not report it. Then the
-activity of the session is the evidence. If it was active less than its timeout ago, it cannot have
-expired. If it had no connection to any server, or was silent for too long, it has most likely
-expired. A client that closes its session removes all its nodes in one transaction, just like an
-expiry: only its recent activity distinguishes the two. Without any evidence, a node counts as
-removed by its own client, which is the usual case.
+Transaction logs record which session deleted a znode; a live server does not report it. In that
+case, the activity of the session is the evidence. If it was active less than its timeout ago, it
+cannot have expired. If it had no connection to any server, or was silent for too long, it has most
+likely expired. A client that closes its session removes all its nodes in one transaction, just
+like an expiry: only its recent activity distinguishes the two. Without any evidence, a node counts
+as removed by its own client, which is the usual case.
 
 How a node left is unknown if zktop had no connection then, or if transactions are missing.
 """
@@ -45,7 +45,7 @@ def judge_expiry(
 
     `locks` is how many locks lost nodes of its session in one transaction. `earlier` has the
     tables of the previous look. A newer table may have been read after the node was removed, and
-    then does not list a session that was active a moment before.
+    then does not list a session that had just been active.
     """
     session = member.owner
     if not session:
@@ -71,7 +71,8 @@ def judge_expiry(
 def recorded_ending(member: Member, removal: Gone, ensembles: Iterable[Ensemble]) -> ExpiryVerdict:
     """Return how a node left a lock, from the transaction that removed it.
 
-    `ensembles` are the newest tables and those before: the newest may lack the session already.
+    `ensembles` are the newest tables and the previous ones: the newest may already lack the
+    session.
     """
     match removal.how:
         case "expired":

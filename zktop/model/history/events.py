@@ -47,7 +47,7 @@ UNKNOWN_SINCE: Final = Since(None, "unknown")
 
 
 class Elapsed(msgspec.Struct, frozen=True, gc=False):
-    """The length of a wait or hold that is over; at-least if its beginning was not observed."""
+    """The length of a wait or hold that is over, `at-least` if its beginning was not observed."""
 
     ms: int
     bound: ElapsedBound

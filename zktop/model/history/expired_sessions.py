@@ -45,7 +45,7 @@ class ExpiryLedger:
 
     def __init__(self) -> None:
         self._kept: deque[ExpiredSession] = deque(maxlen=MAX_SESSIONS)
-        self._free: frozenset[Text] = frozenset()  # freed, and not acquired since
+        self._free: frozenset[Text] = frozenset()  # locks that were freed, and not acquired since
 
     def look(self, events: Iterable[Event], sessions: SessionHistories) -> None:
         """Add the sessions that expired, and note who acquired the locks that they held."""

@@ -1,6 +1,6 @@
 """The last members that left a lock, and which of them only came first during a recursive delete.
 
-A recursive delete of a queue deletes one node after the other. If it begins with the holder, each
+A recursive delete of a queue deletes one node after another. If it begins with the holder, each
 waiter comes first for a few milliseconds. In a long queue these would displace the members that
 really held the lock, so they are forgotten first.
 """

@@ -20,7 +20,7 @@ JointDeletions = dict[Session, int]
 
 
 class LockChange(msgspec.Struct, frozen=True, eq=False):
-    """How a lock differs from the look before: members that came, went, got it or lost it."""
+    """How a lock differs from the previous look: members that came, went, got it or lost it."""
 
     path: Text
     before: Lock | None
@@ -102,7 +102,7 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     joint_deletions: JointDeletions
     blind_since: Millis | None = None
     removal_of: Callable[[str], Gone | None] = lambda _path: None
-    earlier: Ensemble = NO_ENSEMBLE  # the server tables of the look before
+    earlier: Ensemble = NO_ENSEMBLE  # the server tables of the previous look
 
 
 # Members that came, members that went, members read since, and the runs that differ.
@@ -240,7 +240,7 @@ def count_waiting(lock: Lock | None) -> int:
 
 
 def count_blocked(lock: Lock | None) -> int:
-    """The number of waiters that the lock stops; candidates usually keep working."""
+    """The number of waiters that the lock stops. Candidates of elections usually keep working."""
     is_blocked = lock is not None and not lock.has_standbys
     return count_waiting(lock) if is_blocked else 0
 

@@ -42,8 +42,8 @@ class VanishedQueue(NamedTuple):
 
     at: Millis
     members: int
-    is_all: bool = True  # else it had at least so many members
-    is_certain: bool = True  # else all of them left a moment before, and may have given up
+    is_all: bool = True  # if not, it had at least this many members
+    is_certain: bool = True  # if not, all of them left just before, and may have given up
 
 
 class RootHistory(msgspec.Struct, frozen=True, gc=False):
@@ -54,7 +54,7 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     reaped_at: Millis | None = None  # when the root vanished while it was empty
     removed_by: Session | None = None  # the session that deleted it, if a transaction log says so
     vanished_with: VanishedQueue | None = None  # None: it was empty
-    earlier_members: tuple[FormerMember, ...] = ()  # the last that left the znode before
+    earlier_members: tuple[FormerMember, ...] = ()  # the last that left the previous znode
 
 
 class UsualHold(NamedTuple):
@@ -82,7 +82,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     coverage: float | None = None  # share of the creations that was observed
 
     def granted(self, holder: Member) -> Since:
-        """Return since when a holder has held the lock."""
+        """Return since when this member has held the lock."""
         stay = self.stays.get(holder.node)
         if stay is not None:
             return stay.granted or UNKNOWN_SINCE
@@ -109,7 +109,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
 
     @property
     def all_former_members(self) -> tuple[FormerMember, ...]:
-        """The last that left this znode, or the one before at its path, oldest first."""
+        """The last that left this znode, or the previous one at its path, oldest first."""
         return (*self.earlier_members, *self.former_members)
 
     @property

@@ -70,7 +70,7 @@ class MinuteRing:
         self._open(since // SECOND_MS, since // SECOND_MS)
 
     def advance(self, now_ms: Millis) -> None:
-        """Advance to this time; nothing changed since the last one."""
+        """Advance to this time; nothing has changed since the last call."""
         if now_ms <= self._at:
             return
         start = max(self._at, now_ms - MINUTE_MS)
@@ -108,7 +108,7 @@ class MinuteRing:
         self._fill(_QUEUE, first, last, min(MAX_CELL, self._waiting))
 
     def _fill(self, row: int, first: int, last: int, value: int) -> None:
-        """Set the cells of one row from one second to another, at most a minute."""
+        """Set the cells of one row from one second to another, at most a minute later."""
         begin, end, cells = row + first % WINDOW_S, row + last % WINDOW_S + 1, self._cells
         if first == last:
             cells[begin] = value

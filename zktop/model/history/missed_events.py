@@ -14,7 +14,7 @@ class RootCounters:
     """Counts creations and deletions that were missed, from the counters of a lock's root.
 
     The root's Stat counts its creations and its children, so both numbers between two readings are
-    exact. The counters are read with a listing, while members may be known earlier; members newer
+    exact. The counters are read with a listing, while members may be known earlier. Members newer
     than the counters are counted as soon as the counters catch up.
     """
 

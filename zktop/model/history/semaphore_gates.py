@@ -65,7 +65,7 @@ class SemaphoreGates:
 
 
 def _may_belong(lease: Member, place: Member) -> bool:
-    """Return whether one client may have made both; an unread node may be any client's."""
+    """Return whether one client may have made both nodes; an unread node may be any client's."""
     if not (lease.czxid and place.czxid):
         return True
     return lease.owner == place.owner and place.czxid < lease.czxid

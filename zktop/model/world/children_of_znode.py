@@ -3,8 +3,8 @@
 Three things can be known about a name: that it existed (a listing, a read, an event), that it did
 not exist (a listing without it, a deletion), and its data. The newest zxid wins, so a fact that
 arrives late or twice changes nothing. An absence is remembered only as long as an old read could
-be mistaken for a node that was created again under the same name; after a deletion, until the
-next listing of the parent.
+be mistaken for a node that was created again under the same name. After a deletion, it is
+remembered until the next listing of the parent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ _MIN_DIGITS: Final = 9  # of a sequence number
 _DIGITS: Final = 10  # of one that has not overflowed
 _MAX_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
-_MAX_EXAMINED: Final = 1_000  # children, to see whether some are numbered
+_MAX_EXAMINED: Final = 1_000  # children examined to see whether some are numbered
 _NAMED_PER_NUMBERED: Final = 50  # with more of them, numbered children do not count
 
 FamilyFact = ZnodeFact | NodeBatch
@@ -59,7 +59,7 @@ class Znode(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it had no children when it was read; one that cannot be read counts as a leaf.
+        """Whether it had no children when it was read. One that cannot be read counts as a leaf.
 
         False until it is read, because it may have children.
         """
@@ -118,7 +118,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def has_numbered(self) -> bool:
-        """Whether some children may be numbered; a few among many named ones do not count.
+        """Whether some children may be numbered. A few among many named ones do not count.
 
         This is asked for each of 100,000 named children, so only the first ones are examined.
         """
@@ -235,7 +235,7 @@ class _Draft:
                 self._learn_of(Znode(name, seen_at=zxid))
             elif known is None or known.read_at != NEVER or known.seen_at != NEVER or self.absent:
                 self._learn_of(Znode(name, stat, data, zxid))
-            else:  # known only from the listing, like most at the first read
+            else:  # known only from the listing, like most children at the first read
                 members[name] = Znode(known.name, stat, data, zxid)
 
     def _learn_of(self, child: Znode) -> None:
@@ -265,7 +265,7 @@ class _Draft:
             self._note_number(name)
 
     def _note_number(self, name: Text) -> None:
-        """Note a number that the parent's counter can have given since the listing."""
+        """Note a number that the parent's counter may have assigned since the listing."""
         digits = name[-_DIGITS:]
         if self.stat is not None and len(digits) == _DIGITS and digits.isdecimal():
             number = int(digits)
@@ -319,7 +319,7 @@ class _Draft:
                 self.absent[name] = absent
 
     def _late_listing(self, names: tuple[Text, ...], zxid: int) -> None:
-        """Apply an older listing: it only shows which children did not exist then."""
+        """Apply an older listing, which only shows which children did not exist then."""
         for name in self.members.keys() - set(names):
             self._keep(self.members[name], max(self.absent.get(name, NEVER), zxid))
 
@@ -333,7 +333,7 @@ def _joined(known: Znode, child: Znode) -> Znode:
 
 
 def _newness_of_read(znode: Znode) -> tuple[int, bool, tuple[int, ...], bytes]:
-    """Sort key: the larger, the newer the read; the content decides between equally old ones."""
+    """Sort key: the larger, the newer the read. The content decides between equally old reads."""
     stat = znode.stat
     numbers = () if stat is None else (stat.czxid, stat.mzxid, stat.version, stat.pzxid or 0)
     return znode.read_at, not znode.hidden, numbers, znode.data or b""

@@ -14,8 +14,10 @@ from zktop.model.text import Text, nearest
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY
 from zktop.model.world.world import World
 
-SINGLE_NODE_LAYOUT: Final = "single-node"  # the layout of locks that are a node only while held
-MAX_SIBLINGS: Final = 1_000  # comparing a name with this many takes 20 ms
+SINGLE_NODE_LAYOUT: Final = (
+    "single-node"  # the layout of locks whose node exists only while they are held
+)
+MAX_SIBLINGS: Final = 1_000  # comparing a name with that many takes 20 ms
 
 
 class MissingRoot(msgspec.Struct, frozen=True, gc=False):
@@ -120,6 +122,6 @@ def _corrected(root: str, absent: Text, world: World) -> str | None:
     return None if alike is None else join(parent, alike) + root[len(absent) :]
 
 
-@lru_cache(maxsize=32)  # the same at nearly every look
+@lru_cache(maxsize=32)  # the arguments are the same at nearly every look
 def _alike(name: Text, siblings: tuple[Text, ...]) -> str | None:
     return nearest(name, siblings)

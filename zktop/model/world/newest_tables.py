@@ -1,4 +1,4 @@
-"""Decides which of two tables of a server is the newer; keeps the newest table of each kind."""
+"""Decides which of two tables of a server is newer, and keeps the newest table of each kind."""
 
 import msgspec
 
@@ -22,7 +22,7 @@ class TableFacts(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, **{field: fact})
 
     def since(self, departure: Server) -> "TableFacts":
-        """Return the tables without those from before the server left the ensemble."""
+        """Return the tables without those read before the server left the ensemble."""
         outdated: dict[str, None] = {}
         for field in self.__struct_fields__:
             fact: ServerFact | None = getattr(self, field)

@@ -1,4 +1,4 @@
-"""An immutable mapping that is cheap to change, whatever its size.
+"""An immutable mapping whose next version is cheap to make, whatever its size.
 
 A world of ten thousand locks changes one lock at a time, and copying a dictionary of ten thousand
 entries for each event is too slow. A `PersistentMap` is a large dictionary that never changes (the
@@ -16,7 +16,7 @@ V = TypeVar("V")
 T = TypeVar("T")
 
 MAX_RECENT = 64
-FEW_ENTRIES = 64  # entries; comparing all of them is faster than remembering a difference
+FEW_ENTRIES = 64  # comparing this many is faster than remembering which ones changed
 FEW_RECENT = 8
 MERGES_REMEMBERED = 8
 
@@ -40,8 +40,8 @@ class PersistentMap(Mapping[K, V]):
         self.recent: Mapping[K, V | None] = {} if recent is None else recent  # None: deleted
         self.length = len(self.base) if length is None else length
         self.mark: Mark = self.base
-        # The merges that led to this base, newest first: the mark of the base before each, and
-        # the keys that were merged into it.
+        # The merges that led to this base, newest first: the mark of the previous base, and the
+        # keys that were merged into it.
         self.merged: tuple[tuple[Mark, tuple[K, ...]], ...] = ()
 
     def with_changes(self, changes: Mapping[K, V | None]) -> "PersistentMap[K, V]":
@@ -91,7 +91,7 @@ class PersistentMap(Mapping[K, V]):
 
     @property
     def finder(self) -> Callable[..., V | None]:
-        """A function like `get`, to look up many keys; the faster one of dict where possible."""
+        """A function like `get` for looking up many keys; if possible, the faster one of dict."""
         return self.get if self.recent else self.base.get
 
     def _merged_since(self, mark: Mark) -> list[tuple[K, ...]] | None:

@@ -13,8 +13,8 @@ import msgspec
 
 T = TypeVar("T")
 
-COMPARED_AT_ONCE: Final = 512  # objects
-MAX_SKIPPED: Final = 64  # objects searched for the next common one
+OBJECTS_AT_ONCE: Final = 512  # compared in one step
+MAX_SKIPPED_OBJECTS: Final = 64  # before the next common one
 
 
 class ChangedRun(msgspec.Struct, frozen=True, gc=False):
@@ -37,14 +37,14 @@ def changed_runs(before: Sequence[T], after: Sequence[T]) -> Iterator[ChangedRun
     """
     at, new_at = 0, 0
     while at < len(before) and new_at < len(after):
-        old, new = before[at : at + COMPARED_AT_ONCE], after[new_at : new_at + COMPARED_AT_ONCE]
+        old, new = before[at : at + OBJECTS_AT_ONCE], after[new_at : new_at + OBJECTS_AT_ONCE]
         same = min(len(old), len(new))
         if old != new:
             same = next(compress(count(), map(is_not, old, new)), same)
         at, new_at = at + same, new_at + same
         if same < len(old) and same < len(new):
             removed, added = _until_common(
-                before[at : at + MAX_SKIPPED], after[new_at : new_at + MAX_SKIPPED]
+                before[at : at + MAX_SKIPPED_OBJECTS], after[new_at : new_at + MAX_SKIPPED_OBJECTS]
             )
             yield ChangedRun(at, at + removed, new_at, new_at + added)
             at, new_at = at + removed, new_at + added

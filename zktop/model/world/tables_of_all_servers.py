@@ -29,7 +29,7 @@ from zktop.model.world.tables_of_one_server import (
 from zktop.model.world.world import World
 
 DATE_ERROR_MS: Final = 1_000  # servers print dates to the second
-MANY_NODES: Final = 1_000  # of a session; with fewer, the record of its end is never too large
+MANY_NODES: Final = 1_000  # a session with fewer can always end: its record is small enough
 
 Extent = Literal["all", "some", "none"]
 
@@ -59,7 +59,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
     zxid: int = 0  # the newest known transaction
     link_at: Millis = 0  # when our own connection entered its present state
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
-    listed: int = 0  # sessions that any server lists, with our own
+    listed: int = 0  # number of sessions that any server lists, including our own
 
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
@@ -261,7 +261,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         return frozenset[Session]().union(*starmap(_difference, self._pairs(before)))
 
     def relisted_since(self, before: "Ensemble") -> int:
-        """Return the number of connections in the tables that were read since then."""
+        """Return the number of connections in the tables read since the earlier version."""
         return sum(
             len(now.connections or ())
             for was, now in self._pairs(before)

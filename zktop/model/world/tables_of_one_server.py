@@ -31,7 +31,7 @@ TABLE_NAMES: Final[dict[TableKind, str]] = {
     "figures": "figures",
 }
 
-USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, if a server does not show its own
+USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, for servers that do not show their own
 # Every zktop watches this path, which need not exist, so that others know its session.
 MARK: Final = Text("/zookeeper/zktop")
 # Servers from the first version up to (excluding) the second count a recursive watch twice.
@@ -57,7 +57,7 @@ class Presence(Connection, frozen=True, gc=False, kw_only=True):
     def newness(self) -> tuple[Millis, Millis, Millis]:
         """Sort key for the claims of several servers; the largest is the newest contact.
 
-        If the last contact is unknown, the start of the connection replaces it.
+        If the last contact is unknown, the start of the connection stands in for it.
         """
         contact = self.established or self.at if self.contact is None else self.contact
         return contact, self.established or 0, self.at
@@ -214,12 +214,12 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def expiry(self) -> Expiry:
-        """Its expiry table; empty if it returned none."""
+        """Its expiry table, which is empty if it returned none."""
         return self.facts.expiry or Expiry(zxid=0, at=0, server=self.server)
 
     @property
     def figures(self) -> Server:
-        """Its figures; empty if it returned none."""
+        """Its figures, which are empty if it returned none."""
         return self.facts.server or msgspec.structs.replace(NO_SERVER, server=self.server)
 
     def presence(self, session: Session) -> Presence | None:
@@ -246,7 +246,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     def hidden_watches(self, own: Session | None) -> int | None:
         """Count the child watches that its tables do not show; None if unknown.
 
-        The count and the table are read one after the other, so the larger of the last two
+        The count and the table are not read at the same moment, so the larger of the last two
         differences counts. On servers before 3.6, zktop sets child watches itself, so the number
         of other child watches is unknown for the server that it is connected to.
         """
@@ -297,7 +297,7 @@ def _with_connections(facts: TableFacts, before: TableFacts) -> TableFacts:
 
 
 def _indexed(facts: TableFacts, known: WatchIndex | None) -> WatchIndex | None:
-    """Return the index of the watch table; the earlier one if the table did not change."""
+    """Return the index of the watch table: the earlier index if the table did not change."""
     rows = facts.watches.rows if facts.watches else None
     if rows is None:
         return None
@@ -310,7 +310,8 @@ def _surplus(facts: TableFacts, watches: WatchIndex | None) -> int | None:
     figures, table = facts.server, facts.watches
     if figures is None or table is None or watches is None or figures.watches is None:
         return None
-    listed = watches.total if table.listed is None else table.listed  # from old recordings
+    # Old recordings do not have the number of watches listed.
+    listed = watches.total if table.listed is None else table.listed
     return figures.watches - listed if figures.at == table.at else None
 
 

@@ -58,10 +58,10 @@ class World(msgspec.Struct, frozen=True):
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
     owners: OwnerNames | None = None
     left: PersistentMap[Text, Server] = PersistentMap()  # the last departure of each server
-    gap_at: Millis = 0  # a gap in a recording, after which nothing from before it was known
+    gap_at: Millis = 0  # the last gap in a recording: all that was known before it was lost
 
     def after(self, *facts: SourceFact) -> "World":
-        """Return the world with these facts added; facts older than known ones change nothing."""
+        """Return the world with these facts added. Facts older than known ones change nothing."""
         if not facts:
             return self
         grouped = _group(facts)
@@ -181,7 +181,7 @@ L = TypeVar("L", bound=Link | OwnerNames)
 
 
 def _newest(known: L | None, new: list[L]) -> L | None:
-    """Return the newest; if there is no new one, the known one without encoding its content."""
+    """Return the newest fact, or the known one, without encoding its content, if none is new."""
     if not new:
         return known
     return max(new if known is None else [known, *new], key=newness)
@@ -315,7 +315,7 @@ def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFa
 
 
 def _removals(path: Text, before: Family, after: Family) -> Iterator[Gone]:
-    """Yield the deletions since, and those of recreated znodes if a fact shows them."""
+    """Yield the deletions since then, and those of recreated znodes as far as facts show them."""
     removals = {
         name: gone
         for name, gone in after.removals.items()
@@ -329,6 +329,6 @@ def _removals(path: Text, before: Family, after: Family) -> Iterator[Gone]:
         known = after.removals.get(name)
         if known is not None and known.zxid == zxid:
             removals[name] = known
-        elif zxid != NEVER:  # else it belonged to an earlier znode at this path
+        elif zxid != NEVER:  # otherwise it belonged to an earlier znode at this path
             yield Gone(path=join(path, name), zxid=zxid, at=after.arrived_at)
     yield from removals.values()
