@@ -42,7 +42,7 @@ def test_a_merged_order_is_that_of_all_children(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """Whatever the names contain, for each lock of the folder."""
-    monkeypatch.setattr(folder_module, "MERGED_FROM", 0)
+    monkeypatch.setattr(folder_module, "MIN_MERGED_LOCKS", 0)
     children = tuple(map(child, names(random.Random(seed))))
     folder = Folder(children)
 

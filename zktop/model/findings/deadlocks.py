@@ -25,7 +25,7 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import clock, count, iso, several, short, span
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
-from zktop.model.locks.watch_check import MAX_WATCHED
+from zktop.model.locks.watch_check import MAX_WATCHED_PATHS
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -250,7 +250,7 @@ def _watching_holders(ctx: LockContext) -> Iterator[RuleResult]:
 def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
     """The locks of others for which a session may wait by its watches alone."""
     watched = (ctx.ensemble.watched(session) if session else None) or ()
-    if len(watched) > MAX_WATCHED:
+    if len(watched) > MAX_WATCHED_PATHS:
         return
     for path in sorted(watched):
         for lock in filter(None, map(ctx.shared.lock_at, (path, split(path)[0]))):

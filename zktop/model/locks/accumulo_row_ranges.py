@@ -2,8 +2,8 @@
 
 Two members conflict if their rows overlap and one of them writes. Comparing every pair would be
 slow. So a writer holds if its range does not meet the union of all earlier ranges, and a reader if
-it does not meet that of the earlier writers; bisection answers both. The search for blockers ends
-at a writer of all the wanted rows.
+its range does not meet the union of the earlier writers' ranges. Bisection answers both. The
+search for blockers ends at a writer of all the wanted rows.
 """
 
 import base64
@@ -44,7 +44,7 @@ class RowRangeQueue(QueueDefaults):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """The ids of warnings; several holders are normal here."""
+        """The ids of warnings. Several holders are normal here."""
         return self._oddities.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
 
     def holds(self, member: Member) -> bool:
@@ -123,7 +123,7 @@ class RowUnion:
 
 
 def range_of(node: str) -> RowRange:
-    """Read the rows in a name; without any, the range is the whole table.
+    """Read the range of rows in a name. A name without rows stands for the whole table.
 
     >>> range_of("flock#WRITE~FATE:USER:6f9e2c1a-0001-4a4a-8a8a-000000000001~N~PbQ==#0000000007")
     ((-1, b''), (0, b'm'))

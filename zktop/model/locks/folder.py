@@ -24,25 +24,25 @@ from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 
-MERGED_FROM: Final = 50  # locks of this size in the folder; with fewer, each ranks all children
+MIN_MERGED_LOCKS: Final = 50  # with fewer locks of this size, each ranks all children
 
 
 class ViewProof(msgspec.Struct, frozen=True, gc=False):
     """The view that a watch proves for a member."""
 
     view: ClientView
-    is_fresh: bool  # a table from before the member showed its session without this watch
+    is_fresh: bool  # a table older than the member showed its session without this watch
 
 
 class SessionWatches(msgspec.Struct, frozen=True, gc=False):
     """The children that a session watches, according to its server's table."""
 
-    zxid: int  # of the newest table
-    since: int  # of the first table that listed any watch of the session
+    zxid: int  # that of the newest table
+    since: int  # that of the first table that listed any watch of the session
     children: Mapping[Text, int]  # child -> zxid of the first table that showed the watch
 
     def proof(self, view: ClientView, node: Text, member: Member) -> ViewProof | None:
-        """Return what a watch on this child proves; None if the watch is older than the member."""
+        """Return what a watch on this child proves. One older than the member proves nothing."""
         if self.children[node] < member.czxid:
             return None
         return ViewProof(view, self.since < member.czxid)
@@ -59,7 +59,7 @@ class FolderMemory(msgspec.Struct, frozen=True):
     stranded: Mapping[Text, str] = {}  # node -> layout
     proofs: Mapping[Text, ViewProof] = {}
     watched: Mapping[Session, SessionWatches] = {}
-    sessions: Mapping[Text, Session] = {}  # of the waiters
+    sessions: Mapping[Text, Session] = {}  # waiter -> its session
     left: Mapping[Session, frozenset[Text]] = {}  # nodes that earlier members may still watch
 
     def left_watches(
@@ -67,7 +67,7 @@ class FolderMemory(msgspec.Struct, frozen=True):
     ) -> dict[Session, frozenset[Text]]:
         """Return, by session, the existing nodes that its deleted members watched.
 
-        Only for sessions whose watches a table shows: for others it proves nothing.
+        This is limited to sessions whose watches a table shows: of others, nothing is known.
         """
         left = dict(self.left)
         for node, targets in self.waited.items():
@@ -98,7 +98,9 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     children: tuple[Member, ...]
     memory: FolderMemory = NO_MEMORY
-    watched: Mapping[Session, SessionWatches] = {}  # as tables show; other sessions: unknown
+    watched: Mapping[
+        Session, SessionWatches
+    ] = {}  # as tables show; those of other sessions are unknown
     changed: int = 0  # zxid at which a child was last created or deleted
     user_layouts: tuple[Layout, ...] = ()  # defined in the user's config
 
@@ -161,7 +163,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return any(rank(child) is not None for child in others)
 
     def countable(self, layout: Layout, view: ClientView, group: str) -> Sequence[Member]:
-        """Return the children that a view may count; this group's only if locks share a parent."""
+        """Return the children that a view may count. If locks share a parent: of this group only."""
         if view.counts != "own" or not layout.grouped:
             return self.children
         if layout.name not in self._by_group:
@@ -175,7 +177,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
     def order(
         self, layout: Layout, view: ClientView, group: str, *, for_readers: bool
     ) -> ClientOrder:
-        """Return the order in which clients see the children; groups share it if they can."""
+        """Return the order in which clients see the children. Groups share it if they can."""
         if not depends_on_group(view):
             group = ""
         key = layout.name, view, group, for_readers
@@ -190,7 +192,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return self._orders[key]
 
     def _named_order(self, layout: Layout, view: ClientView, group: str) -> ClientOrder:
-        """Rank children whose names contain the lock's; the order of the rest is shared."""
+        """Rank children whose names contain the lock's. All locks share the order of the rest."""
         by_whole_name = self.order(layout, replace(view, key=""), "", for_readers=False)
         text, starts = self._all_names
         named, at = [], text.find(group)
@@ -198,7 +200,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
             place = bisect_right(starts, at) - 1
             named.append(self.children[place])
             at = text.find(group, starts[place + 1])
-        if len(named) * MERGED_FROM > len(self.children):  # few locks with many members
+        if len(named) * MIN_MERGED_LOCKS > len(self.children):  # few locks with many members
             return ClientOrder(layout, view, self.children, group=group)
         return NamedOrder(layout, view, named, by_whole_name, group=group)
 

@@ -1,4 +1,4 @@
-"""Count the lock folders below each parent; estimate how many are empty, and their growth.
+"""Count the lock folders below each parent; estimate how many are empty, and how fast they grow.
 
 Clients that make a folder for each lock and never delete it fill the parent, until its listing is
 larger than clients accept (`jute.maxbuffer`). Counting looks at a sample of the children, so that
@@ -19,8 +19,8 @@ from zktop.model.world.world import World
 
 EVERY_MS: Millis = 60 * SECOND_MS
 MIN_FOLDERS = 1_000  # fewer do no harm
-SAMPLE = 200  # children to examine
-MIN_SHARE = 0.8  # of the sample that must be lock folders
+SAMPLED_CHILDREN = 200  # approximately
+MIN_LOCK_SHARE = 0.8  # of the sampled children that must be lock folders
 WEEK_MS: Millis = 7 * DAY_MS
 JUTE_MAXBUFFER = 1 << 20  # in bytes, of Java clients from 3.6 on; older ones took 4 MB
 _LISTING_BYTES = 88  # of a response without names: header, count, Stat
@@ -33,9 +33,9 @@ class LockFolders(msgspec.Struct, frozen=True):
     parent: Text
     number: int
     empty: int
-    per_day: int  # of those from the last week that still exist; 0: none or unknown
+    per_day: int  # how many of the last week still exist, per day; 0: none or unknown
     listing_bytes: int
-    layout: str  # of one of the locks; empty if none is recognised
+    layout: str  # the layout of one of the locks; empty if none is recognised
 
     def full_at(self, now: Millis, limit: int) -> Millis | None:
         """When the listing reaches this size, if the parent keeps growing at this rate."""
@@ -91,7 +91,7 @@ def _folders(
     parent: Text, family: Family, world: World, locks: Mapping[Text, Lock], now: Millis
 ) -> LockFolders | None:
     names = [*family.members]
-    sample = [family.members[name] for name in names[:: max(1, len(names) // SAMPLE)]]
+    sample = [family.members[name] for name in names[:: max(1, len(names) // SAMPLED_CHILDREN)]]
     stats: list[Stat] = []
     empty, example = 0, None  # a lock in one of the folders
     for znode in sample:
@@ -107,7 +107,7 @@ def _folders(
     had_clients = any(stat.cversion for stat in stats)  # not merely znodes without data
     is_mostly_empty = 2 * empty > len(sample)
     is_leak = is_mostly_empty and (example is not None or had_clients)
-    if len(stats) < MIN_SHARE * len(sample) or not is_leak:
+    if len(stats) < MIN_LOCK_SHARE * len(sample) or not is_leak:
         return None
     scale = len(names) / len(sample)
     return LockFolders(
@@ -130,7 +130,7 @@ def _newest_stat(znode: Znode, children: Family) -> Stat | None:
 
 
 def _is_empty_folder(znode: Znode, stat: Stat) -> bool:
-    """Whether it had children once or has no data, unlike a record of an application."""
+    """Whether it once had children or has no data, unlike a record of an application."""
     is_persistent = not stat.owner
     is_folder = is_persistent and bool(unnumbered_names([znode.name])) and not stat.num_children
     return is_folder and bool(stat.cversion or not stat.data_length)

@@ -15,7 +15,7 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.other_libraries import ACQUIRED
 from zktop.model.locks.lock import Member, WatchLookup
 
-_MAX_EXAMINED = 8  # waiters whose watches are examined
+_MAX_EXAMINED_WAITERS = 8
 _LONGEST_NUMBER = 10
 
 
@@ -79,8 +79,8 @@ def _by_votes(layout: Layout, members: Sequence[Member], configured: int | None)
 
 
 def _by_group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
-    """Twitter's group is a lock if predecessors are watched; candidates watch the children."""
-    neighbours = list(pairwise(members[:_MAX_EXAMINED]))
+    """Twitter's group is a lock if members watch predecessors. Candidates watch the children."""
+    neighbours = list(pairwise(members[:_MAX_EXAMINED_WAITERS]))
     watches = [watching(after, before.node) for before, after in neighbours]
     if not watches or None in watches or any(watches):
         return Leases(asks_watches=bool(watches))
@@ -89,8 +89,8 @@ def _by_group(layout: Layout, members: Sequence[Member], watching: WatchLookup) 
 
 
 def _by_watches(members: Sequence[Member], watching: WatchLookup) -> Leases:
-    """In Curator's old semaphore, a waiter watches the node `leases` places before it."""
-    for place in range(1, min(len(members), _MAX_EXAMINED)):
+    """In the old semaphore of Curator, a waiter watches the node `leases` places before it."""
+    for place in range(1, min(len(members), _MAX_EXAMINED_WAITERS)):
         for back in range(1, place + 1):
             is_watching = watching(members[place], members[place - back].node)
             if is_watching is None or (is_watching and back == 1):

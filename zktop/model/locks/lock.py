@@ -18,7 +18,7 @@ MemberState = Literal["holds", "waits", "standby", "pending"]
 
 WatchLookup = Callable[["Member", Text], bool | None]  # whether its client watches; None: unknown
 
-_ONLY_WATCHED: Final = ("single-node", "hadoop-elector", "patroni")  # layouts
+_ONLY_WATCHED_LAYOUTS: Final = ("single-node", "hadoop-elector", "patroni")
 
 FOREIGN: Final = ""  # the layout of a child that is not a contender
 
@@ -69,7 +69,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
 
 def client_label(named: Text | None, data: bytes | None, layout: str) -> Text | None:
-    """Return the label of a client from the name of its node, else from the data."""
+    """Return the label of a client from the name of its node, or else from the data."""
     if named is not None or not data:
         return named
     return label_of(data, layout)
@@ -161,10 +161,10 @@ class QueueDefaults:
 
 def only_watched(kind: LockKind, layout: str) -> bool:
     """Whether clients wait for a lock without their own znode: only their watches show it."""
-    return kind == "single" or layout in _ONLY_WATCHED
+    return kind == "single" or layout in _ONLY_WATCHED_LAYOUTS
 
 
-FEW_QUEUES: Final = 8  # more than these are indexed
+FEW_QUEUES: Final = 8  # if there are more, they are indexed
 
 
 class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -218,7 +218,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def changed_at(self) -> Millis:
-        """When the newest fact about its children, or those of its parts, arrived."""
+        """When the newest fact about its children, or the children of its parts, arrived."""
         parts = (answer for _, _, answer in self.dependencies if isinstance(answer, Family))
         return max([self.at, *(part.arrived_at for part in parts)])
 
@@ -232,11 +232,11 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def next_sequence(self) -> int | None:
-        """The number of the next member; None if it is unknown, or members have no number here.
+        """The number of the next member, or None if it is unknown or members have no numbers.
 
         The root's counter may have been read before the newest members were created, so their
-        numbers count, as do those of members that have left. After the largest number the
-        counter turns negative; from then on the members' numbers show nothing.
+        numbers count, as do those of members that have left. After the largest number, the
+        counter turns negative, and the members' numbers no longer show anything.
         """
         known = [
             member.sequence
@@ -252,7 +252,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def _may_number_members(self) -> bool:
-        """Whether the counter of an empty lock may number its members: not those in folders."""
+        """Whether the counter of an empty lock may number its members, as none are in sub-nodes."""
         return not self.size and self.kind not in ("semaphore", "single", "lease")
 
     def member(self, node: str) -> Member | None:
@@ -289,7 +289,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.queue_of(member).count_before(member)
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """Return the watches that this member's recipe sets."""
+        """Return the watches that the recipe of this member sets."""
         return self.queue_of(member).expected(member)
 
     def is_exempt(self, member: Member) -> bool:

@@ -22,7 +22,7 @@ _ELECTION: Final = r"(?i:leader(?!board))|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"
 
 
 def kind_of(site: LockSite, recognised: Recognised, built: Queues) -> LockKind:
-    """Return the kind of a lock: what its config says, or else its leases, modes and path."""
+    """Return the kind of a lock, from its config, or else from its leases, modes and path."""
     first = built.leases.layout or recognised.layouts[0]
     if site.configured is not None and site.configured.kind is not None:
         return site.configured.kind
@@ -43,7 +43,7 @@ def _is_shared(layout: Layout, built: Queues) -> bool:
 
 
 def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
-    """Detect an election by its path; candidates of Curator have an id, not an address."""
+    """Detect an election by its path. Candidates of Curator have an id instead of an address."""
     if layout.name not in _MAYBE_ELECTIONS:
         return False
     lower = path.lower()  # nearly all paths contain neither word

@@ -1,4 +1,4 @@
-"""Makes the members of a lock from its znodes; reuses those whose znode did not change."""
+"""Makes the members of a lock from its znodes, and reuses those whose znode did not change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

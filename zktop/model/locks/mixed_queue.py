@@ -31,7 +31,7 @@ from zktop.model.text import Text
 
 MemberOutcome = Literal["holds", "waits", "stranded"]
 
-_MAX_TRIED = 8  # watched children per session; caches watch all of them
+_MAX_WATCHED_CHILDREN = 8  # examined per session; caches watch all of them
 
 
 class LayoutMembers(Struct, frozen=True):
@@ -50,20 +50,20 @@ class ClientDecision(Struct, frozen=True, gc=False):
     outcome: MemberOutcome
     view: ClientView
     order: ClientOrder
-    before: int  # children that go before it
-    fails_at: tuple[Member, ...] = ()  # children it cannot read now, or at its next listing
+    before: int  # number of children that precede it
+    fails_at: tuple[Member, ...] = ()  # children that it cannot read now or at its next listing
 
 
 class UnreadableChild(Struct, frozen=True, gc=False):
     """A child whose name some clients cannot read."""
 
     child: Member
-    failed: tuple[Member, ...]  # whose clients gave up and left their nodes behind
-    will_fail: tuple[Member, ...]  # at their next listing
+    failed: tuple[Member, ...]  # nodes of clients that gave up and left them behind
+    will_fail: tuple[Member, ...]  # nodes of clients that will fail at their next listing
 
 
 class MixedQueue(QueueDefaults):
-    """The members of one layout; each holds or waits according to its own client's view."""
+    """The members of one layout. Each holds or waits according to its own client's view."""
 
     def __init__(self, group: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
         self.layout, self.rule, self.members = group.layout, group.rule, group.members
@@ -134,14 +134,14 @@ class MixedQueue(QueueDefaults):
         return decision.before if decision.outcome == "waits" else 0
 
     def nearest(self, member: Member) -> Member | None:
-        """Return the member right before a waiter."""
+        """Return the child right before a waiter."""
         decision = self._decisions[member.node]
         if decision.outcome != "waits":
             return None
         return next(decision.order.back(decision.before), None)
 
     def counts(self, member: Member, child: Member) -> bool:
-        """Return whether a child goes before a member, as the member's client sees it."""
+        """Return whether a child precedes a member, as the member's client sees it."""
         return self._decisions[member.node].order.is_before(child, member)
 
     def waiters_behind(self, children: Collection[Member]) -> list[Member]:
@@ -165,7 +165,7 @@ class MixedQueue(QueueDefaults):
         return targets(self.layout, self._targets_shown(member, decision) or at_first or now)
 
     def _marker_target(self, decision: ClientDecision) -> tuple[Target, ...]:
-        """Watch for the mark on the node before it; the first waiter watches the children."""
+        """Watch for the mark on the previous node. The first waiter watches the children."""
         previous = next(decision.order.back(decision.before))
         decision_before = self._decisions.get(previous.node)
         if decision_before is None or decision_before.outcome == "holds":
@@ -218,7 +218,7 @@ class MixedQueue(QueueDefaults):
         return (child for order in orders.values() for child in order.first())
 
     def _waits_for_all(self, child: Member, decision: ClientDecision) -> bool:
-        """Return whether a child waits for everything that goes before it in the same order."""
+        """Return whether a child waits for everything that precedes it in the same order."""
         other = self._decisions.get(child.node)
         if other is None or other.outcome != "waits" or child.mode == "read":
             return False
@@ -284,7 +284,7 @@ class MixedQueue(QueueDefaults):
         if not shown:
             return []
         watched = (child for child in order.back(decision.before) if child.node in shown)
-        for last in islice(watched, _MAX_TRIED):
+        for last in islice(watched, _MAX_WATCHED_CHILDREN):
             existed = partial(_existed_at, at=max(last.czxid, member.czxid))
             watched_then = [
                 next((equal for equal in order.equals(child) if equal.node in shown), child)

@@ -1,7 +1,7 @@
 """Makes the folders of a lock: all children, the watches on them, and the previous state.
 
 Independent locks may share a folder, and are shown as one lock with separate queues: their names
-tell them apart. The queues of a semaphore belong together, and so do those of clients that count
+distinguish them. The queues of a semaphore belong together, and so do those of clients that count
 each other's znodes.
 """
 
@@ -24,9 +24,9 @@ _MAX_WATCHES = 4_000  # of one session; searching more takes too long
 
 
 def is_watching(world: World, session: Session, path: str, since: int) -> bool | None:
-    """Return whether a session watches a path; None if no table of this zxid or later shows it.
+    """Return whether a session watches a path, or None if no table of this zxid or later shows it.
 
-    In an older table, its watches may be those of an earlier try.
+    In an older table, its watches may be those of an earlier attempt.
     """
     watches = [tables.watches for tables in world.tables.values()]
     usable = [
@@ -49,7 +49,7 @@ def watches_of(
     nodes: Mapping[Text, Text],
     before: Mapping[Session, SessionWatches],
 ) -> dict[Session, SessionWatches]:
-    """Return which of these nodes each session watches; `nodes` maps paths to names.
+    """Return which of these nodes each session watches. `nodes` maps paths to names.
 
     Sessions of the previous look are included even if their nodes are gone: a watch that
     is older than a session's next node is left over from an earlier one.
@@ -149,7 +149,7 @@ def memory_of(before: Lock) -> FolderMemory:
 
 
 def unseen_memory(lock: Lock) -> FolderMemory | None:
-    """Return the state that an observer starting now could not infer; None if there is none.
+    """Return the state that an observer starting now could not infer, if there is any.
 
     For example, whether a client listed a foreign child created while others held the lock.
     """

@@ -2,8 +2,8 @@
 
 It covers exclusive, read/write and first-n locks. A queue never changes. The holders are computed
 once, from the front; results for one member are computed on demand. A queue is `regular` if its
-numbers are positive and distinct, and all clients count them: then bisection finds the position
-of a member by its number.
+numbers are distinct and not negative, and all clients count them: then bisection finds the
+position of a member by its number.
 """
 
 from bisect import bisect_left
@@ -35,7 +35,7 @@ def watched_members(
     if layout.watch == "holder" or (layout.watch == "first-writer" and is_reader):
         watched = list(islice(first, 1))
     elif layout.watch == "predecessor":
-        watched = list(islice(back, room - 1, room))  # the one `room` places before it
+        watched = list(islice(back, room - 1, room))  # the member `room` places before it
     else:
         watched = list(islice(back, room if layout.watch == "nearest" else 1))
     if layout.watch == "run" and watched and watched[0].token is not None:
@@ -60,7 +60,7 @@ NO_NODES: Final[frozenset[Text]] = frozenset()
 
 
 def rule_of(layout: Layout, leases: int | None) -> QueueRule:
-    """Return the rule of a layout; with several leases any queue is a semaphore."""
+    """Return the rule of a layout. With several leases, any queue is a semaphore."""
     if leases is not None and leases > 1 and layout.means != "read-write":
         return "first-n"
     return _RULES.get(layout.means, "first")
@@ -231,7 +231,7 @@ class RankedQueue(QueueDefaults):
         return member.mode != "read"
 
     def _find_holders(self) -> tuple[Member, ...]:
-        """Find the holders; in a regular queue, without examining the waiters."""
+        """Find the holders. In a regular queue, no waiter is examined."""
         if not self.regular:
             return tuple(member for member in self.members if self._holds_by_rule(member))
         held: Sequence[Member]
@@ -284,12 +284,12 @@ class RankedQueue(QueueDefaults):
         return self.counted[self.ahead(last) : ahead]
 
     def _writers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return what `_run_before` does, without readers if a writer is among them."""
+        """Return the same members as `_run_before`, without readers if a writer is among them."""
         before = self._run_before(ahead)
         return tuple(member for member in before if self.bars_readers(member)) or before
 
     def _readers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return the readers right before a position, and what is before them."""
+        """Return the readers right before a position, and the members right before them."""
         wall = self.wall_before(ahead)
         readers = self.counted[wall:ahead]
         return (*self._run_before(wall), *readers)

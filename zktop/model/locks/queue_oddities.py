@@ -86,7 +86,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         return tuple(warning for warning, sign in signs.items() if sign)
 
 
-Neighbours = tuple[Member | None, Member | None]  # the member before, and the one after
+Neighbours = tuple[Member | None, Member | None]  # the previous member, and the next one
 
 _LASTING_BY_DESIGN: Final = frozenset(
     ("accumulo-fate-lock", "kazoo-lease", "kazoo-locking-queue", "shedlock")
@@ -146,7 +146,7 @@ def _inversions(members: Sequence[Member]) -> int:
 
 
 def _is_inverted(before: Member | None, after: Member | None) -> bool:
-    """Return whether `after` was created before `before`; a shared number is no inversion."""
+    """Return whether `after` was created before `before`. A shared number is not an inversion."""
     if before is None or after is None or before.sequence == after.sequence:
         return False
     return 0 < after.czxid < before.czxid
@@ -158,7 +158,7 @@ def is_nearly_exhausted(root: Stat | None) -> bool:
 
 
 def has_client(holder: Member) -> bool:
-    """Return whether a holder may have a client: a persistent node without a session has none."""
+    """Return whether a holder may have a client. A persistent node without a session has none."""
     return bool(holder.owner) or holder.releases
 
 

@@ -112,7 +112,7 @@ def mixed_queues(
     *,
     interop: bool,
 ) -> Queues:
-    """Make one queue for each layout; with `interop`, all compare the numbers of all children."""
+    """Make one queue for each layout. With `interop`, all compare the numbers of all children."""
     by_layout = {
         layout.name: members_of(layout, matches.get(layout.name, ()), known) for layout in layouts
     }

@@ -28,7 +28,7 @@ NO_REENTRY = Reentry()
 
 def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry:
     """Find the reads that hold because their own session holds the write lock."""
-    # The writer at the front, and reads with its number; one of these may come first.
+    # The writer at the front, and reads with its number, one of which may come first.
     twins = list(takewhile(lambda member: member.sequence == members[0].sequence, members))
     writer = next((member for member in twins if member.mode != "read"), None)
     if writer is None:

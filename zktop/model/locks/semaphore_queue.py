@@ -11,13 +11,13 @@ from typing import Literal, NamedTuple
 
 from zktop.model.locks.lock import FOREIGN, LockQueue, Member, QueueDefaults, Target
 
-# The first member of the gate waits for a lease, is about to take one, or has one already, so
-# that its node at the gate is only a leftover.
+# The first member of the gate waits for a lease, is about to take one, or already has one. In the
+# last case its node at the gate is only a leftover.
 GateHead = Literal["waiting", "taking", "hidden"]
 
 
 class Gate(NamedTuple):
-    """The queue for a lease; `left_at` is a zxid by which those before its head had left."""
+    """The queue for a lease. `left_at` is a zxid by which the members before its head had left."""
 
     queue: LockQueue
     head: GateHead = "waiting"
@@ -26,7 +26,7 @@ class Gate(NamedTuple):
 
 
 class LeasePool(QueueDefaults):
-    """Leases, the pending one, and the gate. `watched` is the node that shows a free lease.
+    """The leases, the pending lease, and the gate. `watched` is the node that shows a free lease.
 
     Foreign children among the leases are not holders, but each takes a lease.
     """
@@ -108,7 +108,7 @@ class LeasePool(QueueDefaults):
 
     @property
     def is_short(self) -> bool:
-        """Whether members wait because of foreign children; not if the number is unknown."""
+        """Whether members wait because of foreign children; False if the number is unknown."""
         if self.leases is None or self._head_is_taking:
             return False
         return bool(self.foreign) and bool(self.waiters) and self._is_full()
@@ -119,7 +119,7 @@ class LeasePool(QueueDefaults):
         return (*self.foreign, *self.holders)
 
     def _is_full(self) -> bool:
-        """Return whether a lease must be returned first; assumed if the number is unknown."""
+        """Return whether a lease must be returned first. If the number is unknown, assume so."""
         if self._watched is None:
             return False
         return self.leases is None or len(self._lease_nodes) >= self.leases

@@ -2,9 +2,9 @@
 
 It is one queue of exclusive contenders, all named by one library, each an ephemeral znode that was
 read. The examiner tries this module first on a new path, and `lock_at` on a known one if the next
-version cannot be made from the previous. `lock_at` makes all other locks, and would also make this
-one. Without this module, the first report on 10,000 locks takes 5.5 times as long as just reading
-their znodes; with it, about 4 times, which is the budget.
+version cannot be made from the previous one. `lock_at` makes all other locks, and would also make
+this one. Without this module, the first report on 10,000 locks takes 5.5 times as long as just
+reading their znodes; with it, about 4 times, which is the budget.
 """
 
 import re
@@ -36,7 +36,7 @@ _NAMES: Final = {
     "plain-lock": r"()lock[-_](0\d{9})",
     "zk-election": r"()n_(0\d{9})",
 }
-_MAY_BE_SEMAPHORE: Final = "curator-mutex"  # only watch tables can show it
+_MAY_BE_SEMAPHORE: Final = "curator-mutex"  # only watch tables show which it is
 
 
 class _Naming(msgspec.Struct, frozen=True, gc=False):

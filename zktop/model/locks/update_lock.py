@@ -36,14 +36,14 @@ from zktop.model.world.world import World
 
 
 class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
-    """Children in only one of two versions; a changed child is in both lists."""
+    """Children that are in only one of two versions. A changed child is in both lists."""
 
     removed: list[Znode]
     added: list[Znode]
 
     @property
     def names(self) -> list[Text]:
-        """The names of the added, removed and changed children; changed ones appear twice."""
+        """The names of the added, removed and changed children. Changed ones appear twice."""
         return [znode.name for znode in chain(self.removed, self.added)]
 
 
@@ -119,7 +119,7 @@ def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
 
 
 def _is_decided_by_reads(lock: Lock) -> bool:
-    """Whether its kind or layout depends on labels or owners, which a listing does not have."""
+    """Whether its kind or layout depends on labels or owners, which listings do not have."""
     is_candidate = lock.layout == "curator-mutex" and lock.kind == "election"
     return is_candidate or lock.layout in _UNRIVALLED
 
@@ -175,7 +175,7 @@ def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
 
 
 def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | None:
-    """Make the member, in the mode that `queue` gives it; None unless its layout is certain."""
+    """Make the member, in the mode that `queue` gives it, or None if its layout is unsure."""
     layout, own = queue.layout, site.settings.layouts
     name = parse_name(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:

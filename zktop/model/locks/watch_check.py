@@ -24,9 +24,9 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 
 UNSEEN: Final[WatchKind] = "children"  # a watch that ZooKeeper's tables do not show
 NONE: Final[frozenset[Text]] = frozenset()
-# Rules for equal numbers with which the server's listing decides which of them is watched.
+# Tie rules with which the server's listing decides which member of the same number is watched.
 DECIDED_BY_SERVER: Final = ("server", "share")
-MAX_WATCHED: Final = 300  # paths watched by one session; one with more is an observer
+MAX_WATCHED_PATHS: Final = 300  # a session that watches more is an observer
 POLL_MS: Final = 10_000  # a session idle for this long does not poll
 
 
@@ -43,12 +43,12 @@ class WatchStatus(msgspec.Struct, frozen=True, gc=False):
 
 
 class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """The watches of one lock, according to the server tables; computed on demand."""
+    """The watches of one lock, according to the server tables, computed on demand."""
 
     lock: Lock
     ensemble: Ensemble
     idle: Mapping[Session, Millis] = {}  # since when sessions have sent nothing but pings
-    layouts: tuple[Layout, ...] = ()  # the user's own
+    layouts: tuple[Layout, ...] = ()  # those defined by the user
 
     def of(self, member: Member) -> WatchStatus:
         queue = self._waits_in(member)
@@ -162,7 +162,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
         """Return the watches that the recipe of a waiter sets, with absolute paths.
 
-        If the server decides the order of nodes with equal numbers, expect the watched one.
+        If the server decides the order of nodes with the same number, expect the watched one.
         """
         path, actual = self.lock.path, self.watched_here(member.owner) or NONE
         targets = (
@@ -185,7 +185,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self._tables[session]
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
-        """Return the nodes of this lock that a session watches; None if no table shows it."""
+        """Return the nodes of this lock that a session watches, or None if no table shows them."""
         if self.table(session) is None:
             return None
         known = self._watched.get(session)
@@ -236,7 +236,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             yield from ((watchers[0], watched) for watched in astray if watched)
 
     def _waits_in(self, member: Member) -> LockQueue | None:
-        """Return the queue in which it waits; None if it does not wait."""
+        """Return the queue in which it waits, if it waits."""
         queue = self.lock.queue_with(member.node)
         return None if queue is None or queue.holds(member) else queue
 
@@ -265,7 +265,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _equals(self) -> dict[Text, tuple[Text, ...]]:
-        """The paths of members with equal numbers, whose order the server decides."""
+        """The paths of members with the same number, whose order the server decides."""
         by_number: dict[tuple[Text, str, int], list[Text]] = {}
         for member in self.lock.members:
             layout = layout_named(member.layout, self.layouts)

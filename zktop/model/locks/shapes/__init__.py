@@ -39,7 +39,7 @@ _LAYOUT_BY_NAME: Final = {layout.name: layout for layout in LAYOUTS}
 SHAPE_OF_LAYOUT: Final = {shape.layout.name: shape for shape in SHAPES}
 
 _HINT_NAMES: Final = frozenset(name for shape in SHAPES for name in shape.hint_names)
-_HEX_LENGTH: Final = 32  # of the names of kazoo's leases
+_LEASE_NAME_LENGTH: Final = 32  # of kazoo
 _WITH_PART: Final = {
     name: tuple(shape for shape in SHAPES if name in shape.parts)
     for name in {name for shape in SHAPES for name in shape.parts}
@@ -49,7 +49,7 @@ _WITH_NUMBERED_PARTS: Final = tuple(shape for shape in SHAPES if shape.has_numbe
 
 
 def layout_named(name: str, own: tuple[Layout, ...] = ()) -> Layout | None:
-    """Return the layout of this name; a user's layout hides a built-in one."""
+    """Return the layout of this name. A user's layout hides a built-in one."""
     return next((layout for layout in own if layout.name == name), _LAYOUT_BY_NAME.get(name))
 
 
@@ -60,7 +60,7 @@ def shape_of(site: LockSite) -> LockShape | None:
 
 
 def _may_have_shape(site: LockSite) -> bool:
-    """Return quickly whether a root may have a special shape; most do not."""
+    """Return quickly whether a root may have a special shape. Most have none."""
     members = site.family.members
     if not members or not _HINT_NAMES.isdisjoint(members):
         return True
@@ -68,7 +68,7 @@ def _may_have_shape(site: LockSite) -> bool:
     if LEDGER.fullmatch(first.name):
         return True
     is_lasting = first.stat is None or first.stat.owner == 0
-    if is_lasting or any(len(name) == _HEX_LENGTH for name in members):
+    if is_lasting or any(len(name) == _LEASE_NAME_LENGTH for name in members):
         return True
     return (
         not site.family.may_have_numbered(first.name)
@@ -87,9 +87,9 @@ def decides_above(name: str) -> bool:
 
 
 def is_part_by_name(name: str, siblings: Container[str]) -> bool:
-    """Return whether a folder seems to be a part of the lock above it.
+    """Return whether a folder seems to be part of the lock above it.
 
-    `locks` is also a common name of a folder of locks, so it needs another part beside it.
+    `locks` is also a common name of a folder of locks, so it needs another part next to it.
 
     >>> is_part_by_name("leases", ()), is_part_by_name("locks", ()), is_part_by_name("7", ())
     (True, False, False)
@@ -105,7 +105,7 @@ def may_be_part(name: str) -> bool:
 
 
 def part_of(site: LockSite) -> Text | None:
-    """Return the lock that this root is a part of, as its queue, leases or slot."""
+    """Return the lock that this root is part of, as its queue, leases or slot."""
     parent, name = split(site.path)
     if name.endswith(QUEUE_OF_SEMAPHORE):
         whole = Text(site.path.removesuffix(QUEUE_OF_SEMAPHORE))

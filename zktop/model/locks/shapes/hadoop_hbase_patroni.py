@@ -34,7 +34,7 @@ RUBY: Final = LockShape(
 
 
 def _queue_of_node(context: ShapeContext, node: str, standbys: str = "") -> Queues:
-    """Make the queue of one holder; standbys may have nodes below a child named `standbys`."""
+    """Make the queue of one holder. Standbys may have nodes below a child named `standbys`."""
     znode = context.site.family.members.get(Text(node))
     holders = []
     if znode is not None and (znode.stat is None or znode.stat.owner):
@@ -71,7 +71,7 @@ HADOOP: Final = LockShape(
 
 
 def _is_hbase(site: LockSite) -> bool:
-    """Return whether masters stand by; there is no `master` while they elect one."""
+    """Return whether masters stand by. While they elect one, there is no `master`."""
     return "backup-masters" in site.family.members and site.is_empty("master")
 
 
@@ -99,7 +99,7 @@ _PATRONI_NAMES: Final = frozenset(
 
 
 def _is_patroni(site: LockSite) -> bool:
-    """Return whether these are the keys of a cluster; its `leader` is a node, not a folder."""
+    """Return whether these are the keys of a cluster. Its `leader` is a node, not a folder."""
     names = site.family.members.keys()
     is_cluster = "members" in names and ("leader" in names or len(names & _PATRONI_NAMES) > 1)
     return is_cluster and site.is_empty("leader")

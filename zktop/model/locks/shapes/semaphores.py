@@ -30,7 +30,7 @@ QUEUE_OF_SEMAPHORE: Final = "-__lock__"  # suffix of the sibling in which kazoo'
 def _gate(
     layout: Layout, family: Family, context: ShapeContext, below: str
 ) -> tuple[RankedQueue | MixedQueue, tuple[Text, ...]]:
-    """Make the gate of a semaphore; its members wait for a lease, not for a lock."""
+    """Make the gate of a semaphore. Its members wait for a lease, not for a lock."""
     queued, rest = context.sorted_children(layout, family, below)
     wanting = [
         member if member.mode == "lease" else msgspec.structs.replace(member, mode="lease")
@@ -60,7 +60,7 @@ _SEMAPHORE_V2: Final = Layout(
 def _is_curator_semaphore(site: LockSite) -> bool:
     """Return whether clients of Curator use the sub-nodes, or no client does.
 
-    Applications have folders called `locks` and `leases`, too.
+    Applications, too, have folders called `locks` and `leases`.
     """
     names = site.family.members
     if "leases" not in names:
@@ -106,9 +106,9 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
 
 
 def _taken_by_head(leases: Sequence[Member], gate: LockQueue, left_at: int) -> Member | None:
-    """Find the lease that the head of the gate created; a lease that was not read counts as such.
+    """Find the lease that the head of the gate created. An unread lease counts as such.
 
-    Only the head creates leases, so a lease from before it became the head is not its own.
+    Only the head creates leases, so a lease that existed before it became the head is not its own.
     """
     head = next(iter(gate.members), None)
     if head is None:
@@ -138,7 +138,7 @@ def _is_kazoo_semaphore(site: LockSite) -> bool:
         return False
     if not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names):
         return True
-    # Foreign children may have taken all leases; then only the gate shows clients.
+    # Foreign children may have taken all leases. In that case, only the gate shows clients.
     return any(parse_name(KAZOO_LOCK, name) for name in gate.members)
 
 
@@ -281,7 +281,7 @@ _ENTRY: Final = re.compile(r"entry-\d{3}-\d{10}")
 
 
 def _is_locking_queue(site: LockSite) -> bool:
-    """Return whether a root has the folders of a locking queue; `taken` may have been deleted."""
+    """Return whether a root has the folders of a locking queue. `taken` may have been deleted."""
     names = site.family.members
     if "entries" not in names:
         return False

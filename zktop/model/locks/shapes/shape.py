@@ -28,7 +28,7 @@ class ShapeContext(msgspec.Struct, frozen=True):
     site: LockSite
     layout: Layout
     now: Millis
-    leases: int | None  # as configured
+    leases: int | None  # the configured number
     known: KnownMembers
     folders: FolderOpener
     before: tuple[LockQueue, ...] = ()  # the queues of the previous version
@@ -59,7 +59,7 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     `fits` is called if the name of a child is a hint of any shape or has 32 characters, if there
     are no children, if the first one is a ledger, is unread, or has no session, or if the queue of
-    a kazoo semaphore is beside the root. Nearly all roots are skipped, which keeps the first look
+    a kazoo semaphore is next to the root. Nearly all roots are skipped, which keeps the first look
     at thousands of locks fast.
     """
 
@@ -69,7 +69,7 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     hint_names: tuple[str, ...] = ()
     leaf: str = ""  # the child that is a node of the lock only while it has no children
     parts: tuple[str, ...] = ()  # children that may look like locks but belong to this one
-    has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts, too
+    has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts too
 
 
 def next_end(ends: Iterable[Millis], now: Millis) -> Millis | None:

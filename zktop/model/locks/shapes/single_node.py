@@ -43,7 +43,7 @@ class SingleNodeQueue(QueueDefaults):
         return self.holders + self.waiters
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return the holders; after them any standby may win."""
+        """Return the holders. After them, any standby may win."""
         return () if self.holds(member) else self.holders
 
     def expected(self, member: Member) -> tuple[Target, ...]:
@@ -151,7 +151,7 @@ def _is_lock_itself(site: LockSite) -> bool:
 def is_named_by_user(site: LockSite) -> bool:
     """Return whether the config says that this path is a lock, whatever its name is.
 
-    A pattern with `**` says only where to search.
+    A pattern with `**` only says where to search.
     """
     root = site.configured
     return root is not None and (root.layout == SINGLE_NODE_LAYOUT or "**" not in root.path)
@@ -160,7 +160,7 @@ def is_named_by_user(site: LockSite) -> bool:
 def is_unnumbered_lock(site: LockSite) -> bool:
     """Return whether a node without a number has a lock's name, or is in a folder of locks.
 
-    Beside numbered nodes it is a foreign child of their lock.
+    Next to numbered nodes, it is a foreign child of their lock.
     """
     above, name = split(site.path)
     family = site.world.family(above)
