@@ -252,7 +252,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def _may_number_members(self) -> bool:
-        """Whether the counter of an empty lock may number its members, as none are in sub-nodes."""
+        """Whether the counter of an empty lock may number its members: not those in folders."""
         return not self.size and self.kind not in ("semaphore", "single", "lease")
 
     def member(self, node: str) -> Member | None:
