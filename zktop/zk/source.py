@@ -48,13 +48,13 @@ class Plan(msgspec.Struct, frozen=True):
     admin: AdminAccess = AdminAccess()
     watch_budget: int = 20_000
     requests_per_second: int = 10_000  # a batch of reads counts as one
-    flood_per_second: int = 20_000  # events of one root; above it, watch fewer paths
+    flood_per_second: int = 20_000  # events of one root, above which fewer paths are watched
     audit_every: float = 10.0  # seconds between two checks for changes that watches missed
     persistent: bool = True  # use persistent watches if the servers support them
 
 
 class Source:
-    """Reads an ensemble while `run` or `run_until_...` runs; `take` returns the facts."""
+    """Reads an ensemble while `run` or `run_until_...` runs. `take` returns the facts."""
 
     def __init__(
         self, access: Access, plan: Plan | None = None, while_waiting: WhileWaiting = nullcontext

@@ -22,7 +22,7 @@ class WallClock:
         wall_ns: Callable[[], int] = time.time_ns,
         steady_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """Read these clocks; only the first one may be set."""
+        """Read these two clocks. Only the wall clock may be set while zktop runs."""
         self._wall_ns, self._steady_ns = wall_ns, steady_ns
         self._newest_ns, self._read_at_ns = 0, steady_ns()
         self._lock = threading.Lock()

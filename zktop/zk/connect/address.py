@@ -12,7 +12,7 @@ DEFAULT_PORT = 2181
 
 
 class Address(msgspec.Struct, frozen=True, order=True):
-    """A host name or IP address, and a port; `via` is where to connect instead (an alias)."""
+    """A host name or IP address, and a port. `via` is an alias: the address to connect to."""
 
     host: str
     port: int
@@ -102,7 +102,7 @@ def _address(text: str) -> Address:
 
 
 def tls_context(tls: Tls | None) -> ssl.SSLContext | None:
-    """Return the client's TLS context, or None without TLS; an error names the files."""
+    """Return the client's TLS context, or None without TLS. An error names the files."""
     if tls is None:
         return None
     context = ssl.create_default_context()
@@ -121,7 +121,7 @@ def tls_context(tls: Tls | None) -> ssl.SSLContext | None:
 
 
 class AdminAccess(msgspec.Struct, frozen=True):
-    """Where the AdminServers listen; ZooKeeper itself does not publish their ports."""
+    """Where the AdminServers listen. ZooKeeper itself does not publish their ports."""
 
     port: int = 8080
     tls: Tls | None = None

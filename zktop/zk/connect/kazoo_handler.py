@@ -14,11 +14,11 @@ from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
-CHUNK_BYTES = 1 << 14  # about 150 events; requests wait until they are handled
+CHUNK_BYTES = 1 << 14  # about 150 events. Requests wait until these are handled.
 
 
 class BufferedSocket:
-    """A socket that receives more than is asked for, and keeps the rest.
+    """A socket that receives more than was asked for and keeps the rest.
 
     kazoo asks `pending` before it waits, because TLS sockets have such a rest, too.
     """
@@ -84,7 +84,7 @@ class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo h
         _exceptions: Sequence[Any],
         timeout: float | None = None,
     ) -> tuple[list[Any], list[Any], list[Any]]:
-        """Return the sockets that are ready; kazoo never waits for exceptional conditions."""
+        """Return the sockets that are ready. kazoo never waits for exceptional conditions."""
         pending = [
             reader for reader in readers if isinstance(reader, BufferedSocket) and reader.pending()
         ]

@@ -3,9 +3,9 @@
 All addresses get `srvr` at the same time. It ends with a newline because a TLS port waits for five
 bytes before it notices that this is not TLS.
 
-Servers of other makes close the connection if `srvr` is disabled; another word may still identify
-them. zetcd takes every word but `ruok` for the length of a message and waits for the message: a
-server that is silent after `srvr` and answers `ruok` is zetcd.
+Servers of other makes close the connection if `srvr` is disabled, but another word may still
+identify them. zetcd reads every word but `ruok` as the length of a message and waits for that
+message. So a server that is silent after `srvr` and answers `ruok` is zetcd.
 """
 
 import queue
@@ -29,7 +29,7 @@ REFUSED = "connection refused"
 FIRST_WORD = b"srvr\n"
 OTHER_WORDS = ("stat", "mntr", "ruok")  # sent if `srvr` gets no answer
 PEEK_BYTES = 4096
-SILENT_AFTER_SHARE = 0.75  # of the timeout; then `ruok` is sent
+SILENT_AFTER_SHARE = 0.75  # the share of the timeout after which `ruok` is sent
 
 Outcome = Literal[
     "ok", "not-serving", "silent", "unreachable", "unknown-host", "tls", "not-zookeeper"
@@ -44,7 +44,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     sentence: str
     kind: ServerKind | None = None  # None: no server was recognised
     peer: str | None = None  # numeric address
-    why: str = ""  # why it cannot be used
+    why: str = ""  # why no server serves here. Empty for a TLS error or another protocol.
     znodes: int | None = None  # as the server counts them
 
     @property
@@ -54,14 +54,17 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def serves(self) -> bool:
-        """True if a server answers and has a quorum; also for a TLS error or another protocol."""
+        """True unless the server is down or has no quorum.
+
+        A server with another protocol or other TLS settings may serve its own clients.
+        """
         return not self.why
 
 
 def preflight(
     addresses: Sequence[Address], tls: Tls | None = None, seconds: float = TIMEOUT_S
 ) -> list[Probe]:
-    """Probe all addresses at once; takes as long as the slowest, at most `seconds`."""
+    """Probe all addresses at once, for as long as the slowest takes but at most `seconds`."""
     return probes(addresses, tls_context(tls), seconds)
 
 
@@ -71,7 +74,7 @@ def probes(
     seconds: float,
     known_kinds: Mapping[Address, ServerKind | None] | None = None,
 ) -> list[Probe]:
-    """Probe like `preflight`, with an existing TLS context and the kinds found before."""
+    """Probe like `preflight`, with an existing TLS context and the kinds that are known."""
     done: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
         # A DNS query has no deadline: threads that still wait are abandoned.
@@ -99,7 +102,7 @@ def probe(
     seconds: float = TIMEOUT_S,
     known_kind: ServerKind | None = None,
 ) -> Probe:
-    """Probe one address; every outcome is a Probe, never an exception."""
+    """Probe one address. Every outcome is a Probe, never an exception."""
     deadline = Deadline(seconds)
     try:
         with connect(address, context, deadline) as connection:
@@ -241,7 +244,7 @@ def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
     if isinstance(problem, ssl.SSLCertVerificationError):
         why = f"has a certificate that is not trusted ({problem.verify_message}): see --tls-ca."
     elif "WRONG_VERSION" in reason or "RECORD_LAYER" in reason:
-        why = "does not speak TLS: leave the --tls options out, or use its secure port."
+        why = "does not speak TLS: leave out the --tls options, or use its secure port."
     elif "CERTIFICATE" in reason or "HANDSHAKE_FAILURE" in reason:
         why = f"refuses our certificate ({reason}): see --tls-cert and --tls-key."
     elif "EOF" in reason:

@@ -47,7 +47,7 @@ class WritingError(Exception):
 
 
 class Listener(Protocol):
-    """Receives events and connection states on kazoo's thread; must return quickly."""
+    """Receives events and connection states on kazoo's thread. It must return quickly."""
 
     def event(self, kind: int, path: str, zxid: int) -> None:
         """A watch event arrived."""
@@ -74,7 +74,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             **(access.tls.kazoo_options if access.tls else {}),
         )
         self.bytes_in = 0
-        self.heard_at: Millis = 0  # when the newest message came, often a ping's answer
+        self.heard_at: Millis = 0  # when the newest message came, often the answer to a ping
         self._listener = listener
         self._login = LoginGuard()
         self.add_listener(self._on_state)
@@ -147,7 +147,7 @@ class RecentLog(logging.Logger):
         self.cause: BaseException | None = None  # of the newest logged error
 
     def handle(self, record: logging.LogRecord) -> None:
-        """Keep a line; a traceback is reduced to its last line."""
+        """Keep a line. A traceback is reduced to its last line."""
         message = record.getMessage()
         for argument in record.args if isinstance(record.args, tuple) else ():
             if isinstance(argument, BaseException):

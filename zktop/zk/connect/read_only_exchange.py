@@ -1,4 +1,4 @@
-"""One read-only request over one TCP or TLS connection; the answer is read to its end.
+"""One read-only request over one TCP or TLS connection, whose answer is read to the end.
 
 A ZooKeeper server holds internal locks while it writes some answers. A client that stops reading
 can freeze the server for all its clients. So zktop reads until the server closes the connection,
@@ -28,7 +28,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def seconds_left(self) -> float:
-        """The seconds left. Raise TimeoutError if there are none."""
+        """Return the seconds left, or raise TimeoutError if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeoutError("no answer in time")
@@ -51,7 +51,7 @@ def exchange(
 
 
 def send(connection: socket.socket, question: bytes) -> None:
-    """Send a read-only word or a GET; anything else raises ValueError."""
+    """Send a read-only word or a GET. Anything else raises ValueError."""
     word = question.decode("utf-8").removesuffix("\n")
     if word not in READ_ONLY_WORDS and not word.startswith("GET /"):
         raise ValueError(f"{word!r} is not a read-only word")
@@ -72,7 +72,7 @@ def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline
 
 
 def _dial(host: Address, deadline: Deadline) -> socket.socket:
-    """Try all addresses of a host, each for an even share of the time left: some may be dead."""
+    """Try all addresses of a host, each for an equal share of the time, as some may be dead."""
     untried = socket.getaddrinfo(host.host, host.port, type=socket.SOCK_STREAM)
     while untried:
         seconds = deadline.seconds_left() / len(untried)
@@ -91,7 +91,7 @@ def _dial(host: Address, deadline: Deadline) -> socket.socket:
 
 
 def read_to_end(connection: socket.socket, deadline: Deadline) -> bytes:
-    """Read until the other side closes; bytes before a reset count as the answer."""
+    """Read until the other side closes. Bytes before a reset count as the answer."""
     chunks: list[bytes] = []
     size = 0
     while size < MAX_ANSWER_BYTES:

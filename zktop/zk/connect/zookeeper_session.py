@@ -54,7 +54,7 @@ class ZooKeeperSession:
         self.on_ready: Callable[[], None] = lambda: None
         self.names: dict[str, str] = {}  # numeric address -> as the user wrote it
         self.link: Link | None = None
-        self.heard_at: Millis = 0  # of the newest message on the connection that was lost
+        self.heard_at: Millis = 0  # time of the last message on the connection that was lost
         self.note: str | None = None
         self.ready = False
         self._order = access.hosts.addresses
@@ -78,7 +78,7 @@ class ZooKeeperSession:
         self._set_hosts()
 
     def extend(self, addresses: Sequence[Address]) -> None:
-        """Try these addresses after the user's; replaces an earlier extension."""
+        """Also try these addresses, after the user's. This replaces an earlier extension."""
         self._others = tuple(addresses)
         self._set_hosts()
 
@@ -95,7 +95,7 @@ class ZooKeeperSession:
             raise NoConnectionError(self._refusal or self._timeout_sentence())
 
     def close(self, seconds: float = CLOSING_S) -> None:
-        """Close the session; if that takes longer, a daemon thread completes it."""
+        """Close the session. A daemon thread continues if that takes more than these seconds."""
         closing = threading.Thread(
             target=self._close, args=(self._client,), name="zktop-closing", daemon=True
         )

@@ -29,7 +29,7 @@ def child_prefix(parent: str) -> str:
 
 
 def by_parent(paths: Iterable[str]) -> list[SiblingNames]:
-    """Group paths by parent; the parent of `/` is the empty string.
+    """Group paths by parent. The parent of `/` is the empty string.
 
     >>> [(group.parent, group.names) for group in by_parent(["/a/b", "/", "/c", "/a/d"])]
     [('/a', ['b', 'd']), ('', ['']), ('/', ['c'])]
@@ -56,9 +56,9 @@ def batches(
     max_reads: int,
     max_bytes: int,
 ) -> Iterator[ReadBatch]:
-    """Split siblings into requests of one operation; `full` prepends the chroot to a path.
+    """Split siblings into requests of one operation. `full` prepends the chroot to a path.
 
-    The names of one parent stay in one request, unless they are too many or too large for it.
+    The names of one parent stay in one request unless there are too many or they are too long.
     """
     together: list[SiblingNames] = []
     parts: list[bytes] = []

@@ -31,7 +31,7 @@ Names = tuple[str, ...]
 
 _INT = struct.Struct("!i")
 STAT: Final = struct.Struct("!qqq8xiiiQiiq")  # without mtime
-_CONTAINER: Final = 1 << 63  # the owner that Keeper gives a container; ZooKeeper gives it none
+_CONTAINER: Final = 1 << 63  # the owner that Keeper gives a container. ZooKeeper gives it none.
 _HEADER = struct.Struct("!iBi")
 ITEM: Final = struct.Struct("!iBii")  # header, and the first number of the body
 _EVENT = struct.Struct("!ii")
@@ -68,7 +68,7 @@ def _unsupported(missing: str) -> ZktopError:
 
 
 class _PathRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request with a path and a watch flag; the answer is kept as bytes."""
+    """A request with a path and a watch flag, whose answer is kept as bytes."""
 
     path: str
     watch: bool = False
@@ -110,27 +110,27 @@ class Sync(_PathRequest, frozen=True):
 
 
 class AddWatch(_PathRequest, frozen=True):
-    """Adds a persistent recursive watch: one event per change, until removed; 3.6 and later."""
+    """Adds a persistent recursive watch, which sends an event per change (3.6 and later)."""
 
     type = 106
 
     def serialize(self) -> bytes:
-        """Encode the path and the mode; 1 is recursive."""
+        """Encode the path and the mode (1 is recursive)."""
         return _encode_path(self.path) + _INT.pack(1)
 
 
 class RemoveWatches(_PathRequest, frozen=True):
-    """Removes all our watches from one path; 3.5 and later."""
+    """Removes all our watches from one path (3.5 and later)."""
 
     type = 18
 
     def serialize(self) -> bytes:
-        """Encode the path and the kind; 3 is any."""
+        """Encode the path and the kind (3 is any)."""
         return _encode_path(self.path) + _INT.pack(3)
 
 
 class MultiRead:
-    """Many reads in one request, each with its own result; 3.6 and later, without watches."""
+    """Many reads without watches in one request, each with its own result (3.6 and later)."""
 
     type = 22
 
@@ -157,7 +157,7 @@ def encode_item(operation: int, path: str) -> bytes:
 
 
 def encode_siblings(operation: int, parent: str, names: Iterable[str]) -> bytes:
-    """Encode an item for each of these children; names of equal length share a header."""
+    """Encode an item for each of these children. Names of the same length share a header."""
     prefix, head, size = parent.encode("utf-8"), b"", -1
     parts: list[bytes] = []
     for name in names:
@@ -217,7 +217,7 @@ def decode_stat(payload: Payload) -> Stat:
 
 
 def stat_at(answer: bytes, offset: int) -> Stat:
-    """Decode a Stat. Most znodes never change: their three equal zxids share one object."""
+    """Decode a Stat. Most znodes never change: their three zxids are one shared object."""
     fields = STAT.unpack_from(answer, offset)
     czxid, mzxid, ctime, version, cversion, aversion, owner, length, children, pzxid = fields
     if czxid == mzxid == pzxid:

@@ -28,12 +28,13 @@ THROTTLED = -127  # error code of an overloaded server (3.6 and later)
 THROTTLED_S = 1.0  # until the request is sent again
 MAX_UNDER_WAY = 1_000
 MAX_BATCH_ITEMS = 500  # items of a MultiRead
-MAX_BATCHES = 8  # under way; undecoded answers wait in memory
-MAX_ANSWER_BYTES = 2_000_000  # a server builds an answer whole before sending it
+MAX_BATCHES = 8  # under way at a time, because undecoded answers wait in memory
+MAX_ANSWER_BYTES = 2_000_000  # a server builds the whole answer before it sends any of it
 MIN_ITEMS_TO_LEARN = 10  # fewer items never raise the estimate: one large listing is not typical
 FIRST_GUESS_BYTES = 4_000.0  # of one item, until the first answer
 MAX_REQUEST_BYTES = 500_000  # a server accepts 1 MB by default
-UTF_8_BYTES, HEADER_BYTES = 4, 14  # of a character at most, and of an item
+MAX_CHARACTER_BYTES = 4  # in UTF-8
+ITEM_HEADER_BYTES = 14
 MIN_REQUEST_BYTES = 1_000  # every server accepts this much
 
 Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
@@ -60,7 +61,7 @@ ThenAll = Callable[[Sequence[Asked], list[Result], Answer], None]
 
 
 class _Reply:
-    """Replaces kazoo's AsyncResult. It may be set twice; only the first time counts."""
+    """Replaces kazoo's AsyncResult. It may be set twice, but only the first time counts."""
 
     __slots__ = ("_connection_number", "_reader", "_request", "_then")
 
@@ -70,7 +71,7 @@ class _Reply:
         self._then: Then | None = then
 
     def set(self, value: object = None) -> None:
-        """Receive an answer on kazoo's thread; None means that the znode does not exist."""
+        """Receive an answer on kazoo's thread. None means that the znode does not exist."""
         self._pass_on(value, None if value is not None else NoNodeError())
 
     def set_exception(self, error: Exception) -> None:
@@ -107,7 +108,7 @@ class Reader:
         self.batches = True  # whether the servers support MultiRead
         self.connection_number = 0  # answers to requests on earlier connections are dropped
         self.asked = 0  # requests sent so far
-        self.connected = False  # if not, requests are dropped: a new connection reads all again
+        self.connected = False  # if not, requests are dropped: a new connection reads everything
         self._bytes_each = FIRST_GUESS_BYTES
         self._largest_request = MAX_REQUEST_BYTES
         self._unanswered: deque[int] = deque()  # sizes of the batches under way
@@ -129,7 +130,7 @@ class Reader:
 
     @property
     def is_full(self) -> bool:
-        """True when requests wait for room; callers that can wait should collect more."""
+        """True when requests wait for room. Callers that can wait should collect more."""
         return bool(self._waiting or self._waiting_first)
 
     def next_connection(self, *, connected: bool) -> None:
@@ -145,7 +146,7 @@ class Reader:
         self._waiting_first.clear()
 
     def ask(self, request: object, then: Then, *, first: bool = False) -> None:
-        """Send a request as soon as there is room; with `first`, ahead of those that wait."""
+        """Send a request as soon as there is room. With `first`, waiting requests come later."""
         if not self.connected:
             return
         waiting = self._waiting_first if first else self._waiting
@@ -165,7 +166,7 @@ class Reader:
             self._send(request, then)
 
     def _must_pause(self) -> bool:
-        """Take a request from the budget; if it is used up, set a timer and return True."""
+        """Take a request from the budget. If it is used up, set a timer and return True."""
         wait_s = self._pace.wait_s()
         if wait_s > 0.0:
             self._pausing = True
@@ -187,7 +188,7 @@ class Reader:
         self.client._call(request, _Reply(self, request, then))  # noqa: SLF001  see requests.py
 
     def throttled(self, request: object, then: Then, connection_number: int) -> None:
-        """Repeat a request later that the server refused; it counts as under way until then."""
+        """Later repeat a request that the server throttled. Until then it counts as under way."""
         self.loop.after(THROTTLED_S, self._call_again, request, then, connection_number)
 
     def _call_again(self, request: object, then: Then, connection_number: int) -> None:
@@ -199,14 +200,14 @@ class Reader:
         if connection_number != self.connection_number:
             return
         if answer.code in _NO_CONNECTION:
-            return  # the connection was lost; a new one reads everything again
+            return  # the connection was lost, and a new one reads everything again
         self._under_way -= 1
         zxid = self.clock.answered(answer.zxid)
         then(answer if zxid == answer.zxid else replace(answer, zxid=zxid))
         self._send_on()
 
     def read(self, items: Sequence[Item], then: ThenAll[Item]) -> None:
-        """Read many znodes; `then` receives them in batches, in order."""
+        """Read many znodes. `then` receives them in batches, in order."""
         if not self.batches:
             for item in items:
                 self._read_one(*item, [item], then)
@@ -229,7 +230,7 @@ class Reader:
         *,
         first: bool = False,
     ) -> None:
-        """Read many children of a few znodes; with `first`, ahead of waiting requests.
+        """Read many children of a few znodes. With `first`, waiting requests come later.
 
         `then` receives them in batches, in order.
         """
@@ -270,7 +271,7 @@ class Reader:
         *,
         first: bool = False,
     ) -> None:
-        """Read one znode from a server without MultiRead; a refusal becomes its error code."""
+        """Read one znode from a server without MultiRead. A refusal becomes its error code."""
         request, decode = _SINGLE[operation]
 
         def on_answer(answer: Answer) -> None:
@@ -284,7 +285,7 @@ class Reader:
     def _max_items(self, longest: int) -> int:
         """The largest number of items for one request, given the longest path."""
         longest += len(self.hosts.chroot)
-        fit_request = self._largest_request // (longest * UTF_8_BYTES + HEADER_BYTES)
+        fit_request = self._largest_request // (longest * MAX_CHARACTER_BYTES + ITEM_HEADER_BYTES)
         fit_answer = int(MAX_ANSWER_BYTES / self._bytes_each)
         max_items = max(2, min(MAX_BATCH_ITEMS, fit_request, fit_answer))
         return max_items // 2 * 2  # even, because folders take two items

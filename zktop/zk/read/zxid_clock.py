@@ -14,7 +14,7 @@ class ZxidClock:
     """The zxids of the answers and events of one ensemble."""
 
     def __init__(self) -> None:
-        self.seen = 0  # the newest zxid; events without one count from the next answer on
+        self.seen = 0  # the newest zxid. An event without one counts from the next answer on.
         self.last_answer = 0  # as the server sent it
         self._event_zxids: dict[str, int] = {}  # since the last answer, by path
         self._newest_event = 0
@@ -37,7 +37,10 @@ class ZxidClock:
         return not self._deletions
 
     def present(self, paths: Iterable[str], zxid: int) -> int:
-        """The zxid of an answer that proves that these paths exist; a deletion wins a tie."""
+        """Return a zxid for an answer that proves that these paths exist.
+
+        It is later than a deletion of one of them that has the zxid of the answer.
+        """
         if self._deletions and any(self._deletions.get(path) == zxid for path in paths):
             self._deletions.clear()
             self.seen += 1

@@ -3,7 +3,7 @@
 from zktop.model.facts import Millis, ServerState
 from zktop.zk.connect.preflight import Outcome, Probe
 
-MAX_MISSED_ROUNDS = 2  # rounds without an answer; one may be a long garbage collection
+MAX_MISSED_ROUNDS = 2  # without an answer. A single one may be a long garbage collection.
 
 _STATES: dict[Outcome, ServerState] = {
     "ok": "up",
@@ -26,7 +26,7 @@ class AnswerState:
         self._misses = 0
         self._failed_at: Millis | None = None
         self.state: ServerState | None = None
-        self.since: Millis | None = None  # when it stopped serving; None while it serves
+        self.since: Millis | None = None  # when it stopped serving, or None while it serves
 
     @property
     def is_unsure(self) -> bool:
@@ -34,7 +34,7 @@ class AnswerState:
         return 0 < self._misses < MAX_MISSED_ROUNDS
 
     def update(self, probe: Probe, begun: Millis) -> None:
-        """Take the result of one round; `begun` is when the server was asked."""
+        """Take the result of one round, in which the server was asked at `begun`."""
         state = _STATES.get(probe.outcome)  # None: not a plain ZooKeeper
         self._is_reachable = self._is_reachable or state in ("up", "no-quorum")
         if state is None or state == "up":

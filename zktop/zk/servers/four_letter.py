@@ -13,7 +13,7 @@ from zktop.zk.connect.read_only_exchange import ANSWER_TIMEOUT_S, exchange
 
 
 class RefusedError(Exception):
-    """A server gave no table; the text is the reason, as a report shows it."""
+    """A server gave no table. The text is the reason, as reports show it."""
 
 
 class HungUpError(RefusedError):
@@ -51,7 +51,7 @@ def not_refused(word: str, answer: bytes) -> bytes:
 
 
 def lines(answer: bytes) -> Iterator[str]:
-    """Yield the lines of an answer; after a final line break, the last one is ""."""
+    """Yield the lines of an answer. After a final line break, the last one is ""."""
     for line in TextIOWrapper(BytesIO(answer), "utf-8", "replace", newline="\n"):
         yield line.removesuffix("\n")
     if answer.endswith(b"\n"):

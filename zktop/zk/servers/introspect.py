@@ -1,9 +1,9 @@
 """Asks every ensemble member for its tables, slowly, on its own thread.
 
-Each round begins with a short probe of all members at once; a member that does not answer is not
-asked for tables. Then it asks one server at a time, and slow servers less often, so that the load
-does not depend on the health of the ensemble. The thread hands tables over without waiting, so
-that it can always read an answer to its end.
+Each round begins with a short probe of all members at once. Then the members that have answered
+are asked for their tables, one at a time, and slow ones less often, so that the load does not
+depend on the health of the ensemble. The thread hands tables over without waiting, so that it can
+always read an answer to its end.
 """
 
 import threading
@@ -64,10 +64,10 @@ class Introspection:
         self.ensemble = KnownServers(access.hosts)
         self.on_round: Callable[[], None] = lambda: None
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
-        self.changes: Callable[[], int] = int  # how often a znode changed so far
+        self.changes: Callable[[], int] = int  # how often a znode has changed so far
         self.may_rest: Callable[[], bool] = lambda: True  # while no znode changes
-        # Receives the full paths of all ephemerals that one server lists, when they changed;
-        # None: not needed.
+        # Receives the full paths of all ephemerals that one server lists, whenever they have
+        # changed. None if nothing needs them.
         self.on_ephemerals: Callable[[Sequence[str]], None] | None = None
         self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0
@@ -161,7 +161,7 @@ class Introspection:
         return by_name
 
     def _note_failure(self, name: str, probe: Probe, schedule: ServerSchedule) -> None:
-        """Report a server that does not answer; after one miss its tables stay valid."""
+        """Report a server that does not answer. After a single miss its tables stay valid."""
         if schedule.answer_state.is_unsure and schedule.facts:
             return
         schedule.clock.forget()
@@ -213,7 +213,7 @@ class Introspection:
             self.on_ephemerals(ephemerals)
         sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
-        # A lagging server shows an earlier zxid than the newest we know.
+        # A lagging server shows an earlier zxid than the newest that we know.
         zxid = newest_zxid if sample.zxid is None else min(newest_zxid, sample.zxid)
         new_facts = facts(sample, name, zxid, self._access.hosts)
         share(new_facts, schedule.facts)
@@ -227,7 +227,7 @@ class Introspection:
     def _request_sample(
         self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
     ) -> Sample:
-        """Ask the AdminServer or with words; add the paths of ephemerals to the list."""
+        """Ask the AdminServer, or use four-letter words. Add the ephemerals' paths to the list."""
         kind = schedule.kind
         if kind is not None and not kind.traits.answers_words:
             return unreached(f"{kind} does not report it", kind)
@@ -274,6 +274,6 @@ class Introspection:
 
 
 def _is_silent(connection: Connection) -> bool:
-    """True if a client may be paused or dead; the next table shows more."""
+    """True if a client may be paused or dead, which the next table may show."""
     quiet_ms, timeout_ms = connection.quiet_ms, connection.timeout_ms
     return quiet_ms is not None and timeout_ms is not None and 2 * quiet_ms > timeout_ms

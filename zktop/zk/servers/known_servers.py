@@ -21,7 +21,7 @@ class KnownServers:
         self.members: tuple[EnsembleMember, ...] = ()
 
     def servers(self) -> dict[str, Address]:
-        """Resolve all names; a name with several addresses stands for several servers."""
+        """Resolve all names. A name with several addresses stands for several servers."""
         servers: dict[str, Address] = {}
         resolved: set[Address] = set()
         self._host_names = {address.host for address in self._hosts.addresses}
@@ -67,7 +67,7 @@ def names_of(probes: Iterable[Probe]) -> dict[str, str]:
 
 
 def _resolve(address: Address) -> list[Address]:
-    """Return the numeric addresses behind a name; none if it cannot be resolved."""
+    """Return the numeric addresses behind a name, or none if it cannot be resolved."""
     try:
         answers = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -82,7 +82,7 @@ def _is_one_server(address: Address, numeric: list[Address]) -> bool:
 
 
 def _larger_family(addresses: list[Address]) -> list[Address]:
-    """Return the IPv4 or the IPv6 addresses, whichever are more: a server may have both."""
+    """Return the IPv4 or the IPv6 addresses, whichever are more, as a server may have both."""
     families: dict[bool, list[Address]] = {}  # by whether they are IPv6
     for address in addresses:
         families.setdefault(":" in address.host, []).append(address)

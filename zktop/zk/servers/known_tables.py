@@ -56,7 +56,7 @@ def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
 
 
 def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | None:
-    """A table that shares rows with the previous one; the previous one itself if both are equal.
+    """Return a table that shares rows with the previous one, or that one if nothing differs.
 
     >>> before = {1: ("/a",), 2: ("/b",)}
     >>> shared({1: ("/a",), 2: ("/b",)}, before) is before

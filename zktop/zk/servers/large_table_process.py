@@ -1,7 +1,7 @@
 """A separate process that does nothing but read large answers to their end.
 
 A ZooKeeper server locks its watch table while it writes the table to a client, so a client that
-stalls freezes the server. zktop may be busy, or suspended by ctrl-z; this process is never busy,
+stalls freezes the server. zktop may be busy, or suspended by ctrl-z. This process is never busy,
 and runs in its own process session, out of reach of terminal signals.
 
 `large_table_reader` runs this file as a script, so it imports only the standard library. Each line
@@ -28,9 +28,9 @@ def enlarge_buffer(connection: socket.socket) -> int:
 
 
 def connect(host: str, port: int, deadline: float) -> socket.socket:
-    """Connect with a large receive buffer; its size must be set before connecting.
+    """Connect with a large receive buffer, whose size must be set before connecting.
 
-    Each address of the host has an even share of the time left: some may be dead.
+    Each address of the host has an equal share of the remaining time, as some may be dead.
     """
     untried = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     while untried:
@@ -51,7 +51,7 @@ def connect(host: str, port: int, deadline: float) -> socket.socket:
 
 
 def seconds_left(deadline: float) -> float:
-    """The seconds left until the deadline. Raise TimeoutError if there are none."""
+    """Return the seconds left until the deadline, or raise TimeoutError if there are none."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise TimeoutError("no answer in time")
@@ -69,7 +69,7 @@ def receive(connection: socket.socket, deadline: float) -> Iterator[bytes]:
 
 
 def answer(question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Send a four-letter word and read the whole answer; discard one above the limit."""
+    """Send a four-letter word and read the whole answer. Discard one above the limit."""
     deadline = time.monotonic() + question["seconds"]
     chunks: list[bytes] = []
     size = 0

@@ -20,7 +20,7 @@ PATIENCE_S = 2.0  # added to the deadline of the process
 
 
 class TableReader:
-    """Runs the process that reads tables; starts it on demand, and again if it died."""
+    """Runs the process that reads tables. Starts it on demand, and again if it has died."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -108,7 +108,7 @@ def _exchange(
 
 
 def _read_chunk(pipe: IO[bytes], deadline: float) -> bytes:
-    """Read the next chunk; one that arrived while zktop was stopped counts as in time."""
+    """Read the next chunk. One that arrived while zktop was stopped counts as in time."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):

@@ -35,18 +35,18 @@ class SampleSettings(msgspec.Struct, frozen=True):
     large_tables: bool
     count_bytes: Callable[[int], None]  # receives the size of each answer
     take_request: Callable[[], None] = lambda: None  # waits for the request budget
-    table_reader: TableReader | None = None  # reads watch tables; None: this process reads them
+    table_reader: TableReader | None = None  # reads watch tables. Without it, this process does.
     # Estimates the size of this server's watch table.
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
     known_tables: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
     other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers
     hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
-    # Receives the path of each ephemeral in the table, if the table has changed; None: not needed.
+    # Receives the path of each ephemeral if the table has changed. None if nothing needs them.
     note_ephemeral: Callable[[str], object] | None = None
 
 
 class Sample(msgspec.Struct):
-    """The tables of one server; a refused table is None, with the reason in `why`."""
+    """The tables of one server. A refused table is None, with the reason in `why`."""
 
     channel: Channel
     kind: ServerKind = ServerKind()
@@ -61,10 +61,10 @@ class Sample(msgspec.Struct):
     tick_ms: int | None = None
     why: dict[str, str] = {}
     state: ServerState | None = None  # whether it answers
-    since: int | None = None  # when it stopped serving; None while it serves
+    since: int | None = None  # when it stopped serving, or None while it serves
 
     def attempt(self, table: str, question: Callable[[], None]) -> None:
-        """Ask for one table; record a refusal in the sample."""
+        """Ask for one table. Record a refusal in the sample."""
         try:
             question()
         except RefusedError as refusal:
@@ -197,7 +197,7 @@ def _explained_refusal(kind: ServerKind, word: str) -> Iterator[None]:
 
 
 def _zxid_in(srvr: str) -> int | None:
-    """Find the zxid in `srvr`; RaftKeeper prints it in decimal."""
+    """Find the zxid in `srvr`, which RaftKeeper prints in decimal."""
     zxid = table_formats.figures(srvr).get("Zxid", "")
     return table_formats.number(zxid) if zxid.isdecimal() else table_formats.hexadecimal(zxid)
 
@@ -315,7 +315,7 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
 
 
 def _basis(sample: Sample, settings: SampleSettings) -> object:
-    """What `_wanted_znodes` depends on; usually the same objects as in the sample before."""
+    """What `_wanted_znodes` depends on, usually the same objects as in the previous sample."""
     return (sample.watches, *settings.other_watches), settings.hidden
 
 
@@ -343,7 +343,7 @@ def unreached(why: str, kind: ServerKind = ServerKind()) -> Sample:  # noqa: B00
 def _with_silence_until_now(
     rows: tuple[Connection, ...], newest: int | None, clock: ServerClock
 ) -> tuple[Connection, ...]:
-    """Extend each silence to now; the table counts it only up to its own newest answer."""
+    """Extend each silence to now: the table counts it only up to its own newest answer."""
     at = monotonic_ms()
     clock.saw_answer(newest, at)
     now = clock.now(at)

@@ -34,19 +34,19 @@ class ServerSchedule:
         self.facts: Sequence[ServerFact] = ()  # of the last sample
         self._sampled_at: float | None = None
         self._changes: int | None = 0  # of znodes, when the last sample began
-        self._spent = 0.0  # CPU time of the last sample
+        self._cpu_s = 0.0  # CPU time of the last sample
         self._pause = 0.0
 
     def is_due(self, now: float, changes: int, *, may_rest: bool) -> bool:
-        """True if a sample is due; later while the server is slow or sampling is expensive.
+        """True if a sample is due, later while the server is slow or sampling is expensive.
 
         `may_rest` allows a longer pause until a znode changes, but only after expensive samples:
         in a small ensemble it would hide how a session of one second ends.
         """
         if self._sampled_at is None:
             return True
-        rest = REST_FACTOR * self._spent
-        if may_rest and self._spent > CHEAP_S and changes == self._changes:
+        rest = REST_FACTOR * self._cpu_s
+        if may_rest and self._cpu_s > CHEAP_S and changes == self._changes:
             rest = max(rest, min(QUIET_RESTS * rest, LONGEST_QUIET_S))
         return now >= self._sampled_at + max(self._pause, rest)
 
@@ -57,9 +57,9 @@ class ServerSchedule:
     def sampled(
         self, at: float, changes: int | None, *, took: float, spent: float, every: float
     ) -> None:
-        """Note a sample; with `changes` None, the pause after it is not extended."""
+        """Note a sample. If `changes` is None, the pause after it is not extended."""
         if took > SLOW_S:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:
             self._pause = 0.0
-        self._sampled_at, self._spent, self._changes = at, spent, changes
+        self._sampled_at, self._cpu_s, self._changes = at, spent, changes

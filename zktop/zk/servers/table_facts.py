@@ -12,7 +12,7 @@ from zktop.zk.wall_clock import now_ms
 
 
 def facts(sample: Sample, server: str, zxid: int, hosts: Hosts) -> list[ServerFact]:
-    """The four facts of one sample that was just taken; paths lose the chroot."""
+    """The four facts of one sample that was just taken, with paths below the chroot."""
     common: dict[str, Any] = {"server": clean(server), "zxid": zxid, "at": now_ms()}
     return [
         _server(sample, common),

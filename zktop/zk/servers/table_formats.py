@@ -26,7 +26,7 @@ class WantedPaths(msgspec.Struct, frozen=True):
     """The paths to keep of a table that lists all ephemerals."""
 
     paths: Mapping[str, Text] = {}  # as existing Text objects
-    below: tuple[str, ...] = ()  # folders to keep entirely; each ends with a slash
+    below: tuple[str, ...] = ()  # folders to keep entirely, each with a slash at its end
     note: Callable[[str], object] | None = None  # receives every path of the table
 
     def __bool__(self) -> bool:
@@ -58,7 +58,7 @@ class UnreadableError(RefusedError):
 
 
 def unreadable(word: str, line: str | None = None) -> UnreadableError:
-    """The error for an answer with this unexpected line; without one, the end is missing."""
+    """The error for an answer with this unexpected line, or with a missing end if it is None."""
     why = f"unexpected line: {line[:_MAX_SHOWN]!r}" if line is not None else "its end is missing"
     return UnreadableError(f"{word}: this answer cannot be read: {why}")
 
@@ -260,7 +260,7 @@ class Dump(msgspec.Struct, frozen=True):
 
 
 def ephemerals_in(dump: bytes) -> memoryview:
-    r"""The part of a `dump` that lists ephemerals; the rest is different each time.
+    r"""The part of a `dump` that lists ephemerals. The rest is different each time.
 
     >>> bytes(ephemerals_in(b"...\nSessions with Ephemerals (0):\nConnections dump:\n..."))
     b'Sessions with Ephemerals (0):'
@@ -271,9 +271,9 @@ def ephemerals_in(dump: bytes) -> memoryview:
 
 
 def dump(lines: Iterable[str], wanted: WantedPaths | None = None) -> Dump:
-    """Parse any form of `dump`; its list of connections is skipped.
+    """Parse any form of `dump`, but skip its list of connections.
 
-    It may list a hundred thousand ephemerals: with `wanted`, only those are kept. Lines after the
+    It may list a hundred thousand ephemerals: with `wanted`, only these are kept. Lines after the
     last one that matters are not read.
     """
     rows = iter(lines)
@@ -415,7 +415,7 @@ def number(text: str | None) -> int | None:
 
 
 def decimal(text: str | None) -> float | None:
-    """Parse a number that may have a fraction; servers before 3.5 print averages without one."""
+    """Parse a number that may have a fraction. Servers before 3.5 print averages without one."""
     text = (text or "").strip()
     parts = text.removeprefix("-").split(".", 1)
     return float(text) if all(map(_is_number, parts)) else None

@@ -58,7 +58,7 @@ class TableSizeEstimate:
         return round(watches * self._bytes_per_watch * SIZE_MARGIN)
 
     def read_dump(self, dump: bytes) -> None:
-        """Measure the paths in `dump`; ignored once a table has been read."""
+        """Measure the paths in `dump`, unless a table has already been read."""
         if self._is_measured:
             return
         if paths := dump.count(b"\n\t/"):
@@ -67,9 +67,9 @@ class TableSizeEstimate:
             self._bytes_per_watch = path_bytes / paths + SESSION_LINE_BYTES
 
     def read_table(self, size: int, watches: int) -> None:
-        """Measure a table of this many bytes; its watches were counted a moment before.
+        """Measure a table of this many bytes, whose watches were counted just before it was read.
 
-        A table too small for so many paths has changed since, and is ignored.
+        A table that is too small for so many paths has changed since then, and is ignored.
         """
         if watches and size >= watches * SHORTEST_LINE_BYTES:
             self._bytes_per_watch, self._is_measured = size / watches, True

@@ -75,7 +75,7 @@ class Discovery:
         self._unowned: dict[str, int] = {}  # znodes read where no session owns one, by place
         self._unowned_znodes = 0  # their sum
         self.walks = 0
-        self.looked_at = 0  # znodes of this walk
+        self.znodes_seen = 0  # in this walk
         self.znodes: int | None = None  # of the whole ensemble, as a server counts them
         self._denied: list[str] = []  # folders of this walk that may not be listed
         self._left_out: dict[str, None] = {}  # places of this walk with too many unowned znodes
@@ -96,11 +96,11 @@ class Discovery:
 
     def progress(self) -> str:
         """Return how much of the tree has been examined, or an empty text after the first walk."""
-        if self.done_once or not self.looked_at:
+        if self.done_once or not self.znodes_seen:
             return ""
         about = "at most" if self._reader.hosts.chroot else "about"
-        whole = f" of {about} {max(self.znodes, self.looked_at):,}" if self.znodes else ""
-        return f"{self.looked_at:,}{whole} znodes searched"
+        whole = f" of {about} {max(self.znodes, self.znodes_seen):,}" if self.znodes else ""
+        return f"{self.znodes_seen:,}{whole} znodes searched"
 
     def sentences(self) -> Iterator[str]:
         """Yield what the walks leave out, and which option would change that."""
@@ -168,7 +168,7 @@ class Discovery:
         self._reached, self._denied, self._left_out = set(), [], {}
         self._mostly_empty.clear()
         self._forget_unowned()
-        self._is_walking, self.looked_at = True, 0
+        self._is_walking, self.znodes_seen = True, 0
         self._order = SearchOrder()
         self._under_way += 1
 
@@ -228,7 +228,7 @@ class Discovery:
         """Descend into folders, and read Stats where locks may be."""
         paths: list[str] = []
         for contents in group.contents.values():
-            self.looked_at += len(contents.chunk.names)
+            self.znodes_seen += len(contents.chunk.names)
             if contents.chunk.siblings.is_closed:
                 continue
             self._classify_children(contents)
@@ -267,7 +267,7 @@ class Discovery:
                 contents.leaves.append(name)
 
     def _is_watched_root(self, path: str) -> bool:
-        """True if this path or its children are a watched root, which is noted as existing."""
+        """True if this path or its children are a watched root, which this walk has reached."""
         for root in (path, f"{path}/*"):
             if root in self._watched:
                 self._reached.add(root)
@@ -360,7 +360,7 @@ class Discovery:
                 content = "lock"
             if content == "lock":
                 locks.append(name)
-                self.looked_at += len(contents.children[name])
+                self.znodes_seen += len(contents.children[name])
             elif path in stats and is_empty_lock_folder(name, stats[path], is_among_many=False):
                 empty.append(name)
             elif content == "unowned" and self._admit_unowned(path, contents.children[name]):
@@ -391,7 +391,7 @@ class Discovery:
 
     def _watch_all(self, siblings: Siblings) -> None:
         """Watch a whole folder of locks, in place of the watches on single locks in it."""
-        self.looked_at += siblings.close()
+        self.znodes_seen += siblings.close()
         folder = f"{child_prefix(siblings.parent)}*"
         singly = [root for root in self._watched if split(root)[0] == siblings.parent]
         for root in singly:
@@ -428,5 +428,5 @@ class Discovery:
             if base not in tree.folders and not tree.pending(base):
                 self._watcher.drop(self._watched.pop(root))
         self._reader.loop.after(MOSTLY_EMPTY_S, self._watch_mostly_empty, connection_number)
-        pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self.looked_at / WALKED_PER_S))
+        pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self.znodes_seen / WALKED_PER_S))
         self._reader.loop.after(pause, self._walk, connection_number)

@@ -12,7 +12,7 @@ QUIET_PER_NAME_S = 0.0001  # large listings cost more, so they wait longer
 LONGEST_S = 5.0
 LONGEST_PER_NAME_S = 0.001
 MAX_AT_ONCE = 200
-MAX_DELETIONS = 256  # or twice the number of children
+MAX_DELETIONS = 256  # or twice the number of children, whichever is more
 
 
 def pause_left_s(folder: ListedZnode) -> float:
@@ -64,7 +64,7 @@ class ChangedFolders:
 
 
 def has_many_deletions(folder: ListedZnode) -> bool:
-    """True if its remembered deletions exceed the limit: it must be listed without waiting."""
+    """True if its remembered deletions exceed the limit, so it must be listed without waiting."""
     return folder.deletions > max(MAX_DELETIONS, 2 * len(folder.names))
 
 
