@@ -7,7 +7,7 @@ from ui.fake_feed import app_of, settled
 from ui.screens.locks.locks_app import WIDE, chosen
 
 from zktop.ui.app import Zktop
-from zktop.ui.navigation_history import MAX_ENTRIES, NavigationEntry, NavigationHistory
+from zktop.ui.navigation_history import MAX_ENTRIES_EACH_WAY, NavigationEntry, NavigationHistory
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.header import CRUMB
 
@@ -40,10 +40,10 @@ def test_an_entry_that_was_left_twice_is_kept_once() -> None:
 def test_the_oldest_entries_are_forgotten() -> None:
     """There is a limit."""
     history = NavigationHistory()
-    for number in range(MAX_ENTRIES + 5):
+    for number in range(MAX_ENTRIES_EACH_WAY + 5):
         history = history.after_leaving(NavigationEntry("lock", Selection(path=f"/{number}")))
 
-    assert len(history.before) == MAX_ENTRIES
+    assert len(history.before) == MAX_ENTRIES_EACH_WAY
     assert history.before[0].subject.path == "/5"
 
 

@@ -20,7 +20,7 @@ ENDED_MS: Final[Millis] = 10_000  # an alert that is gone for a shorter time has
 
 
 class AlertWeight(NamedTuple):
-    """How bad an alert is; each number grows when it gets worse."""
+    """How bad an alert is. Each number grows when the alert gets worse."""
 
     severity: int
     confidence: int
@@ -66,7 +66,7 @@ def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight
 
 
 def _weighed(report: Report, wanted: frozenset[str]) -> Iterator[tuple[str, AlertWeight]]:
-    """Yield the weights; a deadlock is weighed instead of the finding with its id."""
+    """Yield the weights. A deadlock is weighed instead of the finding with its id."""
     deadlock_ids = {deadlock.id for deadlock in report.deadlocks}
     for deadlock in report.deadlocks:
         if deadlock.id in wanted:

@@ -115,7 +115,7 @@ class Zktop(
         self.push_screen(ClusterDialog(self), chosen)
 
     def action_jump(self) -> None:
-        """Show a letter on each pane and tab; the next key goes to its pane or tab."""
+        """Show a letter on each pane and tab. The next key goes to the one with that letter."""
         page = self.page
         panes = [pane for pane in self.screen.focus_chain if page in pane.ancestors]
         targets = [

@@ -42,8 +42,8 @@ MAX_ERROR_CHARS: Final = 60
 MAX_LOG_BYTES: Final = 1_000_000
 SIGNAL_EXIT_BASE: Final = 128  # plus the number of the signal: the exit code
 MIN_TIMER_S: Final = 0.01
-LINE: Final = "#444444"  # borders
-ERROR_SHOWN_S: Final = 10.0  # in the header
+BORDER_COLOUR: Final = "#444444"
+ERROR_SHOWN_S: Final = 10.0  # how long the header shows an error
 
 
 class ErrorLog:
@@ -55,7 +55,7 @@ class ErrorLog:
         self._known: dict[str, str] = {}  # sentences, by kind of error and line of code
 
     def note(self, what: str, error: Exception) -> str:
-        """Return a sentence about an error; log its traceback the first time."""
+        """Return a sentence about an error. Log its traceback the first time."""
         self.last = error
         where = [
             (frame.filename, frame.lineno)
@@ -137,7 +137,7 @@ class BaseApp(App[int]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Add zktop's own colours to Textual's themes."""
-        return {**super().get_theme_variable_defaults(), "line": LINE}
+        return {**super().get_theme_variable_defaults(), "line": BORDER_COLOUR}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return Textual's filters, then those for ASCII and NO_COLOR."""
@@ -189,7 +189,7 @@ class BaseApp(App[int]):
 
     @on(Driver.SignalResume)
     def paint_all(self) -> None:
-        """Redraw everything after a suspend."""
+        """Redraw everything after zktop was suspended."""
         for screen in self.screen_stack:
             screen.refresh(layout=True)
 
@@ -284,7 +284,7 @@ class BaseApp(App[int]):
         self._trouble_until = perf_counter() + ERROR_SHOWN_S
 
     def _handle_exception(self, error: Exception) -> None:
-        """Exit with one sentence after a fatal error; tests get the error itself."""
+        """Exit with one sentence after a fatal error. Tests get the error itself."""
         super()._handle_exception(error)
         if not self.is_headless:
             sentence = self.error_log.note("zktop", error).replace("; the rest continues", "")

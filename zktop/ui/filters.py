@@ -13,7 +13,7 @@ import msgspec
 R = TypeVar("R")
 
 STATE_FIELDS: Final = ("state", "severity")
-MAX_EXAMPLES: Final = 7  # states in a message
+MAX_LISTED_STATES: Final = 7  # in a message
 
 
 class Word(NamedTuple):
@@ -83,9 +83,9 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         for word in self.words:
             is_state = word.field in STATE_FIELDS and word.field in fields
             if is_state and states and not any(map(word.finds, states)):
-                examples = " ".join(states[:MAX_EXAMPLES])
-                more = " …" if len(states) > MAX_EXAMPLES else ""
-                yield f"unknown {word.field} {word.value} ({examples}{more})"
+                listed = " ".join(states[:MAX_LISTED_STATES])
+                more = " …" if len(states) > MAX_LISTED_STATES else ""
+                yield f"unknown {word.field} {word.value} ({listed}{more})"
 
     def __bool__(self) -> bool:
         return bool(self.words)

@@ -60,7 +60,7 @@ class Inbox:
         return news
 
     def close(self) -> None:
-        """Release a waiting feed; the UI has ended."""
+        """Release a waiting feed, because the UI has ended."""
         with self._guard:
             self._waits = False
             self._emptied.notify_all()

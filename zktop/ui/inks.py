@@ -1,4 +1,4 @@
-"""The inks: the meanings that a piece of text can have; a theme gives each a colour.
+"""The inks: the meanings that a piece of text can have. A theme gives each a colour.
 
 Code that draws names an ink, never a colour, so a theme can change every colour.
 """

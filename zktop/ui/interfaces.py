@@ -43,11 +43,11 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):
-    """One report, and the events since the frame before it."""
+    """One report, and the events since the previous frame."""
 
     report: Report
     events: tuple[Event, ...] = ()
-    is_early: bool = False  # sent during the first reading; the past begins after it
+    is_early: bool = False  # sent during the first reading, so it is not part of the past
 
     @property
     def at(self) -> Millis:
@@ -91,7 +91,7 @@ class Feed(Protocol):
         """Stop the thread, and wait for it."""
 
     def record(self, path: Path | None, past: Past = ()) -> None:
-        """Record this past and everything from now on into a file; None stops recording."""
+        """Record this past and everything from now on into a file. None stops recording."""
 
 
 class WritePermission(Protocol):
@@ -106,7 +106,7 @@ class WritePermission(Protocol):
         """The word to type."""
 
     def give(self, typed: str) -> bool:
-        """Give permission if this is the word; return whether contenders may write now."""
+        """Give permission if this is the word. Return whether contenders may write now."""
 
     def word_for(self, path: str) -> str | None:
         """Return the word to type before a contender enters this lock; None if none is needed."""
@@ -158,10 +158,10 @@ class ContendersPort(Protocol):
         """Return a recipe and a mode in which it can queue in a lock of this layout."""
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """Set the callbacks for changes and for errors; they may run on any thread."""
+        """Set the callbacks for changes and for errors, which may run on any thread."""
 
     def start(self, order: ContenderOrder, typed: str | None = None) -> None:
-        """Start a contender; outside the root, `typed` must be the word for its lock."""
+        """Start a contender. Outside the root, `typed` must be the word for its lock."""
 
     def act(self, action: ContenderAction, name: str) -> None:
         """Release, cancel, kill, freeze or thaw one contender."""
@@ -209,7 +209,7 @@ class ClusterList(Protocol):
 
     @property
     def hosts(self) -> Mapping[str, str]:
-        """The hosts of each cluster, by name; zktop starts with the first."""
+        """The hosts of each cluster, by name. zktop starts with the first cluster."""
 
     def open(self, name: str) -> OpenCluster:
         """Open a cluster; its feed has not started yet."""

@@ -57,7 +57,7 @@ class Action(NamedTuple):
         return ",".join(name for name in self.names if name not in FIXED) or "none"
 
     def binding(self) -> Binding:
-        """Return a Textual binding; `Shell.action_act` looks for the method."""
+        """Return a Textual binding. `Shell.action_act` looks for the method."""
         return Binding(self.movable, f"app.act('{self.id}')", show=False, id=self.id)
 
 
@@ -180,7 +180,7 @@ MOVES: Final = ("up", "down", "page_up", "page_down", "first", "last")  # they w
 
 
 def key_of(action: str, table: Sequence[Action] = KEYS) -> str:
-    """Return the key of an action as users write it; of several, the first.
+    """Return the key of an action as users write it. If it has several, return the first.
 
     >>> key_of("filter"), key_of("tree", with_user_keys({"tree": "f9"}))
     ('/', 'f9')

@@ -25,7 +25,7 @@ class ShowPage(Message):
 
 @dataclass
 class PlayScene(Message):
-    """Play a scene; with `steps`, one step of it."""
+    """Play a scene. With `steps`, play one step of it."""
 
     scene: str
     steps: bool = field(default=False, kw_only=True)
@@ -37,7 +37,7 @@ class PageReady(Message):
 
 @dataclass
 class SelectionChanged(Message):
-    """The user selected something; the other pages show it when they open."""
+    """The user selected something. The other pages show it when they open."""
 
     subject: Selection
 
@@ -62,7 +62,7 @@ class SeekTo(Message):
 
 @dataclass
 class DrawingFailed(Message):
-    """A drawing failed; the other drawings continue."""
+    """A drawing failed. The other drawings continue."""
 
     what: str
     error: Exception

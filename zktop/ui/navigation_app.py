@@ -44,7 +44,7 @@ class NavigationApp(BaseApp):
         return visit
 
     def visit_cluster(self, name: str) -> None:
-        """Switch to a cluster, as the user left it; on the first visit, connect to it.
+        """Switch to a cluster, as the user left it. On the first visit, connect to it.
 
         Playback stops in the cluster that was on display.
         """
@@ -153,7 +153,7 @@ class NavigationApp(BaseApp):
         self._load_page(self.visit.page)
 
     def _load_page(self, name: str) -> None:
-        """Show a page in a worker; a newer call cancels this one. Keys wait for the page."""
+        """Show a page in a worker. A newer call cancels this one. Keys wait for the page."""
         self.close_filter()
         self.key_queue.wait()
         show = partial(self.show_page, name)
@@ -168,7 +168,7 @@ class NavigationApp(BaseApp):
                 raise
 
     async def _show_page(self, name: str) -> None:
-        """Make a page visible; create it on its first use."""
+        """Make a page visible. Create it on its first use."""
         visit = self.visit
         if not visit.pages.is_attached:
             await self.switcher.mount(visit.pages)

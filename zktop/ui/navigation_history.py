@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from zktop.ui.view_state import Selection
 
-MAX_ENTRIES: Final = 50  # in each direction
+MAX_ENTRIES_EACH_WAY: Final = 50
 
 
 class NavigationEntry(NamedTuple):
@@ -27,15 +27,15 @@ class NavigationHistory(NamedTuple):
     following: tuple[NavigationEntry, ...] = ()
 
     def after_leaving(self, here: NavigationEntry) -> "NavigationHistory":
-        """Leave an entry for a new one; this clears the following entries."""
+        """Leave an entry for a new one. This clears the following entries."""
         if self.before[-1:] == (here,):
             return NavigationHistory(self.before)
-        return NavigationHistory((*self.before, here)[-MAX_ENTRIES:])
+        return NavigationHistory((*self.before, here)[-MAX_ENTRIES_EACH_WAY:])
 
     def back(self, here: NavigationEntry) -> "NavigationHistory":
         """Return from here to the previous entry."""
-        return NavigationHistory(self.before[:-1], (*self.following, here)[-MAX_ENTRIES:])
+        return NavigationHistory(self.before[:-1], (*self.following, here)[-MAX_ENTRIES_EACH_WAY:])
 
     def forward(self, here: NavigationEntry) -> "NavigationHistory":
         """Go from here to the next entry."""
-        return NavigationHistory((*self.before, here)[-MAX_ENTRIES:], self.following[:-1])
+        return NavigationHistory((*self.before, here)[-MAX_ENTRIES_EACH_WAY:], self.following[:-1])

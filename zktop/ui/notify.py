@@ -98,7 +98,7 @@ def summary(findings: tuple[Finding, ...], key: str) -> str:
 
 
 def brief(finding: Finding, key: str) -> str:
-    """Return the kind of finding and its locks; more text would hide too much of the screen."""
+    """Return the kind of finding and its locks. More text would hide too much of the screen."""
     return f"{headline(finding)}. Press {key} to see it."
 
 

@@ -42,12 +42,12 @@ from zktop.ui.widgets.footer import PageFooter
 from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader
 from zktop.ui.widgets.panel import PANEL_CSS
 
-MIN_FRAME_S = 0.016  # between two frames while little happens
-BUSY_PER_S = 100  # events; from here on, `refresh` limits the frames
+MIN_FRAME_S = 0.016  # the time between two frames while little happens
+BUSY_EVENTS_PER_S = 100  # from here on, `refresh` limits the frames
 RATE_WINDOW_S = 0.5
 MIN_REFRESH, MAX_REFRESH = 1, 60  # frames per second
 STILL_AFTER_MS = 60_000  # ages below a minute are shown in seconds
-NO_CONNECTION = 3  # exit code
+NO_CONNECTION_EXIT_CODE = 3
 PAGES_WITH_ALERTS = ("locks", "findings")
 
 
@@ -107,7 +107,7 @@ class Shell(NavigationApp):
     # Start and end
 
     def compose(self) -> ComposeResult:
-        """Yield the header and the footer; the first page follows after the first frame."""
+        """Yield the header and the footer. The first page follows after the first frame."""
         yield self._head
         yield self.switcher
         yield self._foot
@@ -136,9 +136,9 @@ class Shell(NavigationApp):
             self.set_timer(self.settings.leave_after_s, self.leave)
 
     def leave(self) -> None:
-        """Exit; the exit code says whether all attempts to connect have failed."""
+        """Exit. The exit code says whether all attempts to connect have failed."""
         never = all(visit.was_never_connected for visit in self.visits.values())
-        self.exit(return_code=NO_CONNECTION if never else 0)
+        self.exit(return_code=NO_CONNECTION_EXIT_CODE if never else 0)
 
     def on_unmount(self) -> None:
         """Release a feed that waits for room in its inbox."""
@@ -151,8 +151,8 @@ class Shell(NavigationApp):
         self.post_message(self.Woken())
 
     def on_shell_woken(self) -> None:
-        """Draw at once after a quiet time; under load, at most `refresh_rate` frames a second."""
-        gap = 1 / self.refresh_rate if self._rate >= BUSY_PER_S else MIN_FRAME_S
+        """Draw at once after a quiet time. Under load, draw `refresh_rate` frames a second."""
+        gap = 1 / self.refresh_rate if self._rate >= BUSY_EVENTS_PER_S else MIN_FRAME_S
         wait = self._drawn_at + gap - perf_counter()
         if wait <= 0:
             self._handle_news()
@@ -309,14 +309,14 @@ class Shell(NavigationApp):
         if page is None or not state.filter:
             return NO_FILTER_RESULT
         is_empty = page.passed is None or not page.passed.shown
-        states = page.STATES if is_empty else ()  # a word that matches is no mistake
+        states = page.STATES if is_empty else ()  # a word that matches is not a mistake
         return FilterResult(page.passed, state.filter.mistakes(page.FIELDS, states))
 
     def on_drawing_failed(self, message: DrawingFailed) -> None:
         self.failed(message.what, message.error)
 
     def failed(self, what: str, error: Exception) -> None:
-        """Report an error in the header; a repeated one is drawn once."""
+        """Report an error in the header. If the same error is repeated, it is drawn once."""
         before = self.trouble
         super().failed(what, error)
         if self.trouble != before and self.page is not None:
@@ -325,7 +325,7 @@ class Shell(NavigationApp):
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys of other pages; Textual then tries the next binding of the key."""
+        """Disable the keys of other pages. Textual then tries the next binding of the key."""
         if action == "act":
             key = next((key for key in self.table if key.id == parameters[0]), None)
             page = self.page.entry.name if self.page is not None else ""
@@ -369,7 +369,7 @@ class Shell(NavigationApp):
     # Time
 
     def seek(self, at: Millis | None) -> None:
-        """Show another moment; None returns to the newest and follows it."""
+        """Show another moment. None returns to the newest moment and follows it."""
         if at is None:
             self.playback.return_to_newest()
         else:

@@ -25,7 +25,7 @@ Line = tuple[Run, ...]
 NOTHING: Line = ()
 DASH: Line = (Run("-", "dim"),)
 UNKNOWN: Line = (Run("?", "unknown"),)
-COLUMN_GAP: Final = 3  # cells between drawings
+COLUMN_GAP_CELLS: Final = 3
 
 
 def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
@@ -132,7 +132,7 @@ def right_aligned(drawn: Line, width: int) -> Line:
 
 
 def joined(lines: Iterable[Line], between: str = "  ") -> Line:
-    """Join pieces of a line; empty ones leave no gap."""
+    """Join pieces of a line. Empty pieces leave no gap."""
     runs: list[Run] = []
     for piece in lines:
         if piece and runs:
@@ -142,7 +142,7 @@ def joined(lines: Iterable[Line], between: str = "  ") -> Line:
 
 
 def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list[Line]:
-    """Wrap a sentence between words; break words that are longer than a line.
+    """Wrap a sentence between words. Break words that are longer than a line.
 
     >>> [text_of(drawn) for drawn in wrapped("a sentence of words", 11, indent="  ")]
     ['  a', '  sentence', '  of words']
@@ -166,7 +166,7 @@ def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list
 
 
 def hanging_lines(mark: Line, text: str, width: int, ink: Ink = "plain") -> list[Line]:
-    """Wrap a sentence after a mark; the other lines are indented by the width of the mark.
+    """Put a mark before a sentence and wrap it. Further lines are indented by the mark's width.
 
     >>> [text_of(drawn) for drawn in hanging_lines(line("1. "), "a sentence of words", 13)]
     ['1. a sentence', '   of words']
@@ -177,19 +177,19 @@ def hanging_lines(mark: Line, text: str, width: int, ink: Ink = "plain") -> list
 
 
 def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -> list[Line]:
-    """Put two drawings side by side; the left one is `left_width` cells wide.
+    """Put two drawings side by side. The left one is `left_width` cells wide.
 
     >>> [text_of(drawn) for drawn in side_by_side([line("ab")], [line("c"), line("d")], 4)]
     ['ab     c', '       d']
     """
     return [
-        (*fitted(left_line, left_width), Run(" " * COLUMN_GAP), *right_line)
+        (*fitted(left_line, left_width), Run(" " * COLUMN_GAP_CELLS), *right_line)
         for left_line, right_line in zip_longest(left, right, fillvalue=())
     ]
 
 
 def stacked_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
-    """Stack drawings with an empty line between them; skip empty ones."""
+    """Stack drawings with an empty line between them. Skip empty drawings."""
     lines: list[Line] = []
     for part in parts:
         if part and lines:

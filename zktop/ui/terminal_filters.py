@@ -18,7 +18,7 @@ class NoColorFilter(LineFilter):
     """Line filter for NO_COLOR: removes all colours, even the codes for default colours."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Remove colours; keep bold, reverse and the like."""
+        """Remove colours, but keep bold, reverse and the like."""
         return [
             segment
             if segment.style is None or segment.control

@@ -16,7 +16,7 @@ from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
 
 KeyOf = Callable[[str], str]  # returns the key of an action, as users write it
-PLACE: Final = ("path", "session")  # what a node or a contender belongs to
+PLACE_FIELDS: Final = ("path", "session")  # where a node or a contender is
 
 
 class TimeRange(NamedTuple):
@@ -42,7 +42,8 @@ class Selection(NamedTuple):
         """
         given = {field: value for field, value in newer._asdict().items() if value is not None}
         has_moved = any(
-            given.get(field, getattr(self, field)) != getattr(self, field) for field in PLACE
+            given.get(field, getattr(self, field)) != getattr(self, field)
+            for field in PLACE_FIELDS
         )
         kept = self._replace(node=None, contender=None) if has_moved else self
         return kept._replace(**given)

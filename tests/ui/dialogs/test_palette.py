@@ -260,7 +260,7 @@ async def test_sessions_are_found_once_their_names_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Until then a search says that it reads them; the list of everything has none."""
-    monkeypatch.setattr(palette_items, "AT_ONCE", 1)
+    monkeypatch.setattr(palette_items, "MEMBERS_AT_ONCE", 1)
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -286,7 +286,7 @@ async def test_the_selected_item_stays_selected_when_sessions_are_added(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Sessions that match better are listed above it."""
-    monkeypatch.setattr(palette_items, "AT_ONCE", 0)
+    monkeypatch.setattr(palette_items, "MEMBERS_AT_ONCE", 0)
     app = app_of(*frames((NOW, [*lock("/a/0x1", "ann"), *lock("/b/0x1", "bob")])))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

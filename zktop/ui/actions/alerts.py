@@ -35,7 +35,7 @@ class AlertActions(Shell):
         self.turn_to("findings", Selection(case=ids[following % len(ids)]))
 
     def action_acknowledge(self) -> None:
-        """Acknowledge the alerts under the cursor; if all of them are acknowledged, undo that."""
+        """Acknowledge the alerts under the cursor. If all of them are acknowledged, undo that."""
         report, page = self.view_state.report, self.page
         if report is None or page is None:
             return
@@ -47,7 +47,7 @@ class AlertActions(Shell):
             self.show_message("No alert is selected.")
 
     def action_acknowledge_all(self) -> None:
-        """Acknowledge all alerts; if all of them are acknowledged, undo that."""
+        """Acknowledge all alerts. If all of them are acknowledged, undo that."""
         report = self.view_state.report
         if report is None:
             return

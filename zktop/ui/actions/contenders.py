@@ -122,7 +122,7 @@ class ContenderActions(Shell):
         self._with_permission(port, ask)
 
     def _with_permission(self, port: ContendersPort, action: Callable[[], None]) -> None:
-        """Run an action that writes below the demo root; ask before the first one of a session."""
+        """Run an action that writes below the demo root. Ask before the first such action."""
         permission = port.permission
         if permission.is_given:
             action()
@@ -188,7 +188,7 @@ class ContenderActions(Shell):
         self._with_permission(port, lambda: self._start(port, order))
 
     def _start(self, port: ContendersPort, *orders: ContenderOrder) -> None:
-        """Start contenders; ask each time for a lock outside the demo root."""
+        """Start contenders. For a lock outside the demo root, ask each time."""
         path = orders[0].claims[0].path
         word = port.permission.word_for(path)
         clients = f"{len(orders)} demo clients" if len(orders) > 1 else "a demo client"

@@ -13,9 +13,9 @@ from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import TimeRange
 
-MAX_QUOTED_CHARS: Final = 60  # of the copied text
-LEAD_MS: Final = 60_000  # before a clip: evidence for the verdicts at its start
-REPLAY_HINT: Final = ". Open it with `zktop replay`; it includes up to a minute before."
+MAX_QUOTED_CHARS: Final = 60  # how much of the copied text a message quotes
+LEAD_MS: Final = 60_000  # recorded before the period, as evidence for the verdicts at its start
+REPLAY_HINT: Final = ". Open it with `zktop replay`. It begins up to a minute earlier."
 
 
 class ExportActions(Shell):
@@ -75,7 +75,7 @@ class ExportActions(Shell):
         self.push_screen(ExportDialog(forms, stem, time_range), chosen)
 
     def _start_export(self, request: ExportRequest, time_range: TimeRange | None) -> None:
-        """Take the content from the screen now; write it while the UI continues."""
+        """Take the content from the screen now, and write it while the UI continues."""
         frame, exports = self.view_state.frame, self.visit.exports
         if request.form == "svg":
             picture = portable_svg(self.export_screenshot(title="zktop")).encode()
@@ -104,7 +104,7 @@ class ExportActions(Shell):
 
 
 def write_new(file: Path, content: bytes) -> None:
-    """Write a complete file or none; never replace an existing one."""
+    """Write a complete file or none. Never replace an existing file."""
     with file.open("xb") as out:
         try:
             out.write(content)

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 async def on_a_thread(work: Callable[[], Result]) -> Result:
-    """Run blocking work on a thread that ends with it; threads of `asyncio.to_thread` would stay.
+    """Run blocking work on a thread that ends with it. Threads of `asyncio.to_thread` would stay.
 
     If this is cancelled, the work still runs to its end.
     """
@@ -27,7 +27,7 @@ async def on_a_thread(work: Callable[[], Result]) -> Result:
 async def items_on_a_thread(
     items: Iterable[Item], work: Callable[[Iterator[Item]], Result]
 ) -> Result:
-    """Run blocking work on many items; if this is cancelled, the work gets no further items."""
+    """Run blocking work on many items. If this is cancelled, the work gets no further items."""
     stopped = Event()
     items_until_stopped = takewhile(lambda _: not stopped.is_set(), items)
     try:

@@ -17,7 +17,7 @@ class RecordActions(Shell):
     """The key that starts and stops a recording."""
 
     def action_record(self) -> None:
-        """Start or stop a recording; ask first whether to include the past, if there is any."""
+        """Start or stop a recording. If there is a past, first ask whether to include it."""
         if not self.feed.is_live:
             self.show_message("This is already a recording.")
         elif self.visit.recording:

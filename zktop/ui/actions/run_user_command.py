@@ -14,7 +14,7 @@ class CommandActions(Shell):
     """Runs the commands of the config on the selected item."""
 
     def action_user_command(self, number: int) -> None:
-        """Fill in the selection, and run; first ask the user, unless the config says not to."""
+        """Fill in the selection, and run. First ask the user, unless the config says not to."""
         command = self.settings.commands[number]
         report = self.view_state.report
         values = values_for(command.on, self.selection, report) if report else None

@@ -16,7 +16,7 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import TimeRange
 
-TICK_S = 0.05  # between two frames of the past during playback
+TICK_S = 0.05  # the time between two drawings during playback
 NO_DATA = "No data yet."
 
 
@@ -28,13 +28,13 @@ class TimeActions(Shell):
     _is_unpacking = False
 
     def on_seek_to(self, message: SeekTo) -> None:
-        """Show a moment; at the end of a live run, follow the newest one."""
+        """Show a moment. At the end of a live run, follow the newest one."""
         end = self.tape.end
         is_newest = self.feed.is_live and end is not None and message.at >= end
         self.seek(None if is_newest else message.at)
 
     def draw(self) -> None:
-        """Draw the current moment; rebuild its report if it was packed."""
+        """Draw the current moment. Rebuild its report if it was packed."""
         super().draw()
         if self.visit.is_unpacking and not self._is_unpacking:
             self._is_unpacking = True
@@ -82,14 +82,14 @@ class TimeActions(Shell):
     def _tick(self) -> None:
         if self.is_leaving or not self.is_running:
             return  # the widgets may be gone
-        before, self._ticked_at = self._ticked_at, perf_counter()
-        if self.playback.advance(self.tape, self._ticked_at - before):
+        last_tick_s, self._ticked_at = self._ticked_at, perf_counter()
+        if self.playback.advance(self.tape, self._ticked_at - last_tick_s):
             self.draw()
         if not self.playback.is_playing:
             self.run_clock()
 
     def action_pause(self) -> None:
-        """Pause the display, or playback; pressed again, return to live, or play on."""
+        """Pause the display or playback. When pressed again, return to live or play on."""
         playback, is_live = self.playback, self.feed.is_live
         is_moving = playback.is_newest if is_live else playback.is_playing
         if is_moving:
@@ -113,7 +113,7 @@ class TimeActions(Shell):
         self.run_clock()
 
     def action_step(self) -> None:
-        """Go to the next change; after the last one, to live."""
+        """Go to the next change. After the last one, go to live."""
         here = self.playback.moment(self.tape)
         if here is None or self.playback.is_newest:
             self.show_message("This is the newest moment.")
@@ -128,11 +128,11 @@ class TimeActions(Shell):
 
     def action_step_back(self) -> None:
         here = self.playback.moment(self.tape)
-        before = self.tape.change_before(here) if here is not None else None
-        if before is None:
+        previous_change = self.tape.change_before(here) if here is not None else None
+        if previous_change is None:
             self.show_message("No earlier changes.")
         else:
-            self.seek(before)
+            self.seek(previous_change)
 
     def action_second_on(self) -> None:
         self._go_by(1000)
@@ -154,7 +154,7 @@ class TimeActions(Shell):
         self.draw()
 
     def action_next_alert_in_time(self) -> None:
-        """Go to the time of the next alert; after the last one, to the first."""
+        """Go to the time of the next alert. After the last one comes the first."""
         here = self.playback.moment(self.tape)
         if here is None:
             self.show_message(NO_DATA)
@@ -182,7 +182,7 @@ class TimeActions(Shell):
         self.push_screen(SeekDialog(begin, end, here), go)
 
     def action_compare(self) -> None:
-        """Compare the cursor with the mark; without a mark, with the newest moment."""
+        """Compare the cursor with the mark, or with the newest moment if there is no mark."""
         self.run_worker(self._compare(), exclusive=True, group="compare")
 
     async def _compare(self) -> None:
@@ -208,7 +208,7 @@ class TimeActions(Shell):
             self.push_screen(CompareDialog(here, now))
 
     async def _frame_at(self, at: Millis) -> Frame | None:
-        """Return the frame shown at a moment; a packed one is rebuilt on a thread."""
+        """Return the frame shown at a moment. If it was packed, rebuild it on a thread."""
         frame = self.tape.frame_at(at)
         if frame is not None or self.tape.last is None:
             return frame

@@ -1,4 +1,4 @@
-"""Who made others wait in a part of the past, and the sessions that expired in it."""
+"""Who made others wait in part of the past, and the sessions that expired then."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -24,7 +24,7 @@ Row = Sequence[tuple[str, Ink]]
 
 
 def accounts_of(reports: Iterable[Report], since: Millis, until: Millis) -> Accounts:
-    """Sum up a period; the first report is the one in effect when the period begins."""
+    """Sum up a period. The first report is the one in effect when the period begins."""
     ledger = Ledger(since)
     for report in reports:
         if report.now > until:
@@ -39,7 +39,7 @@ class AccountsDialog(TextDialog):
     def __init__(
         self, accounts: Accounts, expired: Sequence[ExpiredSession], *, is_packed: bool
     ) -> None:
-        """Show these accounts; `is_packed`: some of the period is kept only once a second."""
+        """Show these accounts. `is_packed`: part of the period is kept only once a second."""
         begin, end = time_ms(accounts.since), time_ms(accounts.until)
         super().__init__(f"Who made others wait: {begin} to {end}Z", "esc close")
         self._accounts, self._is_packed = accounts, is_packed
@@ -117,7 +117,7 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) -> Iterator[Line]:
-    """Yield a heading and the first rows; names share the width that the figures leave."""
+    """Yield a heading and the first rows. Names share the width that the figures leave."""
     yield ()
     yield _cells([(text, "dim") for text in head], width)
     for index, row in enumerate(rows):

@@ -16,7 +16,7 @@ from zktop.ui.textual_fixes.draw_once import DrawnOnce
 from zktop.ui.widgets.text_view import TextView
 
 T = TypeVar("T")
-BOX_PERCENT: Final = 90  # of the screen, at most
+MAX_BOX_PERCENT: Final = 90  # of the screen
 FRAME_LINES: Final = 2
 
 
@@ -80,7 +80,7 @@ class Dialog(Overlay[T], Generic[T]):
     DEFAULT_CSS = f"""
     Dialog {{ align: center middle; background: $background 60%; }}
     Box {{
-        width: {BOX_PERCENT}%; max-width: 100; height: auto; max-height: {BOX_PERCENT}%;
+        width: {MAX_BOX_PERCENT}%; max-width: 100; height: auto; max-height: {MAX_BOX_PERCENT}%;
         background: $surface; border: round $primary; padding: 0 1;
         border-title-color: $primary; border-title-style: bold;
         border-subtitle-color: $secondary;
@@ -108,7 +108,7 @@ class Dialog(Overlay[T], Generic[T]):
 
     def lines_without(self, others: int) -> int:
         """Return the lines left in a box of full height after its frame and this many others."""
-        return self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES - others
+        return self.app.size.height * MAX_BOX_PERCENT // 100 - FRAME_LINES - others
 
     def refuse(self, why: str) -> None:
         """Show below the fields why the dialog stays open."""
@@ -132,7 +132,7 @@ class Dialog(Overlay[T], Generic[T]):
 
 
 class TextDialog(Dialog[None]):
-    """A text that scrolls, drawn for its width; with a search hint, it has a search field."""
+    """A text that scrolls, drawn for its width. With a search hint, it has a search field."""
 
     DEFAULT_CSS = """
     TextDialog Box { height: 90%; }

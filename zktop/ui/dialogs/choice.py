@@ -1,4 +1,4 @@
-"""Choose an item from a list that narrows while the user types; choose a theme."""
+"""Dialogs for choosing an item from a list that narrows while the user types, and a theme."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, cast
@@ -95,7 +95,7 @@ class ChoiceDialog(Dialog[str]):
         return option_line(option)
 
     def replace_options(self, options: Sequence[Choosable]) -> None:
-        """Show other options; the selected name stays selected."""
+        """Show other options. The selected name stays selected."""
         self._options = options
         self._narrow(self._typed)
 
@@ -120,7 +120,7 @@ def option_line(option: Choosable, width: int = NAME_WIDTH) -> Line:
 
 
 class ThemeDialog(ChoiceDialog):
-    """Applies each theme while it is selected; Esc restores the old one.
+    """Applies each theme while it is selected. Esc restores the old one.
 
     So does Enter without a match. The old one is in the list, even if its file has a mistake now.
     """

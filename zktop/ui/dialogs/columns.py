@@ -15,7 +15,7 @@ from zktop.ui.styled_text import Line, fitted, joined, line, wrapped
 from zktop.ui.widgets.table import Column, Table
 from zktop.ui.widgets.text_view import TextList, TextView
 
-USUAL_ORDER: Final = ""  # in the list of columns: the line of the usual order
+USUAL_ORDER: Final = ""  # stands for the usual order in the list of columns
 NAME_CELLS: Final = 14
 TITLE_CELLS: Final = 25
 ABOUT_LINES: Final = 3
@@ -68,7 +68,7 @@ class ColumnsDialog(Dialog[None]):
                 return
 
     def action_accept(self) -> None:
-        """Sort by the selected column; if the rows are already sorted by it, reverse them."""
+        """Sort by the selected column. If the rows are already sorted by it, reverse them."""
         column = self._column
         if column is None or column.key is not None:
             self._table.sort_by(column.name if column else None)
@@ -85,7 +85,7 @@ class ColumnsDialog(Dialog[None]):
 
     @property
     def _column(self) -> Column[Any] | None:
-        """The column under the cursor; None on the usual order."""
+        """The column under the cursor. None if that is the usual order."""
         name = self._list.target
         return next((column for column in self._table.columns if column.name == name), None)
 

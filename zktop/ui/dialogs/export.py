@@ -47,7 +47,7 @@ class ExportDialog(Dialog[ExportRequest]):
     def __init__(
         self, forms: Sequence[str], stem: str, time_range: TimeRange | None = None
     ) -> None:
-        """Offer these formats; with a time range, first a recording of that range."""
+        """Offer these formats. With a time range, first offer a recording of that range."""
         super().__init__()
         self._forms = ["clip", *forms] if time_range else forms
         self._stem, self._time_range = stem, time_range
@@ -60,7 +60,7 @@ class ExportDialog(Dialog[ExportRequest]):
             yield Label("", id="wrong", markup=False)
 
     def on_mount(self) -> None:
-        """Select the first format; typing edits the name."""
+        """Select the first format, and let typing edit the name."""
         ends = self._time_range or ()
         times = [f"{with_date_if_needed(time_s(at), at, *ends)}Z" for at in ends]
         options = [

@@ -30,7 +30,7 @@ RULE_IDS: Final = "Rules: their ids in JSON and for --fail-on, their names, what
 NAMES: Final = "Action names, for ui.keys in the config"
 KEY_WIDTH: Final = 16
 SHORT_KEY_WIDTH: Final = 7
-KEY_COLUMN_CELLS: Final = 36  # of each of the two columns of keys, at most
+MAX_KEY_COLUMN_CELLS: Final = 36  # there are two columns of keys
 MIN_TEXT_CELLS: Final = 40
 RULE_WIDTH: Final = 3
 
@@ -62,7 +62,7 @@ class HelpEntry(NamedTuple):
 
 
 def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "") -> list[Line]:
-    """Return the lines of the help; with a search text, only entries with all its words."""
+    """Return the lines of the help. A search text selects the entries with all its words."""
     words = wanted.casefold().split()
     paragraphs, lines = _paragraphs(page, keys, width), list[Line]()
     if not words:
@@ -96,7 +96,7 @@ def _summary(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
 def _useful_keys(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
     """Return the most useful keys of the screen, in two columns."""
     names = {key.id: key_label(key.names[0]) for key in keys if key.names}
-    cells = min(KEY_COLUMN_CELLS, width // 2)
+    cells = min(MAX_KEY_COLUMN_CELLS, width // 2)
     pieces = [
         fitted(line(" ", *_padded(Run(names[action], "key"), SHORT_KEY_WIDTH), does), cells)
         for action, does in page.HELP_KEYS.items()

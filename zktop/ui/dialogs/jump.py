@@ -1,4 +1,4 @@
-"""Jump letters: one on each pane and tab; the next key goes to the pane or tab."""
+"""Jump letters: one on each pane and tab. The next key goes to the one with that letter."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple

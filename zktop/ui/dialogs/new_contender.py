@@ -159,7 +159,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
 
 def seconds(text: str) -> float | None:
-    """Parse a duration; an empty text is None.
+    """Parse a duration. An empty text becomes None.
 
     >>> seconds("13s"), seconds("2m"), seconds("")
     (13.0, 120.0, None)

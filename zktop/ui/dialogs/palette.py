@@ -22,8 +22,8 @@ from zktop.ui.textual_fixes.work_in_steps import call_in_steps, is_done_after_st
 from zktop.ui.widgets.text_view import TextList
 
 MAX_IN_GROUP: Final = 20
-NAME_SHARE: Final = 0.6  # of a line; the description gets the rest
-KINDS: Final = {"ctx": "cluster", "context": "cluster"}  # words of kubectl and k9s
+NAME_SHARE: Final = 0.6  # the description gets the rest of the line
+KIND_SYNONYMS: Final = {"ctx": "cluster", "context": "cluster"}  # words of kubectl and k9s
 
 
 class PaletteSection(NamedTuple):
@@ -71,9 +71,9 @@ class PaletteDialog(Dialog[PaletteItem]):
     def _read(self) -> None:
         """List the sessions as well, once their names are known."""
         self._is_reading = False
-        before = [item.name for item in self._recent]
+        names_before = [item.name for item in self._recent]
         self._find_recent()
-        if self._text or [item.name for item in self._recent] != before:
+        if self._text or [item.name for item in self._recent] != names_before:
             self._show()
 
     def _find_recent(self) -> None:
@@ -124,7 +124,7 @@ def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:
 def overview(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem]
 ) -> Iterator[PaletteSection]:
-    """List the recent items, then all groups; a group with a note shows only the note."""
+    """List the recent items, then all groups. A group with a note shows only the note."""
     recent_names = {item.name for item in recent}
     yield PaletteSection("Recent", recent)
     for group in groups:
@@ -136,9 +136,9 @@ def overview(
 def search(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem], text: str
 ) -> list[PaletteSection]:
-    """Search all groups, or only the kind that the text begins with; return a few items each."""
+    """Return a few items of each group, or of the only kind that the text begins with."""
     first, *rest = text.casefold().split()
-    kind = KINDS.get(first, first)
+    kind = KIND_SYNONYMS.get(first, first)
     searched, words = groups, (first, *rest)
     if " " in text.lstrip() and kind in [group.kind for group in groups]:
         searched, words = [group for group in groups if group.kind == kind], tuple(rest)
@@ -176,7 +176,7 @@ def score(item: PaletteItem, words: Sequence[str]) -> float:
 def section_lines(
     section: PaletteSection, width: int
 ) -> Iterator[tuple[Line, PaletteItem | None]]:
-    """Draw a section: its title with the note, then its items; nothing for an empty one."""
+    """Draw a section: its title with the note, then its items. An empty section has no lines."""
     if not (section.items or section.note):
         return
     yield line((section.title, "title"), (f"  {section.note}", "dim")), None

@@ -27,8 +27,8 @@ ALIASES: Final = {  # of actions: what users of other programs type
     "clusters": ("clusters", "contexts", "ctx"),
     "theme": ("themes", "skin"),
 }
-AT_ONCE: Final = 1_000  # members of locks in one step; some 4 ms
-NAMES_AT_ONCE: Final = 500  # in one step; some 3 ms
+MEMBERS_AT_ONCE: Final = 1_000  # reading them takes some 4 ms
+NAMES_AT_ONCE: Final = 500  # reading them takes some 3 ms
 VIEW: Final[tuple[Group, ...]] = ("find", "look", "time", "zktop")
 
 
@@ -42,7 +42,7 @@ class PaletteItem(NamedTuple):
     aliases: tuple[str, ...] = ()
 
     def matches(self, words: Words) -> bool:
-        """True if it contains all words; without a description, each must begin a word.
+        """True if it contains all words. Without a description, each must begin a word.
 
         >>> quit = PaletteItem("Quit", "", print, keys="q")
         >>> quit.matches(["qu"]), quit.matches(["it"])
@@ -59,7 +59,7 @@ class PaletteGroup(NamedTuple):
 
     title: str
     find: Callable[[Words], Iterator[PaletteItem]]
-    kind: str = ""  # typed before a name, it searches this group alone
+    kind: str = ""  # when typed before a name, only this group is searched
     note: str = ""  # in place of the items while nothing is typed
     named: Callable[[str], PaletteItem | None] | None = None  # None: few items, to be searched
 
@@ -91,14 +91,14 @@ class SessionNames:
         if self._report is None:
             return
         labels: dict[Session, Text | None] = {}
-        left = AT_ONCE
+        left = MEMBERS_AT_ONCE
         for record in self._report.records.values():
             for member in record.lock.members:
                 if member.owner and not labels.get(member.owner):
                     labels[member.owner] = member.label
             left -= record.lock.size
             if left <= 0:
-                left = AT_ONCE
+                left = MEMBERS_AT_ONCE
                 yield
         for number, (session, label) in enumerate(sorted(labels.items()), start=1):
             text, name = session_text(session), self._report.client_names(session, label)
@@ -116,7 +116,7 @@ def groups_of(app: Shell, sessions: Sequence[SessionName] = ()) -> list[PaletteG
     keys = [key for key in known_on(app.visit.page, app.table) if key.id not in UNLISTED]
     themes = app.settings.themes()
     locks = count(len(report.paths), "lock") if report is not None else "no locks yet"
-    hint = f"{locks}: type a part of the path"
+    hint = f"{locks}: type part of the path"
     groups = [
         PaletteGroup("Go to", partial(_matching, [*_places(app, keys)])),
         PaletteGroup("Locks", partial(_locks, app), "lock", hint, partial(_lock_named, app)),

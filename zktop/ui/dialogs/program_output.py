@@ -12,7 +12,7 @@ from zktop.ui.styled_text import Line, line
 from zktop.ui.user_commands import RunProgram
 from zktop.ui.widgets.text_view import LogView
 
-MAX_LINES: Final = 5_000  # of output, the newest
+MAX_LINES: Final = 5_000  # only the newest lines of output are kept
 
 
 class OutputDialog(Dialog[None]):
@@ -44,7 +44,7 @@ class OutputDialog(Dialog[None]):
         self._add(line((ending, "strong")))
 
     def _add(self, drawn: Line) -> None:
-        """Add a line; many lines at once are drawn together."""
+        """Add a line. Lines that come at once are drawn together."""
         self._lines.append(drawn)
         if not self._is_due:
             self._is_due = True

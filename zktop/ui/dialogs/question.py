@@ -13,7 +13,7 @@ from zktop.ui.screens.common.numbers_and_times import time_ms, time_s, with_date
 
 
 class QuestionDialog(Dialog[T]):
-    """Returns the text as `read` parses it; shows its ValueError and stays open."""
+    """Returns the text as `read` parses it. On a ValueError, it shows that and stays open."""
 
     DEFAULT_CSS = """
     QuestionDialog Label { width: 1fr; height: auto; }

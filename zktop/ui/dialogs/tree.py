@@ -1,4 +1,4 @@
-"""Who waits for whom around the selected item; the same key again shows all locks by path."""
+"""Who waits for whom around the selected item. The same key again shows all locks by path."""
 
 from time import perf_counter
 from typing import ClassVar, Final, cast
@@ -20,7 +20,7 @@ from zktop.ui.widgets.text_view import TextList
 WAITING: Final = ("Who waits for whom", "enter go there   {} locks by path   esc close")
 BY_PATH: Final = ("Locks by path", "enter open   left, right fold   {} waiting   esc close")
 MIN_LINES: Final = 6
-PAUSE_FACTOR: Final = 10  # the pause between two drawings, in times that a drawing takes
+PAUSE_FACTOR: Final = 10  # how many times as long as a drawing the pause after it is
 
 
 class TreeDialog(Dialog[LineLink]):
@@ -87,7 +87,7 @@ class TreeDialog(Dialog[LineLink]):
         self._took_s = self._drawn_at - begun
 
     def _count_paths(self, report: Report) -> None:
-        """Count the locks below each path, many of them in steps; then draw."""
+        """Count the locks below each path, in steps if there are many. Then draw."""
         begun, tree = perf_counter(), PathTree()
         steps = tree.read(report)
         self._is_counting, self._paths_of = True, report
@@ -122,7 +122,7 @@ class TreeDialog(Dialog[LineLink]):
         view.show(writer.lines, writer.links)
 
     def _grow(self, view: TextList, lines: int) -> None:
-        """Make room for all lines; do not shrink, so that the frame stays where it is."""
+        """Make room for all lines. Do not shrink, so that the frame stays where it is."""
         self._height = max(MIN_LINES, min(self.lines_without(0), max(self._height, lines)))
         if view.styles.height is None or view.styles.height.value != self._height:
             view.styles.height = self._height
@@ -157,7 +157,7 @@ class TreeDialog(Dialog[LineLink]):
         self._draw()
 
     def action_accept(self) -> None:
-        """Go to the item of the line; open or close a prefix."""
+        """Go to the item of the line, or open or close its prefix."""
         target = self.query_one(TextList).target
         if isinstance(target, LineLink):
             self.dismiss(target)

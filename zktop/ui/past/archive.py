@@ -40,8 +40,8 @@ STEP_MS: Final[Millis] = 1_000
 BLOCK_STEPS: Final = 60
 STATE_SHARE: Final = 2  # facts between two states, as a multiple of those in a state
 FOLLOWED_STEPS: Final = 30  # examined before the wanted one; a hold that began in them is exact
-STEP_BYTES: Final = 500  # of the objects around the packed bytes
-CHILD_BYTES: Final = 250  # of what is remembered of a lock, for each child of its folder
+STEP_BYTES: Final = 500  # for the objects around the packed bytes
+CHILD_BYTES: Final = 250  # what is remembered of a lock, for each child of its folder
 
 
 class StoredFrame(NamedTuple):
@@ -92,7 +92,7 @@ class Block(msgspec.Struct, frozen=True, eq=False):
         return sizes + STEP_BYTES * len(self.steps) + self.memory_bytes
 
     def world(self) -> World:
-        """Return the world before its first step, in a block with a state."""
+        """Return the world before its first step. The block must have a state."""
         world = World(gap_at=self.gap_at)
         for piece in unpacked_together(self.state) if self.state else ():
             world = world.after(*facts_in(piece, world))
@@ -137,7 +137,7 @@ class Packer:
         self._memories = self._kept = NO_MEMORIES  # now, and in the last step that keeps them
 
     def packed(self, frames: Iterable[StoredFrame]) -> list[Block]:
-        """Add the frames after those of the last call; return the new blocks, the open one last.
+        """Add the frames since the last call. Return the new blocks, the open one last.
 
         Each second becomes one step, with the state of its last frame.
         """
@@ -191,12 +191,14 @@ class Packer:
 
     def _keep_memories(self) -> tuple[FolderMemories, int]:
         """Return the memories for a step, and the bytes of those that no earlier step has."""
-        before, self._kept = self._kept, self._memories
-        new = (memory for path, memory in self._kept.items() if before.get(path) is not memory)
+        kept_before, self._kept = self._kept, self._memories
+        new = (
+            memory for path, memory in self._kept.items() if kept_before.get(path) is not memory
+        )
         return self._kept, CHILD_BYTES * sum(len(memory.names) for memory in new)
 
     def _remember(self, report: Report) -> None:
-        """Keep what is known about changed locks but is not in the facts; usually nothing."""
+        """Keep what is known about changed locks but is not in the facts, if there is anything."""
         changed, self._parts = report.records.changed_since(self._parts), report.records
         records = ((path, report.records.get(path)) for path in changed)
         new = {path: record and unseen_memory(record.lock) for path, record in records}
@@ -210,7 +212,7 @@ def _closed(block: Block) -> Block:
 
 
 class UnpackedReport(NamedTuple):
-    """A rebuilt report, and the one before it."""
+    """A rebuilt report, and the previous one."""
 
     frame: Frame
     before: Frame | None
@@ -264,7 +266,7 @@ class Archive:
         return sum(block.weight_bytes for block in self._blocks)
 
     def add(self, new: Sequence[Block]) -> None:
-        """Add blocks, the first of which replaces the open one; drop the oldest if it is full."""
+        """Add blocks, the first of which replaces the open one. Drop the oldest if it is full."""
         blocks = [block for block in self._blocks if block.number < new[0].number] + [*new]
         weight = sum(block.weight_bytes for block in blocks)
         while weight > self._limit_bytes:
@@ -365,7 +367,7 @@ def _follower_before(number: int, blocks: Sequence[Block], settings: Settings) -
 def _followed(
     blocks: Sequence[Block], first: int, known: World | None = None
 ) -> Iterator[tuple[PackedStep, World]]:
-    """Yield the steps from `first` on, each with its world; `known` is the world before them."""
+    """Yield the steps from `first` on, each with its world. `known` is the world before them."""
     start = max(index for index, block in enumerate(blocks) if block.number <= first)
     if known is None:
         start = max(index for index in range(start + 1) if blocks[index].state is not None)

@@ -9,8 +9,8 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 
-LATE_MS: Final = 60_000  # from a contact to the table that shows it, at most
-FRAMES_SEARCHED: Final = 400  # when looking for an earlier table
+MAX_DELAY_MS: Final = 60_000  # from a contact to the table that shows it
+MAX_FRAMES_SEARCHED: Final = 400  # when looking for an earlier table
 TIMEOUTS_SHOWN: Final = 2
 
 
@@ -23,7 +23,7 @@ def contacts(
     """
     contacts_of: dict[Session, set[tuple[Millis, Text]]] = {session: set() for session in sessions}
     newest: dict[Text, Connections] = {}  # of each server
-    for frame in takewhile(lambda frame: frame.at < end + LATE_MS, tape.frames(begin)):
+    for frame in takewhile(lambda frame: frame.at < end + MAX_DELAY_MS, tape.frames(begin)):
         for tables in frame.report.ensemble.tables:
             table = tables.facts.connections
             if table is None or newest.get(tables.server) is table:
@@ -40,7 +40,7 @@ def contacts(
 
 
 class RecentContacts(NamedTuple):
-    """Contacts of a session with its server, oldest first; earlier ones are not known."""
+    """The known contacts of a session with its server, oldest first."""
 
     times: tuple[Millis, ...] = ()
     known_from: Millis = 0
@@ -67,7 +67,7 @@ def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections 
 def _tables(server: Text, tape: Tape, moment: Millis) -> Iterator[Connections]:
     """Yield the connection tables of a server in the frames up to a moment, newest first."""
     last = tape.index_at(moment)
-    for index in range(last, max(-1, last - FRAMES_SEARCHED), -1):
+    for index in range(last, max(-1, last - MAX_FRAMES_SEARCHED), -1):
         tables = tape[index].report.world.tables.get(server)
         if tables is not None and tables.connections is not None and tables.connections.rows:
             yield tables.connections
@@ -90,7 +90,7 @@ class PacketRates:
         self._pairs: dict[Text, _TablePair] = {}
 
     def update(self, report: Report, tape: Tape) -> None:
-        """Find the table before the newest one, for each server."""
+        """Find the table that precedes the newest one, for each server."""
         for tables in report.ensemble.tables:
             table = tables.facts.connections
             pair = self._pairs.get(tables.server)

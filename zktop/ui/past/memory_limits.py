@@ -15,10 +15,10 @@ PACKED_BYTES: Final = 19_000_000
 FRAME_BYTES: Final = 16_000
 LOCK_BYTES: Final = 5_600
 MEMBER_BYTES: Final = 32
-MAP_ENTRY_BYTES: Final = 32  # of the map of all locks, which is rewritten now and then
+MAP_ENTRY_BYTES: Final = 32  # for each lock, when the map of all locks is rewritten
 ROW_BYTES: Final = 200
 FINDING_BYTES: Final = 800
-ALIKE_BYTES: Final = 32  # of each of many findings that are shown as one
+ALIKE_BYTES: Final = 32  # for each finding of a group that is shown as one
 EVENT_BYTES: Final = 300
 
 
@@ -32,24 +32,24 @@ class TapeLimits(NamedTuple):
 REPLAY: Final = TapeLimits(20 * FRAMES_BYTES, 10 * PACKED_BYTES)
 
 
-def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> int:
-    """Estimate by how much a frame makes the past larger.
+def new_bytes(frame: Frame, changed: Iterable[Text], previous: Report | None) -> int:
+    """Estimate how many bytes a frame adds to the past.
 
     Most of that is the data that it replaces, which only earlier frames still hold. Locks and
     tables that are read for the first time add nothing: the newest frame holds them in any case.
     """
     report = frame.report
-    if before is None:
+    if previous is None:
         return FRAME_BYTES
-    locks = [record.lock for path in changed if (record := before.records.get(path)) is not None]
-    is_rewritten = before.records.base is not report.records.base
+    locks = [record.lock for path in changed if (record := previous.records.get(path)) is not None]
+    is_rewritten = previous.records.base is not report.records.base
     findings = alike = 0
-    if before.findings is not report.findings:
-        ids_before = set(map(id, before.findings))
-        new = [finding for finding in report.findings if id(finding) not in ids_before]
+    if previous.findings is not report.findings:
+        previous_ids = set(map(id, previous.findings))
+        new = [finding for finding in report.findings if id(finding) not in previous_ids]
         findings, alike = len(new), sum(len(finding.alike) for finding in new)
-    tables, tables_before = report.world.tables, before.world.tables
-    rows = sum(_replaced_rows(table, tables.get(name)) for name, table in tables_before.items())
+    tables, previous_tables = report.world.tables, previous.world.tables
+    rows = sum(_replaced_rows(table, tables.get(name)) for name, table in previous_tables.items())
     return (
         FRAME_BYTES
         + LOCK_BYTES * len(locks)

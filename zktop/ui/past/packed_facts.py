@@ -21,8 +21,8 @@ from zktop.model.world.world import World
 
 PIECE_FACTS: Final = 1_000
 LEVEL: Final = 1  # of compression; higher ones take several times as long for a few percent
-LENGTH_BYTES: Final = 4  # of the length before each piece
-CHUNK_BYTES: Final = 1 << 16  # unpacked at once
+LENGTH_BYTES: Final = 4  # each piece is preceded by its length
+CHUNK_BYTES: Final = 1 << 16  # how much is unpacked at a time
 
 _LargeTable = Watches | Expiry
 _FIELDS: Final = {Watches: "rows", Expiry: "ephemerals"}
@@ -54,14 +54,16 @@ _events = msgspec.msgpack.Decoder(list[Event])
 
 
 def pieces(
-    facts: Iterable[AnyFact], events: Sequence[Event] = (), before: World | None = None
+    facts: Iterable[AnyFact], events: Sequence[Event] = (), previous_world: World | None = None
 ) -> Iterator[bytes]:
-    """Encode events, and the facts that follow the world `before`."""
+    """Encode events, and the facts that follow `previous_world`."""
     left = iter(facts)
     current = list(islice(left, PIECE_FACTS))
     while True:
         following = list(islice(left, PIECE_FACTS))
-        encoded = _encoded(current, () if following else events, before, is_last=not following)
+        encoded = _encoded(
+            current, () if following else events, previous_world, is_last=not following
+        )
         yield len(encoded).to_bytes(LENGTH_BYTES)
         yield encoded
         if not following:
@@ -70,12 +72,12 @@ def pieces(
 
 
 def _encoded(
-    facts: list[AnyFact], events: Sequence[Event], before: World | None, *, is_last: bool
+    facts: list[AnyFact], events: Sequence[Event], previous_world: World | None, *, is_last: bool
 ) -> bytes:
     shared: list[SharedRows] = []
     for index, fact in enumerate(facts):
-        if before is not None and isinstance(fact, _LargeTable):
-            rows, rows_before = _rows(fact), _rows_before(fact, before)
+        if previous_world is not None and isinstance(fact, _LargeTable):
+            rows, rows_before = _rows(fact), _rows_before(fact, previous_world)
             if rows and rows_before:
                 changed = {key: row for key, row in rows.items() if rows_before.get(key) != row}
                 facts[index] = replace(fact, **{_FIELDS[type(fact)]: changed})
@@ -118,13 +120,13 @@ def unpacked_together(compressed: bytes) -> Iterator[Piece]:
     return _split(_decompressed(compressed))
 
 
-def facts_in(piece: Piece, before: World) -> list[AnyFact]:
-    """Decode the facts of a piece that follows the world `before`."""
+def facts_in(piece: Piece, previous_world: World) -> list[AnyFact]:
+    """Decode the facts of a piece that follows `previous_world`."""
     facts = _facts.decode(piece.facts)
     for shared in piece.shared:
         table = facts[shared.fact]
         assert isinstance(table, _LargeTable)  # noqa: S101  no other has shared rows
-        rows, changed = _rows_before(table, before) or {}, _rows(table) or {}
+        rows, changed = _rows_before(table, previous_world) or {}, _rows(table) or {}
         if gone := set(shared.gone):
             rows = {key: row for key, row in rows.items() if key not in gone}
         if changed:

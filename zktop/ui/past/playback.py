@@ -16,7 +16,7 @@ class Playback:
     """A moment on the tape; `at` is None while it follows the newest frame."""
 
     def __init__(self, *, is_live: bool = True, at: Millis | None = None) -> None:
-        """Start at the newest moment; in a recording, at `at` or else at its first alert."""
+        """Start at the newest moment. A recording starts at `at`, or else at its first alert."""
         self.at = at
         self.is_live = is_live
         self.is_playing = False
@@ -32,11 +32,11 @@ class Playback:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the display is paused; going back in a live run does not pause it."""
+        """Whether the display is paused. Going back in a live run does not pause it."""
         return self._held is not None if self.is_live else not self.is_playing
 
     def frame(self, tape: Tape) -> Frame | None:
-        """Return the frame to show; an earlier one until that of this moment is unpacked."""
+        """Return the frame to show. Until the right one is unpacked, that is an earlier one."""
         if self._held is not None:
             return self._held
         at = self.at
@@ -66,7 +66,7 @@ class Playback:
         self._set_moment(tape, at)
 
     def play(self, tape: Tape) -> None:
-        """Play from here; at the end of a recording, from its beginning."""
+        """Play from here. At the end of a recording, play from its beginning."""
         if self.at is None and self.is_live:
             return
         self._held, end = None, tape.end
@@ -82,7 +82,7 @@ class Playback:
         self.at, self._held, self.is_playing = None, None, False
 
     def next_speed(self) -> float:
-        """Go to the next faster speed; after the fastest, to the slowest."""
+        """Go to the next faster speed. After the fastest comes the slowest."""
         at = SPEEDS.index(self.speed) if self.speed in SPEEDS else -1
         self.speed = SPEEDS[(at + 1) % len(SPEEDS)]
         return self.speed
@@ -99,7 +99,7 @@ class Playback:
         return before != self.moment(tape)
 
     def _arrive(self) -> None:
-        """Stop at the end; in a live run, follow the newest frame."""
+        """Stop at the end. In a live run, follow the newest frame."""
         self.is_playing = False
         if self.is_live:
             self.at = None

@@ -50,11 +50,11 @@ class Pulse:
 
     def add(self, frame: Frame) -> None:
         """Count what happened up to this frame."""
-        before, report = self._report, frame.report
+        previous, report = self._report, frame.report
         self._report = report
-        self._waiting += _more_waiters(before, report)
+        self._waiting += _more_waiters(previous, report)
         self._newest = max(self._newest, frame.at)
-        was_lost = before is not None and before.is_lost
+        was_lost = previous is not None and previous.is_lost
         if not (was_lost and report.is_lost):
             self._note_waiting(is_lost=report.is_lost)
         acquired = self._note_waits(frame.events)
@@ -82,23 +82,23 @@ class Pulse:
             del self._changes[: MAX_CHANGES // DROPPED_PARTS]
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
-        """Return the seconds up to a moment; those without a frame continue the one before."""
+        """Return the seconds up to a moment. One without a frame continues the previous one."""
         end = moment // SECOND_MS
         first = end - seconds + 1
         at = bisect_right(self._seconds, first - 1, key=lambda kept: kept.second)
-        before = self._seconds[at - 1] if at else None
+        previous = self._seconds[at - 1] if at else None
         shown = []
         for second in range(first, end + 1):
             if at < len(self._seconds) and self._seconds[at].second == second:
-                before = self._seconds[at]
+                previous = self._seconds[at]
                 at += 1
-                shown.append(before)
+                shown.append(previous)
             else:
-                shown.append(_quiet(before, second))
+                shown.append(_quiet(previous, second))
         return shown
 
     def waiting(self, begin: Millis, step_ms: float, number: int) -> list[int | None]:
-        """Return the largest number of waiters in each of `number` steps; None if unknown."""
+        """Return the largest number of waiters in each of `number` steps; None where unknown."""
         at = bisect_right(self._changes, begin, key=lambda change: change.at)
         current = self._changes[at - 1].waiting if at else None
         largest: list[int | None] = []
@@ -137,21 +137,21 @@ class Pulse:
         return lengths[(len(lengths) * 99 - 1) // 100] if lengths else None
 
 
-def _more_waiters(before: Report | None, report: Report) -> int:
-    """Return how many more clients wait than before; only changed locks are recounted."""
+def _more_waiters(previous: Report | None, report: Report) -> int:
+    """Return how many more clients wait than before. Only changed locks are recounted."""
     return sum(
-        _waiters(report, path) - (_waiters(before, path) if before is not None else 0)
-        for path in report.changed_since(before)
+        _waiters(report, path) - (_waiters(previous, path) if previous is not None else 0)
+        for path in report.changed_since(previous)
     )
 
 
-def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
+def _quiet(last: PulseSecond | None, second: int) -> PulseSecond:
     """Return a second without a frame: clients still wait, and old waits leave the percentile."""
-    if before is None or before.is_lost:
+    if last is None or last.is_lost:
         return PulseSecond(second)
-    is_recent = second - before.second < WAITS_S
-    p99 = before.wait_p99_ms if is_recent else None
-    return before._replace(second=second, acquired=0, wait_p99_ms=p99)
+    is_recent = second - last.second < WAITS_S
+    p99 = last.wait_p99_ms if is_recent else None
+    return last._replace(second=second, acquired=0, wait_p99_ms=p99)
 
 
 def _waiters(report: Report, path: Text) -> int:

@@ -131,7 +131,7 @@ class Tape:
         self._unpacked = report._replace(until=limit if report.until is None else report.until)
 
     def frame_at(self, moment: Millis) -> Frame | None:
-        """Return the frame shown at this moment; before the first frame, the first.
+        """Return the frame shown at this moment. Before the first frame, that is the first.
 
         None if that frame is packed.
         """
@@ -144,7 +144,7 @@ class Tape:
         return self._stored[max(0, self.index_at(moment))].frame if self._stored else None
 
     def frame_before(self, frame: Frame) -> Frame | None:
-        """Return the frame before one on display."""
+        """Return the frame that precedes the one on display."""
         if self._unpacked and frame is self._unpacked.frame:
             return self._unpacked.before
         index = self.index_at(frame.at) - 1
@@ -163,7 +163,7 @@ class Tape:
         return next((later.at for later in self._after(moment) if later.has_change), None)
 
     def change_before(self, moment: Millis) -> Millis | None:
-        """Return the time of the last change before this moment, else of the first frame."""
+        """Return the time of the last change before this moment, or else of the first frame."""
         before = (earlier.at for earlier in self._before(moment) if earlier.has_change)
         first = self.begin if self.begin is not None and self.begin < moment else None
         return next(before, first)
@@ -204,7 +204,7 @@ class Tape:
 
     def add(self, frame: Frame) -> None:
         self._record_deadlocks(frame.report)
-        before = self._stored[-1] if self._stored else None
+        last_stored = self._stored[-1] if self._stored else None
         changed = frozenset[Text]()
         if self.last is not None:
             changed = frozenset(frame.report.records.changed_since(self.last.report.records))
@@ -215,10 +215,10 @@ class Tape:
             self.first_alarm = frame.at
         is_new = bool(changed or frame.events) or self._has_news(frame)
         self.last = frame
-        if before is None or is_new:
+        if last_stored is None or is_new:
             self.changed_at = frame.at
-        if before is None or is_new or frame.at - before.at >= QUIET_MS:
-            weight = new_bytes(frame, changed, before.frame.report if before else None)
+        if last_stored is None or is_new or frame.at - last_stored.at >= QUIET_MS:
+            weight = new_bytes(frame, changed, last_stored.frame.report if last_stored else None)
             self._stored.append(StoredFrame(frame, has_change, alarms, weight))
             self._weight_bytes += weight
 
@@ -275,7 +275,7 @@ class Tape:
     # Deadlocks
 
     def _record_deadlocks(self, report: Report) -> None:
-        """Record each deadlock when it appears, returns or is proven; note which ones are over."""
+        """Record each deadlock when it appears, returns or is proven, and which ones are over."""
         alive = {deadlock.id: deadlock for deadlock in report.deadlocks}
         for name, deadlock in alive.items():
             record = self.deadlocks.get(name)

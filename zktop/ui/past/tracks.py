@@ -30,7 +30,7 @@ from zktop.ui.past.states import (
     nodes_held,
 )
 
-FEW_HOLDERS: Final = 8  # for so few, counting all is faster than comparing
+FEW_HOLDERS: Final = 8  # up to here, counting all is faster than comparing
 NO_SESSION: Final = 0
 GONE: Final = -1  # the length of the queue of a lock that does not exist
 
@@ -109,7 +109,7 @@ class Tracks:
     """The states of all locks and sessions, and the alarms, from `begin` on."""
 
     def __init__(self) -> None:
-        self.begin: Millis = 0  # nothing is known about the time before
+        self.begin: Millis = 0  # nothing is known about earlier times
         self.expired: dict[Session, Millis] = {}  # when sessions expired
         self.unseen: list[tuple[Millis, Millis]] = []  # from the loss of the connection to its end
         self._newest: Report | None = None
@@ -121,7 +121,7 @@ class Tracks:
     # Recording
 
     def add(self, before: Report | None, frame: Frame, changed: Iterable[Text]) -> None:
-        """Add the next frame; `changed` are the locks that differ from the report before it."""
+        """Add the next frame; `changed` are the locks that differ from the previous report."""
         now = self._newest = frame.report
         self._add_events(frame)
         if before is None:
@@ -166,7 +166,7 @@ class Tracks:
         track.append(now.now, nodes, max(0, track.held + more_held))
 
     def _session(self, session: Session, report: Report) -> SessionColumns:
-        """Return the track of a session; a new one begins with its state in this report."""
+        """Return the track of a session. A new track begins with the state in this report."""
         track = self._sessions.get(session)
         if track is None:
             track = SessionColumns(array("q"), array("i"))
@@ -194,7 +194,7 @@ class Tracks:
     # Looking back: the state at the beginning of a time span, and its changes within it
 
     def lock_states(self, path: Text, begin: Millis, end: Millis) -> list[LockState]:
-        """Return the states of a lock; before anything is known, it does not exist."""
+        """Return the states of a lock. While nothing is known, it does not exist."""
         if self._newest is None or end <= self.begin:
             return [LockState(begin)]
         unknown = [LockState(begin)] if begin < self.begin else []
@@ -204,13 +204,13 @@ class Tracks:
         return [*unknown, lock_state(self._newest.records.get(path), max(begin, self.begin))]
 
     def session_states(self, session: Session, begin: Millis, end: Millis) -> list[SessionState]:
-        """Return the states of a session; none before anything is known."""
+        """Return the states of a session. There are none while nothing is known."""
         if self._newest is None or end <= self.begin:
             return []
         return self._session(session, self._newest).states(max(begin, self.begin), end)
 
     def alarm_states(self, begin: Millis, end: Millis) -> list[AlarmState]:
-        """Return the alarms; none before anything is known."""
+        """Return the alarms. There are none while nothing is known."""
         if self._newest is None or end <= self.begin:
             return []
         return self._alarms.states(max(begin, self.begin), end)

@@ -20,7 +20,7 @@ from textual.screen import Screen, ScreenResultType
 
 from zktop.ui.textual_fixes.work_in_steps import call_after
 
-MAX_UNDRAWN: Final = 3  # layouts in a row, each of which is followed by another
+MAX_UNDRAWN: Final = 3  # consecutive layouts that are skipped because another one is due
 
 
 class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
@@ -31,7 +31,7 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
     _undrawn = 0  # layouts since the last drawing
 
     def _on_screen_resume(self, _event: ScreenResume) -> None:
-        """Draw everything later, except the first frame; Textual's own handler runs next."""
+        """Draw everything later, except the first frame. Textual's own handler runs next."""
         if self._has_first_frame:
             self.refresh()
 
@@ -56,7 +56,7 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
         return self._was_drawn or len(self.app.screen_stack) > 1
 
     def _draw_laid_out(self) -> None:
-        """Draw, but after another layout if one is already due."""
+        """Draw. If another layout is already due, draw after that."""
         if self._layout_required and self._undrawn < MAX_UNDRAWN and self.is_current:
             self._undrawn += 1
             self._on_timer_update()

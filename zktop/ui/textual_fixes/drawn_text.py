@@ -25,7 +25,7 @@ MAX_CACHED: Final = 1024
 
 
 def release_drawn() -> None:
-    """Cache colours only by the two backgrounds that they depend on; make other caches smaller.
+    """Cache colours only by the two backgrounds that they depend on. Make other caches smaller.
 
     Skips caches that this version of Textual or Rich does not have, or that are small already.
     """

@@ -22,7 +22,7 @@ from zktop.ui.textual_fixes.work_in_steps import call_after
 
 ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
 PICTURE_S: Final = 0.03  # from the handling of a key to the frame that shows its effect
-MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
+MAX_HOLD_S: Final = 2.0  # a key that has been held for so long is delivered in any case
 
 
 @dataclass
@@ -54,7 +54,7 @@ class KeyQueue:
         return self.is_busy or perf_counter() - self._handled_s < PICTURE_S
 
     def holds(self, key: Key) -> bool:
-        """Hold the key if another is being handled; False if it may be delivered now."""
+        """Hold the key if another is being handled. Return False if it may be delivered now."""
         if self._marker is None or key.key in FIXED:
             return False
         self._held.append(key)
@@ -84,6 +84,6 @@ class KeyQueue:
         return self._held.popleft() if self._held else None
 
     async def _release_until(self, number: int) -> None:
-        """Deliver the held keys up to this number; they have waited long enough."""
+        """Deliver the held keys up to this number, which have waited long enough."""
         while self._held and self._ever_held - len(self._held) < number:
             await self._deliver(self._held.popleft())

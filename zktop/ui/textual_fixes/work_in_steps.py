@@ -1,4 +1,4 @@
-"""Slow work in steps, with keys handled in between; and calls after a delay.
+"""Slow work in steps, with keys handled in between, and calls after a delay.
 
 Textual handles keys and draws on one thread, so work in one piece would freeze the screen.
 """
@@ -16,8 +16,8 @@ from zktop.ui.messages import DrawingFailed
 if TYPE_CHECKING:
     from zktop.ui.textual_fixes.key_queue import KeyQueue  # which uses `call_after`
 
-WORK_S: Final = 0.008  # of work in steps between two checks for keys
-MAX_PAUSE_S: Final = 0.2  # longest pause of such work while keys keep coming
+WORK_S: Final = 0.008  # how long to work between two checks for keys
+MAX_PAUSE_S: Final = 0.2  # how long the work may pause while keys keep coming
 
 
 def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> None:
@@ -30,7 +30,7 @@ def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> N
 
 
 def is_done_after_step(steps: Iterator[None]) -> bool:
-    """Take one step; return True if the work is done after it."""
+    """Take one step. Return True if that has finished the work."""
     for _pause in steps:
         return False
     return True
@@ -39,7 +39,7 @@ def is_done_after_step(steps: Iterator[None]) -> bool:
 def call_in_steps(
     pump: MessagePump, steps: Iterator[None], then: Callable[[], object] = lambda: None
 ) -> None:
-    """Run steps after the next drawing, a few milliseconds at a time; keys come first.
+    """Run steps after the next drawing, a few milliseconds at a time. Keys come first.
 
     A key passes through several widgets, and so does the drawing of its effect. Work in between
     would delay both at each widget. `then` is called at the end, even if a step failed; the error
@@ -51,7 +51,7 @@ def call_in_steps(
 def _run_steps(
     pump: MessagePump, steps: Iterator[None], then: Callable[[], object], paused_s: float
 ) -> None:
-    """Run some steps, and the others later; `paused_s` is when the last one ended."""
+    """Run some steps, and the others later. `paused_s` is when the last one ended."""
     queue: KeyQueue | None = getattr(pump.app, "key_queue", None)
     begun_s = perf_counter()
     if queue is not None and queue.is_answering and begun_s - paused_s < MAX_PAUSE_S:

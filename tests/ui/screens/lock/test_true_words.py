@@ -69,7 +69,7 @@ def test_the_queue_of_a_lock_that_became_unreadable_is_from_before() -> None:
     denied: list[AnyFact] = [Denied(path=PATH, what="list", zxid=2_000_000, at=NOW + 5_000)]
     before = NOW, facts(k("ann", 0), k("bob", 1))
     readable, hidden = detail_of(before), detail_of(before, (NOW + 5_000, denied))
-    warning = "Below is the queue as it was before"
+    warning = "This is the last queue that zktop could read"
 
     assert text(release_sentence(readable, None, 80)) == "  If ann releases now: bob enters."
     assert release_sentence(hidden, None, 80) == []

@@ -278,7 +278,7 @@ def shapes(live: LockRows) -> list[tuple[object, ...]]:
 
 def test_names_are_forgotten_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first connection table of a large ensemble changes the names of all its clients."""
-    monkeypatch.setattr("zktop.ui.screens.locks.rows.AT_ONCE", 1)
+    monkeypatch.setattr("zktop.ui.screens.locks.rows.MEMBERS_AT_ONCE", 1)
     tables = connections(ZK1, row("api-1"), row("api-2"), at=LATER)
     nodes = [*lock(QUIET, "api-1"), *lock(LONG, "api-2")]
     first, second = reports((NOW, [own(), *nodes]), (LATER, [tables]))

@@ -69,7 +69,7 @@ async def test_many_locks_are_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> 
             drawn.append(len(rows.rows))
             yield
 
-    monkeypatch.setattr(lock_rows, "AT_ONCE", 1)
+    monkeypatch.setattr(lock_rows, "MEMBERS_AT_ONCE", 1)
     monkeypatch.setattr(LockRows, "read", counted)
 
     assert await screen(*FILM) == at_once

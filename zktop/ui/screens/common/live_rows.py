@@ -104,11 +104,11 @@ class LiveRows(Generic[R]):
 
     def put(self, row: R, at: Millis | None = None) -> None:
         """Add or replace a row; `at` is when it changed, None if the user went back in time."""
-        before = self.rows.get(row.key)
-        self.forget(before)
-        if before is None:
+        old = self.rows.get(row.key)
+        self.forget(old)
+        if old is None:
             self._is_by_key = False
-        elif at is not None and self._linger_ms and row.is_quiet and not before.is_quiet:
+        elif at is not None and self._linger_ms and row.is_quiet and not old.is_quiet:
             self._quiet_from[row.key] = at + self._linger_ms
         self.rows[row.key] = row
 

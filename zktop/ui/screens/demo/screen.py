@@ -235,8 +235,8 @@ class DemoScreen(Page):
 
     def _most_lines(self, scene: str, width: int, lines: int) -> int:
         """Return the largest number of lines so far, so that the panes below do not move."""
-        before = self._picture[2] if self._picture[:2] == (scene, width) else 0
-        self._picture = scene, width, max(before, lines)
+        previous_lines = self._picture[2] if self._picture[:2] == (scene, width) else 0
+        self._picture = scene, width, max(previous_lines, lines)
         return self._picture[2]
 
     def _show_text(self, port: ContendersPort) -> int:

@@ -34,8 +34,8 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
         problem = "No lock" if lock.is_no_lock else "zktop cannot read this lock"
         lines += wrapped(f"{problem}: {lock.error}", width - 1, "unknown", " ")
         if len(detail.queue):
-            before = "Below is the queue as it was before; newer nodes are not known."
-            lines += wrapped(before, width - 1, "unknown", " ")
+            note = "This is the last queue that zktop could read. It may have newer nodes."
+            lines += wrapped(note, width - 1, "unknown", " ")
     lines += _holders(detail, width - 1 - TITLE_CELLS)
     lines += _queue(detail, width)
     return lines

@@ -135,9 +135,9 @@ class LockScreen(SplitPage):
     def draw(self, state: ViewState) -> None:
         """Draw this state; a huge queue at most twice a second."""
         chosen = state.subject, state.filter.text, self.size, self.side_cells
-        before, self._drawn_for = self._drawn_for, chosen
+        drawn_before, self._drawn_for = self._drawn_for, chosen
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
-        if self._drawn_for != before or not is_huge:
+        if self._drawn_for != drawn_before or not is_huge:
             self._drawing.now()
         else:
             self._drawing.when_due()

@@ -359,9 +359,9 @@ class QueueTable(Panel, Table[QueueRow]):
         room = self.room.width - self._margin
         self.use(wide if len(fitting(wide, room)) == len(fitting(usual, room)) else usual)
         super().show(rows, note)
-        before = self._blocking
+        blocking_before = self._blocking
         self._find_blocking()
-        if self._blocking != before:
+        if self._blocking != blocking_before:
             self.repaint()
 
     def _watches_cells(self, rows: Sequence[QueueRow]) -> int:

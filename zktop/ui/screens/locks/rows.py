@@ -19,7 +19,7 @@ from zktop.ui.screens.common.lock_status import (
 from zktop.ui.screens.locks.groups import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
 from zktop.ui.screens.locks.lock_row import LockRow, fields_with
 
-AT_ONCE: Final = 5_000  # members of locks; reading them takes some 10 ms
+MEMBERS_AT_ONCE: Final = 5_000  # reading them takes some 10 ms
 GONE_SHOWN_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
 
 
@@ -40,42 +40,42 @@ class LockRows(LiveRows[LockRow]):
 
     def read(self, report: Report) -> Iterator[None]:
         """Apply the next report, or an earlier one, in steps if many locks have changed."""
-        before, self.report = self.report, report
-        if before is report:
+        previous, self.report = self.report, report
+        if previous is report:
             return
-        paths = self._changed(before, report)
-        at = report.now if before is None or before.now <= report.now else None
+        paths = self._changed(previous, report)
+        at = report.now if previous is None or previous.now <= report.now else None
         members = 0
         for path in paths:
             self._set(path, report, at)
             members += self.rows[path].lock.size if path in self.rows else 1
-            if members >= AT_ONCE:
+            if members >= MEMBERS_AT_ONCE:
                 members = 0
                 yield
         self.records = report.records
         self.has_changed |= bool(paths)
-        if before is not None and self.keeps_texts:
-            yield from self._forget_names(before, report)
+        if previous is not None and self.keeps_texts:
+            yield from self._forget_names(previous, report)
 
-    def _forget_names(self, before: Report, report: Report) -> Iterator[None]:
+    def _forget_names(self, previous: Report, report: Report) -> Iterator[None]:
         """Drop the cached texts of locks whose clients may have been renamed."""
         renamed: Iterable[Text] = report.paths
-        if report.client_names.owners.has_entries_of(before.client_names.owners):
-            changed = report.ensemble.changed_since(before.ensemble)  # a name may be an address
+        if report.client_names.owners.has_entries_of(previous.client_names.owners):
+            changed = report.ensemble.changed_since(previous.ensemble)  # a name may be an address
             renamed = (path for session in changed for path in report.locks_of.get(session, ()))
         for number, path in enumerate(renamed, start=1):
             self.forget(self.rows.get(path))
             self.has_changed = True
-            if number % AT_ONCE == 0:
+            if number % MEMBERS_AT_ONCE == 0:
                 yield
 
-    def _changed(self, before: Report | None, report: Report) -> Collection[Text]:
+    def _changed(self, previous: Report | None, report: Report) -> Collection[Text]:
         """Return the paths whose rows change; if all do, in order, so that sorting is fast."""
         statuses = self._changed_statuses(report)
-        if before is None:
+        if previous is None:
             return report.paths
         changed = report.records.changed_since(self.records) | statuses
-        return changed | self._changed_watchers(before, report) | self._outlived(report)
+        return changed | self._changed_watchers(previous, report) | self._outlived(report)
 
     @property
     def fields(self) -> Mapping[str, Callable[[LockRow], str]]:
@@ -86,13 +86,13 @@ class LockRows(LiveRows[LockRow]):
         deadlocks = tuple((deadlock.id, deadlock.confidence) for deadlock in report.deadlocks)
         if report.findings is self._statuses_of[0] and deadlocks == self._statuses_of[1]:
             return set()
-        before, self._statuses_of = self._statuses, (report.findings, deadlocks)
+        previous_statuses, self._statuses_of = self._statuses, (report.findings, deadlocks)
         self._statuses = statuses_of(report.findings, report.deadlocks)
-        either = before.keys() | self._statuses.keys()
-        return {path for path in either if before.get(path) != self._statuses.get(path)}
+        either = previous_statuses.keys() | self._statuses.keys()
+        return {path for path in either if previous_statuses.get(path) != self._statuses.get(path)}
 
-    def _changed_watchers(self, before: Report | None, report: Report) -> set[Text]:
-        if before is not None and before.ensemble.tables == report.ensemble.tables:
+    def _changed_watchers(self, previous: Report | None, report: Report) -> set[Text]:
+        if previous is not None and previous.ensemble.tables == report.ensemble.tables:
             return set()
         return {
             path

@@ -176,9 +176,9 @@ class LocksScreen(SplitPage):
         self._follow(state.subject)
         if state.filter.text != self._filtered or not self.table.rows:
             self._sorter.now()
-        before, self._drawn_for = self._drawn_for, self._chosen_view(state)
+        drawn_before, self._drawn_for = self._drawn_for, self._chosen_view(state)
         for throttle in (self._panes, self._news):
-            if self._drawn_for != before:
+            if self._drawn_for != drawn_before:
                 throttle.now()
             else:
                 throttle.when_due()

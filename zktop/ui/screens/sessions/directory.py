@@ -50,13 +50,13 @@ class SessionDirectory:
 
         If many locks changed, it works in steps and yields after each.
         """
-        before, self.report = self.report, report
-        if before is report:
+        previous, self.report = self.report, report
+        if previous is report:
             return
         members = 0
-        for path in report.changed_since(before):
-            if before is not None:
-                changed.update(self._remove(path, before))
+        for path in report.changed_since(previous):
+            if previous is not None:
+                changed.update(self._remove(path, previous))
             changed.update(self._add(path, report))
             changed.update(self._read_watchers(path, report))
             record = report.records.get(path)

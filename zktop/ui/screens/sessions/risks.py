@@ -49,18 +49,18 @@ class SessionRisks:
         `changed` contains the sessions whose locks changed since the previous report; those whose
         risk changed are added to it.
         """
-        before, self._report = self._report, report
-        if before is None or report.findings is not before.findings:
+        previous, self._report = self._report, report
+        if previous is None or report.findings is not previous.findings:
             self._by_findings = _risks_by_findings(report.findings)
-        if before is None or report.ensemble.tables != before.ensemble.tables:
+        if previous is None or report.ensemble.tables != previous.ensemble.tables:
             self._silent = dict(_silent_sessions(report.ensemble))
             self._disconnected = set()
             yield from self._check_connections(report.ensemble, tuple(self._sessions.locks))
         else:
             yield from self._check_connections(report.ensemble, tuple(changed))
-        risks_before, self.by_session = self.by_session, self._combined()
-        for session in risks_before.keys() | self.by_session.keys():
-            if risks_before.get(session) != self.by_session.get(session):
+        previous_risks, self.by_session = self.by_session, self._combined()
+        for session in previous_risks.keys() | self.by_session.keys():
+            if previous_risks.get(session) != self.by_session.get(session):
                 changed.add(session)
 
     def of(self, session: Session) -> SessionRisk:

@@ -185,17 +185,17 @@ class SessionRows(LiveRows[SessionRow]):
 
     def read(self, report: Report) -> Iterator[None]:
         """Apply the next report, or an earlier one, in steps if many sessions have changed."""
-        before, self.report = self.report, report
-        if before is report:
+        previous, self.report = self.report, report
+        if previous is report:
             return
         changed = set[Session]()
         yield from self.directory.read(report, changed)
         yield from self.risks.read(report, changed)
-        if before is None or before.ensemble.tables != report.ensemble.tables:
-            changed |= self._reconnected(report, before)
-        if before is not None:
-            changed |= {*before.ours} ^ {*report.ours}
-            if not report.client_names.owners.has_entries_of(before.client_names.owners):
+        if previous is None or previous.ensemble.tables != report.ensemble.tables:
+            changed |= self._reconnected(report, previous)
+        if previous is not None:
+            changed |= {*previous.ours} ^ {*report.ours}
+            if not report.client_names.owners.has_entries_of(previous.client_names.owners):
                 changed |= self.rows.keys()
         for number, session in enumerate(changed, start=1):
             self._set(session)
@@ -233,7 +233,7 @@ class SessionRows(LiveRows[SessionRow]):
     def at_high_risk(self) -> int:
         return sum(risk.level == "HIGH" for risk in self.risks.by_session.values())
 
-    def _reconnected(self, report: Report, before: Report | None) -> set[Session]:
+    def _reconnected(self, report: Report, previous: Report | None) -> set[Session]:
         """Return sessions that came or went, and those without a lock that may have expired."""
         connected = {
             session for server in report.ensemble.tables for session in server.connections or ()
@@ -241,7 +241,7 @@ class SessionRows(LiveRows[SessionRow]):
         connected.discard(report.ensemble.own or 0)
         changed, self.connected = connected ^ self.connected, connected
         changed |= self.risks.by_session.keys() - self.directory.locks.keys()
-        return changed | (report.ensemble.changed_since(before.ensemble) if before else set())
+        return changed | (report.ensemble.changed_since(previous.ensemble) if previous else set())
 
     def _is_listed(self, session: Session) -> bool:
         if not session:

@@ -156,10 +156,10 @@ class SessionsScreen(Page):
         table.name_servers(are_several=report.ensemble.has_several_servers)
         listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
         self._ordered_for = state.filter.text, state.past_frame
-        before = self.passed
+        count_before = self.passed
         self.passed = FilterCount(len(listed), len(rows.rows)) if state.filter else None
         table.show(listed)
-        if self.passed != before:
+        if self.passed != count_before:
             self.post_message(PageReady())  # the header shows the count
 
     def _draw_panes(self, state: ViewState) -> None:
