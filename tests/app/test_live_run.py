@@ -20,7 +20,7 @@ from zktop.app import live_run, look_pace
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import QUIET_S
 from zktop.cli.snapshot import first_report
-from zktop.model.facts import Link
+from zktop.model.facts import Link, Server, ServerState
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -108,6 +108,39 @@ def test_a_time_in_which_zktop_did_not_run_is_unknown(
     assert asleep.why_lost == "nothing is known of this time: zktop was not running"
     assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
     assert asleep.ensemble.own == before.ensemble.own
+
+
+def after_a_silence(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch, state: ServerState
+) -> tuple[Report, Report, Report]:
+    """Three reports: before the server answers again after some seconds, then, and after it."""
+    reports = run.reports()
+    before = next(reports)
+    link = run.world.link
+    assert link
+    assert link.server
+    run._add([Server(server=link.server, state=state, zxid=0, at=before.now)])
+    ends = iter([before.now])
+    monkeypatch.setattr(run._source, "pop_silence", lambda: next(ends, None))
+    return before, next(reports), next(reports)
+
+
+def test_the_time_in_which_the_server_did_not_answer_is_unknown(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its events came late, all at once: when each of them happened is not known."""
+    before, gap, after = after_a_silence(run, monkeypatch, "no-answer")
+
+    assert (gap.is_lost, gap.now) == (True, before.now)
+    assert gap.why_lost == "nothing is known of this time: the server did not answer for a while"
+    assert not after.is_lost
+
+
+def test_a_silence_that_other_connections_did_not_see_was_a_busy_zktop(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Messages may have waited for its own thread."""
+    assert not any(report.is_lost for report in after_a_silence(run, monkeypatch, "up"))
 
 
 def test_a_hold_that_ended_in_the_few_seconds_of_a_stop_lasted_at_least_until_it(

@@ -33,6 +33,7 @@ FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0  # the longest wait for the first tables of the servers
 SLEEP_S = 3.0  # after a longer wait, zktop was suspended, or its machine was asleep
 SLEPT = Text("zktop was not running")
+SILENT = Text("the server did not answer for a while")
 STEADY_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while Linux sleeps
 TIMED_OUT = "reading timed out; the answer covers what was read"
 
@@ -174,7 +175,9 @@ class LiveRun:
             waits_from = steady_s()
             self._wait(end)
             if steady_s() - waits_from > SLEEP_S and self._is_up():
-                yield self._look_before_sleep()
+                yield self._look_before_gap(self._now, SLEPT)
+            elif since := self._end_of_silence():
+                yield self._look_before_gap(since, SILENT)
             is_last = time.monotonic() >= end
             yield self.look(thorough=is_last)
 
@@ -208,10 +211,22 @@ class LiveRun:
         """Whether the connection was up at the last look."""
         return self.world.link is not None and self.world.link.is_up
 
-    def _look_before_sleep(self) -> Report:
-        """Report the time since the last look as unknown, like that of a lost connection."""
+    def _end_of_silence(self) -> Millis | None:
+        """Return when our server stopped answering, if it has just answered again.
+
+        Its events came late. Without late answers to other connections, zktop itself was slow.
+        """
+        since, link = self._source.pop_silence(), self.world.link
+        if since is None or link is None or not link.is_up or not link.server or since <= link.at:
+            return None
+        tables = self.world.tables.get(link.server)
+        known = tables.server if tables else None
+        return since if known is not None and known.state == "no-answer" else None
+
+    def _look_before_gap(self, since: Millis, why: Text) -> Report:
+        """Report the time since then as unknown, like that of a lost connection."""
         if link := self.world.link:
-            self._add([replace(link, at=self._now, state="suspended", why=SLEPT)])
+            self._add([replace(link, at=since, state="suspended", why=why)])
         report = self._report(is_thorough=False)
         link = self._source.link
         if link is not None and link.is_up:

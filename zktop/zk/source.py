@@ -210,6 +210,10 @@ class Source:
         """The time of the last message on the connection that was lost, or 0 if none was."""
         return self._connection.heard_at
 
+    def pop_silence(self) -> Millis | None:
+        """Return when a long silence of our server began that is over, once; else None."""
+        return self._connection.pop_silence()
+
     def cost(self) -> Cost:
         """The load on the ensemble, without its rate."""
         return Cost(

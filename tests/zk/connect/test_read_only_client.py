@@ -175,3 +175,16 @@ def test_a_kazoo_without_a_private_attribute_is_refused(monkeypatch: pytest.Monk
 
     with pytest.raises(ZktopError, match=r"ConnectionHandler\._socket.*install kazoo 2.11"):
         requests.check_kazoo()
+
+
+@pytest.mark.parametrize(("gap_ms", "since"), [(4_300, None), (4_400, 5_000)])
+def test_a_silence_is_long_if_the_answer_to_a_ping_was_late(
+    gap_ms: int, since: int | None
+) -> None:
+    """A client with a timeout of ten seconds pings after at most a third of them."""
+    access = Access(parse_hosts("127.0.0.1:1"), session_timeout=10.0)
+    client = ReadOnlyClient(access, IgnoringListener(), RecentLog())
+    for at in (5_000, 5_000 + gap_ms, 5_100 + gap_ms):
+        client._heard(at)
+
+    assert client.silent_since == since

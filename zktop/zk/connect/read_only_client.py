@@ -27,6 +27,8 @@ from zktop.zk.wall_clock import now_ms
 
 LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
 MAX_LINES = 100  # of the log
+PING_SHARE = 1 / 3  # of the session timeout: the longest time between two pings
+LATE_MS = 1_000  # an answer that takes longer is late
 
 READING: Final = frozenset(
     {
@@ -75,6 +77,8 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         )
         self.bytes_in = 0
         self.heard_at: Millis = 0  # when the newest message came, often the answer to a ping
+        self.silent_since: Millis | None = None  # when the last long silence began
+        self._late_after = round(1_000 * access.session_timeout * PING_SHARE) + LATE_MS
         self._listener = listener
         self._login = LoginGuard()
         self.add_listener(self._on_state)
@@ -101,7 +105,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         def counted(timeout: float) -> Any:
             header, message, offset = read_header(timeout)
             self.bytes_in += len(message) + 4
-            self.heard_at = now_ms()
+            self._heard(now_ms())
             if header.err == ConnectionLoss.code:
                 raise ConnectionDropped("the server has no leader")
             return header, message, offset
@@ -109,6 +113,11 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._submit = guarded  # noqa: SLF001  likewise
         connection._read_header = counted  # noqa: SLF001  likewise
         connection._read_watch_event = self._event  # noqa: SLF001  likewise
+
+    def _heard(self, at: Millis) -> None:
+        if self.heard_at and at - self.heard_at > self._late_after:
+            self.silent_since = self.heard_at
+        self.heard_at = at
 
     def _event(self, message: bytes, offset: int) -> None:
         self._listener.event(*requests.decode_event(message, offset))

@@ -71,6 +71,11 @@ class ZooKeeperSession:
         """Received bytes, over all clients."""
         return self._bytes_before + self._client.bytes_in
 
+    def pop_silence(self) -> Millis | None:
+        """Return when a long silence of the server began that is over, once; else None."""
+        since, self._client.silent_since = self._client.silent_since, None
+        return since
+
     def prefer(self, addresses: Sequence[Address]) -> None:
         """Try these addresses first, in random order, because a host that hangs costs time."""
         first = random.sample(addresses, len(addresses))
