@@ -49,6 +49,6 @@ def test_growth_is_reported(soak: ModuleType, grows: dict[str, float], said: str
 
 
 def _note(soak: ModuleType, at: int, grows: dict[str, float]) -> object:
-    steady = {"memory_mb": 30.0, "threads": 4, "sockets": 3, "watches": 1, "connections": 5}
+    steady = {"memory_mb": 30.0, "threads": 4, "sockets": 3, "watches": 2, "connections": 5}
     now = {name: one + at * grows.get(name, 0) for name, one in steady.items()}
     return soak.Note(at=at, events=at, **now)
