@@ -16,7 +16,7 @@ class CopyProgram(NamedTuple):
     """A program that takes text on its standard input."""
 
     words: tuple[str, ...]
-    variable: str  # environment variable that is set where the program works; empty: none
+    variable: str  # environment variable that is set where the program works, "" for none
     place: str  # where the copied text is, as shown to the user
 
 
@@ -31,7 +31,7 @@ PROGRAMS: Final = (
 
 
 def copy_by_program(environment: Mapping[str, str], text: str) -> str | None:
-    """Copy a text and return where it is now. Return None if no program took it."""
+    """Copy a text. Return where it is now, or None if no program took it."""
     for program in PROGRAMS:
         is_served = not program.variable or environment.get(program.variable)
         file = shutil.which(program.words[0], path=environment.get("PATH"))

@@ -17,10 +17,10 @@ SAMPLE_EVERY_S = 2.0  # between two readings of the servers' tables
 
 
 class Clusters:
-    """Opens clusters by name; implements `ClusterList`."""
+    """Opens clusters by name. Implements `ClusterList`."""
 
     def __init__(self, hosts: Mapping[str, str], open_one: Callable[[str], OpenCluster]) -> None:
-        """Open nothing yet; `hosts` are the hosts of each cluster, by name."""
+        """Open nothing yet. `hosts` are the hosts of each cluster, by name."""
         self.hosts, self._open_one = hosts, open_one
         self._opened: list[OpenCluster] = []
 
@@ -45,7 +45,7 @@ def _close(cluster: OpenCluster) -> None:
 def open_cluster(
     name: str, config: Config, sandbox: str | None = None, typed: Sequence[str] = ()
 ) -> OpenCluster:
-    """Open a live cluster; `sandbox` is a server that zktop started for it.
+    """Open a live cluster. `sandbox` is a server that zktop started for it.
 
     `typed` are the options that the user typed, for commands to copy. The sandbox has no webhooks,
     because what happens there is not an incident.
@@ -79,7 +79,7 @@ def live_feed(name: str, config: Config, contenders: Contenders | None = None) -
 
 
 def exports_of(address: str, options: Sequence[str]) -> ReportExports:
-    """Return the exports of an ensemble's reports; `options` are those to connect to it."""
+    """Return the exports of an ensemble's reports. `options` are those to connect to it."""
     hosts, slash, chroot = address.partition("/")
     return ReportExports(hosts, slash + chroot, options)
 

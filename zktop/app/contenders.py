@@ -40,10 +40,10 @@ STRICTEST_FIRST: tuple[Mode, ...] = ("exclusive", "write", "lease", "candidate")
 
 
 class Contenders:
-    """Starts contenders and plays scenes; every method except `close` returns at once."""
+    """Starts contenders and plays scenes. Every method except `close` returns at once."""
 
     def __init__(self, config: Config, hosts: str | None = None) -> None:
-        """Start nothing yet; `hosts` is a sandbox server started by zktop."""
+        """Start nothing yet. `hosts` is a sandbox server started by zktop."""
         self.root = config.demo.root
         self._connection = demo_connection(config, hosts)
         self.hosts = hosts or config.hosts
@@ -113,7 +113,7 @@ class Contenders:
         self._on_change, self._complain = on_change, complain
 
     def start(self, order: ContenderOrder, typed: str | None = None) -> None:
-        """Start a contender; outside the demo root, `typed` must be the name of the lock."""
+        """Start a contender. Outside the demo root, `typed` must be the name of the lock."""
         path, recipe = order.claims[0].path, order.claims[0].recipe
         self.permission.require_for(path, typed)
         self._started[recipe] += 1
@@ -148,14 +148,14 @@ class Contenders:
             self._pool.close()
 
     def _open_pool(self) -> ProcessPool:
-        """Return the pool; start it for the first contender."""
+        """Return the pool, which is started for the first contender."""
         if self._pool is None:
             self.permission.require()  # also checks scenes, which need the pool to write
             self._pool = ProcessPool(self._add_change, self._max_contenders)
         return self._pool
 
     def _open_player(self) -> ScenePlayer:
-        """Return the player; start it for the first scene."""
+        """Return the player, which is started for the first scene."""
         if self._player is None:
             pool, connection = self._open_pool(), self._connection
             self._player = ScenePlayer(

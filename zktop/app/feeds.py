@@ -38,7 +38,7 @@ _RecordingOrder = tuple[Path | None, Past]
 
 
 class LiveFeed:
-    """Connects, reads and reports until it is stopped; reconnects as often as needed."""
+    """Connects, reads and reports until it is stopped. Reconnects as often as needed."""
 
     is_live = True
 
@@ -87,7 +87,7 @@ class LiveFeed:
         self._send(Complaint(sentence))
 
     def record(self, path: Path | None, past: Past = ()) -> None:
-        """Start a recording that begins with `past`; None ends the current one."""
+        """Start a recording that begins with `past`, or end the current one if it is None."""
         self._record_to.put((path, past))
         if self._run is not None:
             self._run.wake()
@@ -135,7 +135,7 @@ class LiveFeed:
                 return
 
     def _read_once(self, run: LiveRun) -> bool:
-        """Read everything, and show the first locks meanwhile. Return False if stopped.
+        """Read everything, and show the first locks during that. Return False if stopped.
 
         After a reconnect, nothing is shown until everything is read: locks would seem to vanish.
         """
@@ -179,8 +179,8 @@ class LiveFeed:
     def _is_refused(self, run: LiveRun) -> bool:
         """Return whether servers are reachable but have refused a session for a while.
 
-        For example because they have lost their data: a server whose last transaction is older
-        than the client's refuses it for good. A new session reads everything again.
+        This happens, for example, if they have lost their data: a server always refuses a client
+        that has seen later transactions. A new session reads everything again.
         """
         if not run.lost_s() or not self._is_a_server_up():
             self._refused_since = None

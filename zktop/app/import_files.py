@@ -2,7 +2,7 @@
 
 `ImportPace` decides when the recording has a look. There is always one before the same lock
 changes again, so that no state of a lock is skipped. Only contenders that arrive one behind
-another share a look: their znodes show when each came.
+another share a look, because their znodes show when each came.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ def import_files(
 ) -> ImportSummary:
     """Read the files and write the recording. Return its summary.
 
-    `file` opens the output; it is called once the input has proved readable.
+    `file` opens the output. It is called once the input has proved readable.
     """
     damaged: list[str] = []
     with data_files(plan.paths, damaged.append) as files, no_collections():
@@ -91,7 +91,7 @@ def import_files(
 
 
 class _Skipped:
-    """Takes the transactions before the window, and shows progress: there may be many."""
+    """Takes the transactions before the window, and shows progress because there may be many."""
 
     def __init__(self, audit: AuditLog, on_progress: OnProgress) -> None:
         self._audit, self._on_progress = audit, on_progress
@@ -155,7 +155,7 @@ class _ImportWriter:
         self._recorder.close()
 
     def _restart(self, step: Restart) -> None:
-        """Write the whole state; after a hole in the logs, also write that the link was lost."""
+        """Write the whole state. After a hole in the logs, also write that the link was lost."""
         shorten = without_payload if self._plan.redact else bytes
         facts = LockFacts(step.tree, self._places, self._plan.chroot, shorten)
         zxid, at = step.zxid, step.at
@@ -272,7 +272,7 @@ class _ImportWriter:
 def audited_owners(
     clients: Mapping[Session, AuditedClient], configured: Mapping[str, OwnerEntry]
 ) -> dict[str, OwnerEntry]:
-    """Describe each session; its name is the configured one, else its users, else its address.
+    """Describe each session. Its name is the configured one, else its users, else its address.
 
     >>> audited_owners({0x1F: AuditedClient(Text("10.0.0.7"), Text("ann"))}, {})
     {'0x1f': {'name': 'ann', 'address': '10.0.0.7', 'user': 'ann'}}
@@ -316,7 +316,7 @@ class LockPlaces:
 
 
 def _hosts(members: Sequence[str], chroot: str) -> str:
-    """Name the members by their folders, or by their tars; by folders above if these are equal.
+    """Name the members by their folders or tars, or by the folders above if those are the same.
 
     >>> _hosts(["/backup/zk1/version-2", "/backup/zk2.tar.gz:version-2"], "/app")
     'zk1,zk2/app'

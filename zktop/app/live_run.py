@@ -26,7 +26,7 @@ from zktop.zk import Access, Plan, Source
 from zktop.zk.event_loop import WhileWaiting
 from zktop.zk.wall_clock import now_ms
 
-GATHER_S = 0.01  # pause before a look is due; waking up for each event would double the cost
+GATHER_S = 0.01  # pause before a look is due. Waking up for each event would double the cost.
 RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
@@ -62,7 +62,7 @@ class LiveRun:
         while_waiting: WhileWaiting = nullcontext,
         owners_file: str | None = None,
     ) -> None:
-        """Prepare a run; `while_waiting` wraps every wait, where a command may be interrupted."""
+        """Prepare a run. `while_waiting` wraps every wait, where a command may be interrupted."""
         self.access, self.settings = access, settings
         self.recorder: FactRecorder | None = None
         self.on_progress: Callable[[str], None] = lambda _progress: None  # during `read`
@@ -126,7 +126,7 @@ class LiveRun:
         return True
 
     def reading(self) -> Iterator[str]:
-        """Wait for the first complete reading; yield its progress."""
+        """Wait for the first complete reading, and yield its progress."""
         with no_collections():
             while not self._source.run_until_read(0.1):
                 self._fold()  # facts that are not folded yet take twice the memory
@@ -167,7 +167,7 @@ class LiveRun:
     # Reports
 
     def reports(self, seconds: float | None = None) -> Iterator[Report]:
-        """Yield a report after every change, and at least once a second; the last is thorough."""
+        """Yield a report after every change, and at least every second. The last is thorough."""
         end = float("inf") if seconds is None else time.monotonic() + seconds
         is_last = time.monotonic() >= end
         yield self.look(thorough=is_last)
@@ -193,7 +193,7 @@ class LiveRun:
         self._is_woken = True
 
     def look(self, *, thorough: bool = True) -> Report:
-        """Report on everything read so far; a thorough look leaves no examination overdue."""
+        """Report on everything read so far. A thorough look leaves no examination overdue."""
         is_first = not self._now
         with no_collections() if is_first else nullcontext():
             return self._look(is_thorough=thorough)
@@ -224,14 +224,14 @@ class LiveRun:
         return since if known is not None and known.state == "no-answer" else None
 
     def _look_before_gap(self, since: Millis, why: Text) -> Report:
-        """Report the time since then as unknown, like that of a lost connection."""
+        """Report the time since then as unknown, like the time of a lost connection."""
         if link := self.world.link:
             self._add([replace(link, at=since, state="suspended", why=why)])
         report = self._report(is_thorough=False)
         link = self._source.link
         if link is not None and link.is_up:
             self._add([replace(link, at=now_ms())])
-            self._source.relist(report.paths)  # as after a reconnection; else they stay unknown
+            self._source.relist(report.paths)  # as after a reconnection, or they stay unknown
         return report
 
     def _report(self, *, is_thorough: bool) -> Report:

@@ -1,7 +1,7 @@
 """When to look for the next report: in a live run, and in an import of logs.
 
 A live run looks at most 20 times a second, and once a second if nothing changes. An import looks
-at each transaction that changes a lock, or every 50 ms if there are many; while nothing changes,
+at each transaction that changes a lock, or every 50 ms if there are many. While nothing changes,
 its looks become rarer.
 """
 
@@ -12,7 +12,7 @@ from zktop.model.facts import DAY_MS, HOUR_MS, MINUTE_MS, Millis
 LOOKS_PER_S = 20
 BURST_LOOKS = 9  # looks that may follow each other immediately after a quiet time
 BURST_S = (BURST_LOOKS - 1) / LOOKS_PER_S
-CPU_SHARE = 1 / 15  # of a core, at most, spent on slow looks; drawing them takes as much again
+CPU_SHARE = 1 / 15  # of a core, at most, for slow looks. Drawing them takes the same again.
 SLOWEST_S = 3 / LOOKS_PER_S  # between two slow looks
 QUIET_S = 1.0  # between two looks if nothing happens, because verdicts depend on time
 BEHIND_S = 1 / LOOKS_PER_S  # the same if examinations are overdue
@@ -90,7 +90,7 @@ class ImportPace:
         self.due = at + int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)
 
     def spend(self) -> None:
-        """Use up one look; a look that must come before the next change of a lock is free."""
+        """Use up one look. A look that must come before the next change of a lock is free."""
         self._looks_left -= 1
 
     def looked(self, at: Millis) -> None:

@@ -29,7 +29,7 @@ class HttpAccess(msgspec.Struct, frozen=True):
 
     host: str
     port: int
-    cert: Path | None = None  # PEM; with it, the server uses TLS
+    cert: Path | None = None  # a PEM file, with which the server uses TLS
     key: Path | None = None
     ca: Path | None = None  # clients need a certificate of this authority
     login: Path | None = None  # clients need the USER:PASSWORD in it
@@ -47,7 +47,7 @@ def exposition(collector: ReportCollector) -> bytes:
 
 @contextmanager
 def text_file(collector: ReportCollector, path: Path) -> Iterator[Callable[[], None]]:
-    """Yield a function that replaces the file; delete the file after the block.
+    """Yield a function that replaces the file, and delete the file after the block.
 
     If it stayed, Prometheus would read the last values long after zktop has ended.
     """

@@ -1,4 +1,4 @@
-"""The only client of zktop that writes to other clients' locks; only `zktop free` uses it.
+"""The only client of zktop that writes to other clients' locks. Only `zktop free` uses it.
 
 It can do two things, each after a second look at the node: delete it if no session owns it, or ask
 a Curator client to release its lock. The client with which zktop watches cannot write at all.
@@ -105,7 +105,7 @@ class NodeWriter:
         """Read the Stat again. Raise an error unless node, owner and data are still the same."""
         stat = self._look(path)
         if stat.czxid != seen.czxid:
-            raise NotFreedError(f"{path} was created again meanwhile; nothing was changed.")
+            raise NotFreedError(f"{path} has just been created again; nothing was changed.")
         if stat.version != seen.version or _owner(stat) != seen.owner:
             raise _changed(path)
         return stat
@@ -169,7 +169,7 @@ def _refused(path: str, error: Exception) -> NotFreedError:
 
 
 def _changed(path: str) -> NotFreedError:
-    return NotFreedError(f"{path} has changed meanwhile; nothing was changed.")
+    return NotFreedError(f"{path} has just changed; nothing was changed by zktop.")
 
 
 def _unknown(path: str) -> NoConnectionError:

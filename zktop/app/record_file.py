@@ -20,7 +20,7 @@ OnError = Callable[[Path, OSError], None]
 
 def name_and_version() -> str:
     """Return the name and the version of this program, for recordings and reports."""
-    from importlib.metadata import version  # noqa: PLC0415  slow; needed after the first frame
+    from importlib.metadata import version  # noqa: PLC0415  slow, and not for the first frame
 
     return f"zktop {version('zktop')}"
 
@@ -69,7 +69,7 @@ class RecorderWithPast:
         self._writes.put(partial(self._recorder.look, at, thorough=thorough))
 
     def close(self) -> None:
-        """Write what is left; the caller closes the file."""
+        """Write what is left. The caller closes the file."""
         self._writes.put(None)
         self._thread.join()
         self._recorder.close()
@@ -86,7 +86,7 @@ class RecorderWithPast:
 class FailsafeFile(io.RawIOBase):
     """Reports the first write error, then discards further writes.
 
-    A full disk ends the recording; `on_error` decides whether the run ends, too.
+    A full disk ends the recording. `on_error` decides whether the run ends, too.
     """
 
     def __init__(self, file: BinaryIO, on_error: OnError) -> None:
@@ -98,7 +98,7 @@ class FailsafeFile(io.RawIOBase):
         return True
 
     def write(self, data: Any) -> int:
-        """Write the data, or discard it after an error; always returns its length."""
+        """Write the data, or discard it after an error. Always return its length."""
         self._try(lambda: self._file.write(data))
         return len(data)
 

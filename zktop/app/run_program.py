@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from zktop.model.text import clean
 
 CHUNK_BYTES = 16_384
-MAX_REST_CHARS = 10_000  # of an incomplete line; a longer one is passed on in parts
+MAX_REST_CHARS = 10_000  # of an incomplete line. A longer one is passed on in parts.
 
 
 async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> str:

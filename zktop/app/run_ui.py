@@ -24,7 +24,7 @@ def run_live_ui(
 ) -> int:
     """Show an ensemble, first on this page, until the user quits. Return the exit code.
 
-    `others` are the configs of the clusters that the user may switch to; `typed` are the
+    `others` are the configs of the clusters that the user may switch to. `typed` are the
     connection options that the user typed.
     """
     require_terminal("zktop snapshot")
@@ -52,8 +52,8 @@ def run_demo_ui(
 ) -> int:
     """Show an ensemble while a scene plays, for a duration or until the user quits.
 
-    `config` is the effective one, narrowed to the scene; `sandbox` is the server that zktop
-    started for it, if any; `typed` are the connection options that the user typed.
+    `config` is the effective one, narrowed to the scene. `sandbox` is the server that zktop
+    started for it, if any. `typed` are the connection options that the user typed.
     """
     require_terminal("zktop demo --text")
     settings = replace(

@@ -1,4 +1,4 @@
-"""Turn the config into the settings of the UI; report every mistake before the UI starts."""
+"""Turn the config into the settings of the UI, and report every mistake before the UI starts."""
 
 import os
 import re
@@ -36,7 +36,7 @@ _SIXTEEN_COLOURS = "standard"  # Rich's name for them
 
 
 def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> UiSettings:
-    """Return the settings of the UI; ConfigError lists every mistake in them."""
+    """Return the settings of the UI, or raise a ConfigError that lists every mistake in them."""
     ui = effective.config.ui
     check_ui(effective)
     name = ui.theme

@@ -25,7 +25,7 @@ from zktop.recording import Header, packed_header, whole_part
 BEFORE_MS: Millis = 300_000
 AFTER_MS: Millis = 300_000
 MAX_AFTER_MS: Millis = 1_200_000  # later findings extend a file up to here at most
-HEADER_ROOM = 16_384  # bytes reserved for the packed header of a file
+HEADER_ROOM_BYTES = 16_384  # reserved for the packed header of a file
 AGAIN_MS: Millis = 3_600_000  # a finding that comes back sooner gets no second file
 
 
@@ -52,7 +52,7 @@ class FindingFiles:
         return [finding for finding in new if now - self._folder.kept_at(finding.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
-        """Add the pieces that a crash kept out of the newest file; end it if its time is over."""
+        """Add the pieces that a crash kept out of the newest file. End it if its time is over."""
         kept = self._folder.newest_kept()
         if kept is None:
             return
@@ -94,7 +94,7 @@ class FindingFiles:
         self._file = self._folder.kept_file(finding.id, now)
         self._from, self._until = now, now + AFTER_MS
         pieces = self._folder.pieces_since(now - BEFORE_MS)
-        room = self._folder.limits.kept_bytes - HEADER_ROOM
+        room = self._folder.limits.kept_bytes - HEADER_ROOM_BYTES
         while len(pieces) > 1 and sum(piece.size for piece in pieces) > room:
             del pieces[0]
         begin = pieces[0].begin if pieces else now

@@ -1,4 +1,4 @@
-"""Record a live run; when its connection has been lost for long, begin and record a new one."""
+"""Record a live run. When its connection has been lost for long, begin and record a new one."""
 
 import time
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class RecordedRuns:
         self._narrate, self._redact = narrate, redact
 
     def record(self, duration_s: float | None) -> None:
-        """Record for this long, or until interrupted; failing to connect is fatal only at first.
+        """Record for this long, or until interrupted. Only the first run must connect at once.
 
         Later runs also retry after a UsageError: the config or a TLS file may be half written.
         """

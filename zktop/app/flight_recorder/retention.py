@@ -1,4 +1,4 @@
-"""Decide which files of a flight recorder to delete; nothing here touches a disk."""
+"""Decide which files of a flight recorder to delete. Nothing here touches a disk."""
 
 from collections.abc import Sequence
 from pathlib import Path

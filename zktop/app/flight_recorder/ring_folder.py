@@ -83,7 +83,7 @@ def _stored(path: Path, begin: str) -> StoredPiece | None:
 
 
 class RingFolder:
-    """The files of one recorder; `room_for` deletes the oldest."""
+    """The files of one recorder. `room_for` deletes the oldest."""
 
     def __init__(self, path: Path, limits: RingLimits) -> None:
         """Read what earlier runs left in the folder."""

@@ -44,7 +44,7 @@ class RingRecorder:
         self._writer.recorder.facts(facts)
 
     def look(self, at: Millis, *, thorough: bool = True) -> None:
-        """Mark a time at which the world was examined; begin a new piece if it is due."""
+        """Mark a time at which the world was examined, and begin a new piece if it is due."""
         self._writer.look(at, thorough=thorough)
         if not self._writer.has_failed and self._is_failing:
             self._is_failing = False
@@ -67,7 +67,7 @@ class RingRecorder:
             self._report_file(finding, report.now)
 
     def _report_file(self, finding: Finding, at: Millis) -> None:
-        """Report under which name a finding is kept; without an open file, remember it."""
+        """Report under which name a finding is kept, or remember it if no file is open."""
         path = self._findings.named_after(finding, at)
         if path is None:
             self._unkept.setdefault(finding.id, (finding, at))
@@ -86,7 +86,7 @@ class RingRecorder:
         """Finish the last piece."""
         writer = self._writer
         writer.close()
-        if writer.first_size:
+        if writer.state_size:
             piece = replace(writer.piece, size=writer.size, is_torn=writer.has_failed)
             self._folder.add(piece)
             self._keep(lambda: self._findings.add(piece))
@@ -100,11 +100,11 @@ class RingRecorder:
         if writer.has_failed:
             return age >= RETRY_MS
         # A large state is not repeated before the piece has twice its size.
-        full = max(limits.piece_bytes, 2 * writer.first_size)
+        full = max(limits.piece_bytes, 2 * writer.state_size)
         return age >= limits.piece_ms or writer.size >= full
 
     def _keep(self, write: Callable[[], object]) -> None:
-        """Write to a file around a finding; report an error, and end the file."""
+        """Write to a file around a finding. After an error, report it and end the file."""
         try:
             write()
         except OSError as error:
@@ -113,13 +113,13 @@ class RingRecorder:
             self._findings.end()
 
     def _next(self, at: Millis, finding: Finding | None = None) -> None:
-        """Continue in a new piece; begin a file around a finding."""
+        """Continue in a new piece. If there is a finding, begin a file around it."""
         self.close()
         if finding is not None:
             self._keep(lambda: self._findings.begin(finding, at))
-        before = self._writer
-        follows = None if before.has_failed else before.piece.path.name
-        self._writer = self._new_writer(at, before.recorder.world, follows)
+        previous = self._writer
+        follows = None if previous.has_failed else previous.piece.path.name
+        self._writer = self._new_writer(at, previous.recorder.world, follows)
 
     def _new_writer(
         self, at: Millis, world: World | None = None, follows: str | None = None
@@ -130,7 +130,7 @@ class RingRecorder:
         return _PieceWriter(limited, piece, header, world, self._failed)
 
     def _failed(self, path: Path, error: OSError) -> None:
-        """Report a write error, once until a write succeeds."""
+        """Report a write error, but only the first one until a write succeeds."""
         if not self._is_failing:
             why = error.strerror or error
             self._on_note(f"{path} cannot be written: {why}. Recording pauses until it can.")
@@ -149,8 +149,8 @@ class _PieceWriter:
         on_error: Callable[[Path, OSError], None],
     ) -> None:
         self.piece = piece
-        self.first_size = 0  # of the state; 0 if it is not written yet
-        self.began = limited.now  # before the time in its name if the clock was ahead
+        self.state_size = 0  # bytes of the state at the beginning, or 0 if it is not written yet
+        self.began = limited.now  # earlier than the time in its name if the clock was ahead
         self._limited = limited
         self._file = FailsafeFile(cast("BinaryIO", self._limited), on_error)
         stream = cast("IO[bytes]", self._file)
@@ -167,8 +167,8 @@ class _PieceWriter:
     def look(self, at: Millis, *, thorough: bool) -> None:
         self._limited.now = at
         self.recorder.look(at, thorough=thorough)
-        if not self.first_size and not self.has_failed:
-            self.first_size = self.size
+        if not self.state_size and not self.has_failed:
+            self.state_size = self.size
 
     def close(self) -> None:
         self.recorder.close()
@@ -176,7 +176,7 @@ class _PieceWriter:
 
 
 class _LimitedFile:
-    """A file that is created at its first write; each write makes room in the folder."""
+    """A file that is created at its first write. Each write makes room in the folder."""
 
     def __init__(self, folder: RingFolder, piece: StoredPiece, at: Millis) -> None:
         self.name = str(piece.path)
