@@ -39,7 +39,7 @@ class PageEntry(NamedTuple):
 
 
 class OrderedTable(NamedTuple):
-    """A table whose columns and order the user may choose; its name, and its usual order."""
+    """A table whose columns and order the user may choose."""
 
     table: Table[Any]
     name: str
@@ -140,7 +140,7 @@ class Page(Vertical):
 
     @property
     def selected_alerts(self) -> tuple[str, ...]:
-        """The ids of the alerts under the cursor; several for a group."""
+        """The ids of the alerts under the cursor. A group has several."""
         return ()
 
     @property
@@ -153,7 +153,7 @@ class Page(Vertical):
         return ""
 
     def copied_text(self) -> str:
-        """Return everything about the selected item as text; `copied` may be shorter."""
+        """Return everything about the selected item as text. `copied` may be shorter."""
         return self.copied()
 
     def say(self, sentence: str) -> None:

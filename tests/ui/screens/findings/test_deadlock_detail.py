@@ -16,7 +16,7 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.findings.deadlock_detail import (
-    SECTIONS,
+    FOLDABLE_SECTIONS,
     ShownDeadlock,
     ticket_text,
     write_deadlock,
@@ -106,7 +106,9 @@ class TestWhatToDo:
             if hasattr(one, "path")
         ]
 
-        assert "bob requested 库存库存库存 efc1" in text(written(looked(wide), 160, *SECTIONS))
+        assert "bob requested 库存库存库存 efc1" in text(
+            written(looked(wide), 160, *FOLDABLE_SECTIONS)
+        )
 
 
 class TestRing:
@@ -180,13 +182,13 @@ class TestFolding:
         assert "▸ Behind it  4 clients" in shown
         assert "▸ Full sentence" in shown
         assert [link.section for link in writer.links if isinstance(link, FoldLink)] == list(
-            SECTIONS
+            FOLDABLE_SECTIONS
         )
 
     @pytest.mark.parametrize("width", [60, 78, 100, 160])
     def test_unfolded_it_is_complete_in_any_width(self, width: int) -> None:
         """Evidence, steps with their watches, waiters behind it, and the sentence."""
-        shown = text(written(looked(ring_of("ann", "bob", behind=2)), width, *SECTIONS))
+        shown = text(written(looked(ring_of("ann", "bob", behind=2)), width, *FOLDABLE_SECTIONS))
 
         for title in ("▾ Proof", "CONFIDENCE", "STEPS", "▾ Behind it", "▾ Full sentence"):
             assert title in shown
@@ -216,7 +218,7 @@ class TestOverTime:
         wait = k("bob", 2).name
         end = Gone(path=Text(f"/locks/l0/{wait}"), zxid=ZXID + 1, at=NOW + 60_000)
         some = frames((NOW, ring), *later, (NOW + 60_000, [end]))
-        found, live = text(written(some, 100, *SECTIONS)), some[-2].report.deadlocks[0]
+        found, live = text(written(some, 100, *FOLDABLE_SECTIONS)), some[-2].report.deadlocks[0]
 
         assert "○ over since" in found
         assert "✓" not in found
@@ -282,7 +284,7 @@ class TestOverTime:
         tables = (connected("ann", "bob", at=NOW + 15_000), watching(rows, at=NOW + 15_000))
         moments = [(NOW + after, ()) for after in (5_000, 10_000)]
         some = frames((NOW, ring_of("ann", "bob")), *moments, (NOW + 15_000, tables))
-        early, late = (text(written(one, 100, *SECTIONS)) for one in (some[:-1], some))
+        early, late = (text(written(one, 100, *FOLDABLE_SECTIONS)) for one in (some[:-1], some))
 
         assert "watch unknown" in early
         assert "watch unknown" not in late

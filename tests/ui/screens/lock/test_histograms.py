@@ -43,7 +43,7 @@ def test_a_lock_that_cannot_be_read_is_not_called_free() -> None:
 
 
 def test_a_lock_whose_waiters_are_blocked_is_not_called_free() -> None:
-    """A child that is no lock request is first in its queue."""
+    """A child that is not a lock request is first in its queue."""
     children = (At("00-config", "", czxid=50), curator("alice", 1))
 
     assert ongoing(looked(facts(*children))[-1].report).startswith("now    no holder")

@@ -178,7 +178,7 @@ async def test_a_path_that_never_was_a_lock_says_so() -> None:
         _,
         pilot,
     ):
-        assert "had not seen one here before" in await shown(pilot)
+        assert "had not seen one here earlier" in await shown(pilot)
 
 
 async def test_before_the_first_report_it_shows_the_address() -> None:

@@ -15,7 +15,7 @@ from zktop.model.root_entry import Root
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.screens.common.graphs import sparkline
-from zktop.ui.screens.common.lock_status import CODES, OTHER, status_of
+from zktop.ui.screens.common.lock_status import CODES, OTHER_CODE, status_of
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.table import LockCells, columns
 from zktop.ui.styled_text import text_of
@@ -264,7 +264,7 @@ def test_a_rule_without_letters_has_the_common_sign(report: Report) -> None:
     """An unknown rule is shown, too."""
     finding = msgspec.structs.replace(report.findings[0], rule="R6", name="equal-sequences")
 
-    assert status_of(finding).code.startswith(OTHER)
+    assert status_of(finding).code.startswith(OTHER_CODE)
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_no_problems_in_a_folder_of_locks_is_not_fine() -> None:
     report = looked([folder], settings=Settings(roots=(Root("/app"),)))[-1].report
 
     (run,) = no_problems(report, is_now=True)
-    assert run.text == " No problems found, but /app is no lock"
+    assert run.text == " No problems found, but /app is not a lock"
     assert run.ink == "unknown"
 
 
@@ -219,7 +219,7 @@ def test_all_folders_that_are_no_locks_are_named() -> None:
     report = looked(folders, settings=settings)[-1].report
 
     (run,) = no_problems(report, is_now=True)
-    assert run.text == " No problems found, but /app0, /app1, /app2 and 2 more are no locks"
+    assert run.text == " No problems found, but /app0, /app1, /app2 and 2 more are not locks"
 
 
 def test_root_blockers_are_clients_not_locks(report: Report) -> None:

@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import Filter, parsed_filter
 from zktop.ui.screens.common import live_rows
-from zktop.ui.screens.sessions.directory import MEMBERS_AT_ONCE, PER_LOCK
+from zktop.ui.screens.sessions.directory import MEMBERS_AT_ONCE, MEMBERS_PER_LOCK
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import (
     ROWS_AT_ONCE,
@@ -152,7 +152,7 @@ def test_only_changed_rows_are_made_again() -> None:
 def test_a_large_ensemble_is_read_in_steps() -> None:
     """First the locks of all sessions, then the rows; the result is that of one step."""
     each = 5
-    locks = 2 * MEMBERS_AT_ONCE // (PER_LOCK + each)
+    locks = 2 * MEMBERS_AT_ONCE // (MEMBERS_PER_LOCK + each)
     names = [[f"w{n}-{place}" for place in range(each)] for n in range(locks)]
     facts = [one for n, queue in enumerate(names) for one in lock(f"/locks/l{n}", *queue)]
     report = frames((NOW, facts))[-1].report

@@ -67,7 +67,7 @@ def margin(
 def placed(
     targets: Sequence[Sequence[int]], most: int, supposed: Collection[int] = ()
 ) -> list[Lane]:
-    """Give each target a lane; two lanes in the same column never touch the same line.
+    """Give each target a lane. Two lanes in the same column never touch the same line.
 
     Where there is room, an arrowhead is to the right of the stroke that leaves its line, so that
     a chain goes down like a staircase.

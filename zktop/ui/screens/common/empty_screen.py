@@ -7,8 +7,8 @@ from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, line, wrapped
 from zktop.ui.view_state import ViewState
 
-MAX_CELLS = 76  # of a line of text
-FRAME_CELLS = 3  # around the text: the frame of the pane, and its scrollbar
+MAX_TEXT_CELLS = 76
+FRAME_CELLS = 3  # the frame of the pane, and its scrollbar
 UNSEEN_ROOTS = ("R8", "R9")  # rules about roots that cannot be read, or do not exist
 TITLES: dict[str, tuple[str, Ink]] = {
     "connecting": ("Connecting", "title"),
@@ -89,8 +89,8 @@ def _is_now(state: ViewState) -> bool:
 
 
 def paragraph(text: str, width: int, ink: Ink = "plain") -> list[Line]:
-    """Wrap a text to a readable width; `width` is that of its pane, with the frame."""
-    return wrapped(text, min(width - FRAME_CELLS, MAX_CELLS), ink, "  ")
+    """Wrap a text to a readable width. `width` is that of its pane, with the frame."""
+    return wrapped(text, min(width - FRAME_CELLS, MAX_TEXT_CELLS), ink, "  ")
 
 
 _HARMLESS = (

@@ -40,13 +40,13 @@ LEFT_UNSEEN: Final[tuple[str, str, Ink]] = ("?", "left unseen", "unknown")
 LEFT_UNCLEARLY: Final[tuple[str, str, Ink]] = ("-", "left, may have held it", "unknown")
 LOST_ITS_NODE: Final[tuple[str, str, Ink]] = ("-", "lost its node", "warning")
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
-MONTH_TO_MINUTE: Final = slice(5, 16)  # of a date and time
+MONTH_TO_MINUTE: Final = slice(5, 16)  # in a date and time
 EXACT_FROM_CELLS: Final = 60  # narrower lines have no milliseconds, and smaller gaps
-WIDE: Final = 160  # cells of the line
-OTHER_CELLS: Final = 44  # around the path
+WIDE_FROM_CELLS: Final = 160
+AROUND_PATH_CELLS: Final = 44
 NO_WAIT_MS: Final = 5  # a shorter wait is not mentioned
 ITSELF: Final = "."  # the node of a lock that is a single node
-MAX_SEARCHED: Final = 2_000  # events
+MAX_EVENTS_SEARCHED: Final = 2_000
 
 
 class EventLine(NamedTuple):
@@ -58,13 +58,13 @@ class EventLine(NamedTuple):
 
 
 class About(NamedTuple):
-    """The lock or the session whose events are listed; without either, all events."""
+    """The lock or the session whose events are listed. Without either, all events are listed."""
 
     lock: Text | None = None
     session: Session | None = None
 
     def may_have(self, event: Event) -> bool:
-        """True unless an event is about another lock; its session may not be known yet."""
+        """True unless an event is about another lock. Its session may not be known yet."""
         return self.lock is None or self.lock == event.lock
 
     def has(self, event: Event) -> bool:
@@ -88,16 +88,18 @@ def event_lines(
     *,
     shown_at: Millis | None = None,
 ) -> list[EventLine]:
-    """Return the newest events up to this report; the last 2,000 events of locks are searched.
+    """Return the newest events up to this report. The last 2,000 events of locks are searched.
 
     `shown_at` is the moment that the user went to. In a gap, the report is from before it.
     """
     now, is_narrow = report.now, width < EXACT_FROM_CELLS
-    room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
+    room = (
+        WIDE_PATH_CELLS if width >= WIDE_FROM_CELLS else min(PATH_CELLS, width - AROUND_PATH_CELLS)
+    )
     path_cells = max(MIN_PATH_CELLS, room) if about.lock is None else 0
     today = now if shown_at is None else shown_at
     writer = _EventWriter(report.client_names, path_cells, today, is_narrow)
-    newest = islice(tape.events_until(now), MAX_SEARCHED)
+    newest = islice(tape.events_until(now), MAX_EVENTS_SEARCHED)
     with_owners = _with_owners(filter(about.may_have, newest), report)
     lines = (writer.event(event) for event in with_owners if about.has(event))
     cases = [case for case in tape.deadlocks.values() if about.has_deadlock(case.deadlock)]
@@ -107,7 +109,7 @@ def event_lines(
 
 
 def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
-    """Add the owner to events whose owner was read after the event.
+    """Add the owner to events whose owner was only read later.
 
     Node names start over in a lock that was deleted and recreated.
     """
@@ -158,7 +160,7 @@ class _EventWriter(NamedTuple):
         return line((f" {self._time(at)}{self._gap}", "dim"), (f"{sign:<{cells}}", ink))
 
     def _time(self, at: Millis) -> str:
-        """The time of an event, with its date if it is not today; a narrow line has no year."""
+        """The time of an event, with its date if it is not today. A narrow line has no year."""
         time = time_s(at) if self.is_narrow else time_ms(at)
         dated = with_date_if_needed(time, at, self.today)
         return dated[MONTH_TO_MINUTE] if self.is_narrow and dated != time else dated

@@ -21,7 +21,7 @@ class ExampleCell(NamedTuple):
 
 
 def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
-    """Draw the row with its labels; if it is too wide, list the columns instead.
+    """Draw the row with its labels. If it is too wide, list the columns instead.
 
     >>> from zktop.ui.styled_text import text_of
     >>> row = [ExampleCell("LOCK", "/a", "its path"), ExampleCell("HELD", "17s", "for how long")]

@@ -12,14 +12,16 @@ from zktop.model.facts import SECOND_MS, Millis
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, Run
 
-DOTS: Final = 4  # in the height of a cell
+CELL_DOTS: Final = 4  # from the bottom of a cell to its top
 LEFT_DOTS: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # the lowest 0 to 4 dots of a column
 RIGHT_DOTS: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 BRAILLE: Final = 0x2800
 BAR: Final = "▏▎▍▌▋▊▉█"
-MIN_TOP: Final = 4  # clients in a full column, at least: one client must not look like many
+MIN_TOP: Final = (
+    4  # a full column is at least so many clients, so that one does not look like many
+)
 HEAT: Final[tuple[Ink, ...]] = ("medium", "warm", "hot", "high")  # for graphs in which high is bad
-SPARK_TOP: Final = 8  # waiters in a full column, at least: a queue of one must not look full
+MIN_SPARK_TOP: Final = 8  # a full column is at least so many waiters: a queue of one is not full
 SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # by dots
 MAX_CACHED: Final = 256  # most locks have the same queue: none
 
@@ -32,7 +34,7 @@ def area(
     top: float,
     inks: Sequence[Ink] = ("plain",),
 ) -> list[Line]:
-    """Draw values as an area, the newest at the right edge; unknown values leave gaps.
+    """Draw values as an area, the newest at the right edge. Unknown values leave gaps.
 
     `top` is the value of a full column. The inks go from the lowest to the highest dots.
 
@@ -44,13 +46,13 @@ def area(
     """
     shown: list[float | None] = list(values[-2 * width :]) if width else []
     shown[:0] = [None] * (2 * width - len(shown))
-    total = DOTS * height
+    total = CELL_DOTS * height
     levels = [_level(value, top, total) for value in shown]
-    return [_row(levels, DOTS * row, total, inks) for row in reversed(range(height))]
+    return [_row(levels, CELL_DOTS * row, total, inks) for row in reversed(range(height))]
 
 
 def _level(value: float | None, top: float, total: int) -> int:
-    """Return the number of dots in a column; any value above zero has at least one."""
+    """Return the number of dots in a column. Any value above zero has at least one."""
     if not value:
         return 0
     return max(1, min(total, round(value / top * total)))
@@ -61,14 +63,14 @@ def _row(levels: Sequence[int], below: int, total: int, inks: Sequence[Ink]) -> 
     drawn: list[tuple[Ink, str]] = []
     for left, right in zip(levels[::2], levels[1::2], strict=True):
         most = max(left, right)
-        ink = inks[max(0, min(most, below + DOTS) - 1) * len(inks) // total]
+        ink = inks[max(0, min(most, below + CELL_DOTS) - 1) * len(inks) // total]
         drawn.append((ink, _cell(left - below, right - below)))
     return _grouped(drawn)
 
 
 @lru_cache(MAX_CACHED)
 def _cell(left: int, right: int) -> str:
-    left, right = max(0, min(DOTS, left)), max(0, min(DOTS, right))
+    left, right = max(0, min(CELL_DOTS, left)), max(0, min(CELL_DOTS, right))
     return chr(BRAILLE + LEFT_DOTS[left] + RIGHT_DOTS[right]) if left or right else " "
 
 
@@ -94,7 +96,7 @@ def _sparkline(seconds: tuple[int | None, ...], span: int, begun: int, width: in
     known = ([waiters for waiters in queue if waiters is not None] for queue in spans)
     longest = [max(queue, default=None) for queue in known]
     longest = [*[None] * (2 * width - len(longest)), *longest[-2 * width :]]
-    top = max([SPARK_TOP, *filter(None, longest)])
+    top = max([MIN_SPARK_TOP, *filter(None, longest)])
     dots = [_spark_dots(waiters, top) for waiters in longest]
     drawn = [
         (SPARK_INKS[max(left, right)], _cell(left, right))
@@ -107,11 +109,11 @@ def _spark_dots(waiters: int | None, top: int) -> int:
     """Return the dots of a column: none if unknown, one for no waiters, else two or more."""
     if waiters is None:
         return 0
-    return max(2, -(-DOTS * waiters // top)) if waiters else 1
+    return max(2, -(-CELL_DOTS * waiters // top)) if waiters else 1
 
 
 def _grouped(drawn: Sequence[tuple[Ink, str]]) -> Line:
-    """Join cells to a line; neighbours with the same ink are one run."""
+    """Join cells to a line. Neighbours with the same ink are one run."""
     return tuple(
         Run("".join(text for _, text in cells), ink)
         for ink, cells in groupby(drawn, key=lambda cell: cell[0])
@@ -119,7 +121,7 @@ def _grouped(drawn: Sequence[tuple[Ink, str]]) -> Line:
 
 
 def bar(value: float, top: float, width: int, *, is_ascii: bool = False) -> str:
-    """Draw a number as a bar; any value above zero is visible.
+    """Draw a number as a bar. Any value above zero is visible.
 
     >>> bar(1, 2, 4), bar(0, 2, 4), bar(0.01, 2, 4), bar(1, 2, 4, is_ascii=True)
     ('██  ', '    ', '▏   ', '##  ')

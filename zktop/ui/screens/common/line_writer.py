@@ -9,7 +9,7 @@ from zktop.ui.view_state import Selection
 
 
 class LineLink(NamedTuple):
-    """The screen that a line opens; `name` distinguishes lines that open the same place."""
+    """The screen that a line opens. `name` distinguishes lines that open the same place."""
 
     page: str
     subject: Selection
@@ -48,7 +48,7 @@ class LineWriter:
         self.write(line((f" {text}", "title"), (f"  {note}" if note else "", "dim")))
 
     def fold(self, section: str, text: str, note: str = "") -> bool:
-        """Write the heading of a foldable section; return whether the section is open."""
+        """Write the heading of a foldable section. Return whether the section is open."""
         if self.open_sections is None:
             self.title(text, note)
             return True
@@ -65,7 +65,7 @@ class LineWriter:
     def item(
         self, mark: tuple[str, Ink], text: str, ink: Ink = "plain", link: LineLink | None = None
     ) -> None:
-        """Write text after a mark; only the first line has the link."""
+        """Write text after a mark. Only the first line has the link."""
         first, *rest = hanging_lines(line(mark), text, max(20 + len(mark[0]), self.width - 1), ink)
         self.write(first, link)
         self.write_all(rest)

@@ -16,8 +16,8 @@ from zktop.ui.screens.page import Page
 from zktop.ui.textual_fixes.work_in_steps import call_after, call_in_steps, is_done_after_step
 from zktop.ui.widgets.table import RowGroup, Table
 
-TEXTS_AT_ONCE: Final = 200  # in one step; some 3 ms
-SEARCHED_AT_ONCE: Final = 60_000  # ready texts; some 25 ms, less than drawing two pictures
+TEXTS_AT_ONCE: Final = 200  # writing them takes some 3 ms
+SEARCHED_AT_ONCE: Final = 60_000  # ready texts: some 25 ms, less than drawing two pictures
 
 
 class LiveRow(Protocol):
@@ -37,7 +37,7 @@ class LiveRow(Protocol):
 
     @property
     def urgency(self) -> int:
-        """The sort key at time 0; rows with larger numbers come first."""
+        """The sort key at time 0. Rows with larger numbers come first."""
 
     @property
     def growth(self) -> int:
@@ -85,7 +85,7 @@ class LiveRows(Generic[R]):
         self._groups: set[str] = set()
         self._groups_of: Sequence[R] = ()  # the rows that they were computed from
         self._quiet_from: dict[Hashable, Millis] = {}  # when rows that linger join their group
-        self._is_by_key = False  # the rows are sorted by key; False after one is added
+        self._is_by_key = False  # whether the rows are sorted by key; adding a row ends that
         self._ordered: list[R] | None = None  # all rows; None: a row has changed since
         self._ordered_at: Millis = 0
         self._can_overtake = False  # some rows become urgent faster than others
@@ -103,7 +103,7 @@ class LiveRows(Generic[R]):
         return has_changed
 
     def put(self, row: R, at: Millis | None = None) -> None:
-        """Add or replace a row; `at` is when it changed, None if the user went back in time."""
+        """Add or replace a row. `at` is when it changed, or None if the user went back in time."""
         old = self.rows.get(row.key)
         self.forget(old)
         if old is None:
@@ -181,7 +181,7 @@ class LiveRows(Generic[R]):
         raise NotImplementedError
 
     def ordered(self, now: Millis) -> Sequence[R]:
-        """Return all rows, the most urgent first; kept while no row can overtake another."""
+        """Return all rows, the most urgent first. Sort only if a row can overtake another."""
         if not self._is_by_key:
             by_key = {key: self.rows[key] for key in sorted(self.rows)}
             self.rows.clear()
@@ -241,7 +241,7 @@ class LiveRows(Generic[R]):
         }
 
     def _lingering(self, now: Millis) -> Iterable[Hashable]:
-        """Return the keys of rows that became quiet a moment ago; forget older ones."""
+        """Return the keys of rows that became quiet a moment ago. Forget older ones."""
         self._quiet_from = {
             key: at for key, at in self._quiet_from.items() if now < at <= now + self._linger_ms
         }
@@ -260,7 +260,7 @@ class ReadingInSteps:
         self.is_under_way = False
 
     def read(self, rows: LiveRows[Any], report: Report) -> bool:
-        """Read a report into the rows; return False if that, or an earlier report, takes steps."""
+        """Read a report into the rows. Return False if it, or an earlier report, takes steps."""
         if self.is_under_way:
             return False
         steps = rows.read(report)
@@ -329,7 +329,7 @@ class RowSorter:
         self.now()
 
     def when_due(self) -> None:
-        """Sort the rows if they may move now, else later; until then only draw new values."""
+        """Sort the rows as soon as they may move. Until then, only draw new values."""
         wait = self.wait_s(perf_counter(), self._table.moved_at)
         if wait is not None and wait <= 0:
             self.now()

@@ -15,7 +15,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, Run
 
 CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
-OTHER: Final = "!"  # a finding whose rule has no code
+OTHER_CODE: Final = "!"  # for a finding whose rule has no code of its own
 # By the code of a rule: the word in the list of locks, and its meaning.
 WORDS: Final = {
     "DED": ("DEADLOCK", "deadlock"),
@@ -38,7 +38,7 @@ WORDS: Final = {
     "QUE": ("JAM", "its queue does not shrink"),
     "STV": ("STARVES", "a client starves"),
     "NEW": ("RECREATED", "deleted and created again"),
-    "NOL": ("NO LOCK", "a named root that is no lock"),
+    "NOL": ("NO LOCK", "a named root that is not a lock"),
     "LCK": ("DENIED", "not readable: denied by an ACL"),
 }
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
@@ -46,7 +46,7 @@ QUIET_RANK: Final = 10_000  # of a lock without problems
 
 
 class LockStatus(NamedTuple):
-    """The status of a lock; the smaller the rank, the worse."""
+    """The status of a lock. The smaller its rank, the worse it is."""
 
     code: str
     ink: Ink
@@ -68,7 +68,7 @@ def pill(ink: Ink) -> Ink:
 
 
 def state_cell(status: LockStatus) -> Line:
-    """Draw the status as a word; a problem is a filled pill, and a likely one has a `?`."""
+    """Draw the status as a word. A problem is a filled pill, and a likely one has a `?`."""
     sign = "?" if status.code.endswith("?") else ""
     return (Run(f" {status.word}{sign} ", pill(status.ink)),)
 
@@ -80,7 +80,7 @@ NO_LOCK: Final = LockStatus("NOL", "unknown", QUIET_RANK - 1, "NOL error no lock
 
 
 def status_of(finding: Finding) -> LockStatus:
-    code = CODES.get(finding.rule, OTHER)
+    code = CODES.get(finding.rule, OTHER_CODE)
     is_sure = finding.is_sure
     return LockStatus(
         code if is_sure else f"{code}?",
@@ -105,7 +105,7 @@ def ink_of(finding: Finding) -> Ink:
 def no_locks(report: Report) -> str:
     """Return the clause about named roots that are not locks; empty if there are none."""
     paths = [lock.path for lock in report.no_locks]
-    what = "is no lock" if len(paths) == 1 else "are no locks"
+    what = "is not a lock" if len(paths) == 1 else "are not locks"
     return f"{several(paths)} {what}" if paths else ""
 
 

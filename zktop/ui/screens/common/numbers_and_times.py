@@ -9,7 +9,7 @@ from zktop.model.format import clock, fold_name, iso, several, span, spoken
 from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
 
-MODE_WORDS: Final[Mapping[LockMode, str]] = {  # after the name of a lock
+MODE_WORDS: Final[Mapping[LockMode, str]] = {  # added to the name of a lock
     "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
     "candidate": " (to lead)",
 }  # fmt: skip
@@ -58,7 +58,7 @@ def with_date_if_needed(time: str, at: Millis, *others: Millis) -> str:
 
 
 def frequent_names(names: Sequence[str], most: int) -> str:
-    """Return the most frequent client names; those that differ only in ids count together.
+    """Return the most frequent client names. Names that differ only in ids count together.
 
     >>> names = ["web-1", "cart-1", "cart-2"]
     >>> frequent_names(names, 2), frequent_names(names, 1)
@@ -71,7 +71,7 @@ def frequent_names(names: Sequence[str], most: int) -> str:
 
 
 def sort_value(value: float | None) -> float:
-    """Return a number to sort by; unknown values sort before all others."""
+    """Return a number to sort by. Unknown values sort before all others."""
     return -1 if value is None else value
 
 
@@ -86,8 +86,8 @@ def per_second(rate: float | None) -> str:
     return f"{rate:.1f}" if 0 < rate < TENTHS_BELOW else f"{rate:.0f}"
 
 
-TOTAL_WAIT_CELLS: Final = 10  # of a column of total waiting times
-DAYS_FROM_MS: Final = 1000 * DAY_MS  # longer ones are written without hours
+TOTAL_WAIT_CELLS: Final = 10  # the width of a column of total waiting times
+DAYS_FROM_MS: Final = 1000 * DAY_MS  # longer times are written without hours
 
 
 def with_spaces(number: int) -> str:
@@ -109,7 +109,7 @@ def large_count(number: int, noun: str) -> str:
 
 
 def total_wait(ms: Millis, bound: str = "") -> str:
-    """Format the waiting time of several clients, added up; a very long one in days alone.
+    """Format the total waiting time of several clients. A very long one is in days alone.
 
     >>> total_wait(900), total_wait(9_998_700), total_wait(86_465_000, "≥")
     ('0s', '2h46m', '≥1d00h')

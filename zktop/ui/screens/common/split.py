@@ -24,7 +24,7 @@ class SplitPage(Page):
 
     @property
     def columns(self) -> int:
-        """The number of columns of panes; with one there is no border."""
+        """The number of columns of panes. A single column has no border to drag."""
         return 2 if self.size.width >= self.WIDE_FROM else 1
 
     @property
@@ -34,7 +34,7 @@ class SplitPage(Page):
 
     @property
     def side_cells(self) -> int:
-        """The width of all columns except the first; with one column, the width of the page."""
+        """The width of all columns except the first, or of the page if it has only one column."""
         width, percent = self.size.width, self._percents.get(self.columns)
         if self.columns == 1:
             return width
@@ -46,7 +46,7 @@ class SplitPage(Page):
         return self.size.width - (self.side_cells if self.columns > 1 else 0)
 
     def apply_split(self) -> None:
-        """Set the width of the side if it differs; Textual then lays out the screen again."""
+        """Set the width of the side if it differs. Textual then lays out the screen again."""
         side = self.query_one(self.SIDE)
         width = "1fr" if self.columns == 1 else str(self.side_cells)
         if str(side.styles.width) != width:
@@ -72,7 +72,7 @@ class SplitPage(Page):
         self.redraw()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Start to drag the border; a click on the pane frame on either side of it counts."""
+        """Start to drag the border. A click on the pane frame on either side of it counts."""
         border = self.query_one(self.SIDE).region.x
         if self.columns > 1 and event.screen_x in (border - 1, border):
             self._is_dragging = True

@@ -10,7 +10,7 @@ from zktop.ui.messages import DrawingFailed
 from zktop.ui.textual_fixes.work_in_steps import call_after
 
 READABLE_S: Final = 0.5  # between two drawings; a reader cannot follow faster ones
-EARLY_SHARE: Final = 1 / 4  # of the pause; a call may come that much early
+EARLY_SHARE: Final = 1 / 4  # a call may come early by this share of the pause
 
 
 class Throttle:

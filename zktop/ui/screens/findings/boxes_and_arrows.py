@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, Run, merged
 
-HARD: Final = "─│"  # the strokes of a line across, and down
+HARD: Final = "─│"  # the strokes of a horizontal and a vertical line
 SOFT: Final = "┄┊"
 
 
@@ -20,7 +20,7 @@ class Point(NamedTuple):
     y: int
 
 
-CORNERS: Final[dict[tuple[Point, Point], str]] = {  # by the directions before and after it
+CORNERS: Final[dict[tuple[Point, Point], str]] = {  # keys: the directions before and after it
     (Point(1, 0), Point(0, 1)): "╮", (Point(0, -1), Point(-1, 0)): "╮",
     (Point(1, 0), Point(0, -1)): "╯", (Point(0, 1), Point(-1, 0)): "╯",
     (Point(-1, 0), Point(0, 1)): "╭", (Point(0, -1), Point(1, 0)): "╭",
@@ -30,18 +30,18 @@ HEADS: Final = {Point(1, 0): "▶", Point(-1, 0): "◀", Point(0, 1): "▼", Poi
 
 
 class CellGrid:
-    """A grid on which later drawings cover earlier ones; all are clipped at its edges."""
+    """A grid on which later drawings cover earlier ones. All are clipped at its edges."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
         self._rows: list[list[Run]] = [[Run(" ")] * width for _ in range(height)]
 
     def write(self, x: int, y: int, text: str, ink: Ink = "plain") -> None:
-        """Write a text that begins in this cell; wide characters take two cells."""
+        """Write a text that begins in this cell. Wide characters take two cells."""
         at = x
         for character in text:
             cells = cell_len(character)
-            if not cells:  # it combines with the character before it
+            if not cells:  # it combines with the previous character
                 self._append(Point(at - 1, y), character)
                 continue
             self._put(Point(at, y), character, ink)

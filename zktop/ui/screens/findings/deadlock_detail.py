@@ -42,12 +42,12 @@ from zktop.ui.styled_text import Line, Run, fitted, line, width_of, wrapped
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.panel import FrameWords
 
-SECTIONS: Final = ("proof", "behind", "sentence")  # foldable
+FOLDABLE_SECTIONS: Final = ("proof", "behind", "sentence")
 # Open sections to try, until all lines fit; the proof is the longest.
-FITTING: Final[tuple[tuple[str, ...], ...]] = (SECTIONS, SECTIONS[1:], ())
+FITTING: Final[tuple[tuple[str, ...], ...]] = (FOLDABLE_SECTIONS, FOLDABLE_SECTIONS[1:], ())
 GAP_CELLS: Final = 3  # between the ring and its steps
 MAX_OTHER_WAYS: Final = 2
-MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
+MAX_NAMES_COUNTED: Final = 500  # among the waiters of one lock
 MAX_NAMES: Final = 4
 KINDS: Final = {
     "cycle": "Each client waits for a lock the next one holds.",
@@ -78,7 +78,7 @@ class ShownDeadlock:
 
     @property
     def ways(self) -> tuple[WayOut, ...]:
-        """Which clients to stop, the cheapest first; none once it is over."""
+        """Which clients to stop, the cheapest first. Once it is over, there are none."""
         return self.now.ways_out if self.now else ()
 
     @property
@@ -295,7 +295,8 @@ def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
         others = [member for member in record.lock.waiters if member.node not in own]
         if others:
             named = [
-                report.owner_name(member.owner, member.label) for member in others[:MAX_NAMED]
+                report.owner_name(member.owner, member.label)
+                for member in others[:MAX_NAMES_COUNTED]
             ]
             names = frequent_names([name for name in named if name], MAX_NAMES)
             drawn = line(("    ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),

@@ -27,7 +27,7 @@ MAX_STEP_CELLS: Final = 30
 MAX_NAME_CELLS: Final = 20
 SOON_MS: Final = 50  # a grant this soon after its request counts as immediate
 VERBS: Final = {"got": "acquired", "asked": "requested"}
-SHORT_VERBS: Final = {"got": "got", "asked": "wants"}  # where there is little room
+SHORT_VERBS: Final = {"got": "got", "asked": "wants"}  # used where there is little room
 CLOSES: Final = "closes the cycle"
 WATCHING: Final = {
     "missing": "watches nothing of this lock",
@@ -105,7 +105,7 @@ def brief_steps(
     ink: Ink,
     verbs: Mapping[str, str] = VERBS,
 ) -> list[Line] | None:
-    """Return a line for each step: when, who, what; None if a line is wider than the room.
+    """Return a line for each step (when, who, what); None if a line is wider than the room.
 
     If necessary, milliseconds are dropped, then the note on the last step shrinks to its arrow.
     """
@@ -138,7 +138,7 @@ def _brief(
 def write_steps(
     writer: LineWriter, rows: Sequence[StepRow], lock_names: Mapping[str, str], ink: Ink
 ) -> None:
-    """Write the steps with zxids, nodes and watches; each line links to its lock."""
+    """Write the steps with zxids, nodes and watches. Each line links to its lock."""
     writer.title("STEPS", "in zxid order")
     texts = [f"{VERBS[row.verb]} {lock_words(row.place, lock_names)}" for row in rows]
     layout = StepColumns(
@@ -173,7 +173,7 @@ def _proof(row: StepRow) -> str:
 
 
 def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
-    """Return one line of the table; a narrow table has fewer columns."""
+    """Return one line of the table. A narrow table has fewer columns."""
     number, when, zxid, client, step, node, proof = cells
     width = layout.width
     ink: Ink = "title" if number == "#" else closing or "plain"

@@ -24,7 +24,7 @@ MAX_FINDINGS: Final = 500  # only the worst are listed
 
 
 class FindingEntry(NamedTuple):
-    """One line of the list; a line without a case is the title of a section."""
+    """One line of the list. A line without a case is the title of a section."""
 
     case: str | None
     drawn: Line
@@ -284,7 +284,7 @@ def _overview(report: Report) -> Iterator[FindingEntry]:
 
 
 def _age(since: Millis | None, now: Millis) -> str:
-    """Return the age; it comes first because the end of a line may be truncated."""
+    """Return the age. It comes first because the end of a line may be truncated."""
     text = "?" if since is None else elapsed(now - since)
     return f"{text:>6}  "
 

@@ -25,7 +25,7 @@ class FindingKind(NamedTuple):
 
 
 class FindingGroup(NamedTuple, Generic[T]):
-    """Findings of one kind, worst first; when open, they are listed below."""
+    """Findings of one kind, worst first. When the group is open, they are listed below it."""
 
     kind: FindingKind
     members: list[T]

@@ -99,7 +99,7 @@ def _habit(inversion: Inversion, column: int) -> Line:
 
 
 def _step(turn: StoryLine, names: dict[str, str], cells: int) -> Line:
-    """Return what a client does; a long name is cut before the mode."""
+    """Return what a client does. A name that is too long is cut, not the mode."""
     says, ink = SAYS[turn.verb]
     mode = MODE_WORDS[turn.mode]
     name = cut_middle(names[turn.lock], max(1, cells - len(f"{says} {mode}")))

@@ -14,12 +14,12 @@ from zktop.ui.screens.common.numbers_and_times import MODE_WORDS
 from zktop.ui.screens.findings.boxes_and_arrows import HARD, SOFT, CellGrid, Point
 from zktop.ui.styled_text import Line, Run, cut_middle, line
 
-MIN_DRAWN: Final = 2  # clients
-MAX_DRAWN: Final = 6  # clients; a longer ring is a list
+MIN_CLIENTS: Final = 2
+MAX_CLIENTS: Final = 6  # a longer ring is drawn as a list
 FIRST, LAST = 3, 2  # clients of a long list
-MAX_TEXT_CELLS: Final = 24  # of a name or a lock in the drawing
+MAX_TEXT_CELLS: Final = 24  # for a name or a lock in the drawing
 MIN_GAP_CELLS: Final = 10  # between the two columns of boxes
-BORDERS_CELLS: Final = 4  # of a box, with a blank at each side
+BORDERS_CELLS: Final = 4  # the borders of a box, with a blank on each side
 CORNER_CELLS: Final = 4  # from the corner of a box to an outgoing arrow
 QUEUES: Final = "only queued"
 
@@ -58,7 +58,7 @@ def ring_clients(
     addresses: Mapping[str, str],
     chosen: str | None = None,
 ) -> list[RingClient]:
-    """Return the clients in the order of the ring; `lock_names` has the short names of locks."""
+    """Return the clients in the order of the ring. `lock_names` has the short names of locks."""
     steps = ring_order(deadlock.steps) if deadlock.steps else []
     return [
         RingClient(
@@ -87,7 +87,7 @@ def lock_words(place: DeadlockPlace, lock_names: Mapping[str, str]) -> str:
 def can_be_drawn(deadlock: Deadlock) -> bool:
     """Return whether this is a ring of a few clients."""
     steps = deadlock.steps
-    return MIN_DRAWN <= len(steps) <= MAX_DRAWN and is_ring(ring_order(steps))
+    return MIN_CLIENTS <= len(steps) <= MAX_CLIENTS and is_ring(ring_order(steps))
 
 
 def draw_ring(clients: Sequence[RingClient], ink: Ink = "critical") -> list[Line]:
@@ -99,11 +99,11 @@ def draw_ring(clients: Sequence[RingClient], ink: Ink = "critical") -> list[Line
 
 
 class _Drawing:
-    """Boxes down the right column and up the left; an odd one is below, between them."""
+    """Boxes down the right column and up the left. An odd one is below, between them."""
 
     def __init__(self, clients: Sequence[RingClient], ink: Ink) -> None:
         self.clients, self.ink = clients, ink
-        self.is_pair = len(clients) == MIN_DRAWN
+        self.is_pair = len(clients) == MIN_CLIENTS
         self.box_width = self._box_width()
         self.box_height = 4 if any(client.address for client in clients) else 3
         self.gap = self._gap()
@@ -120,10 +120,10 @@ class _Drawing:
         return list(self.grid.lines())
 
     def _box_width(self) -> int:
-        beside = 0 if self.is_pair else CORNER_CELLS  # an arrow enters next to the name
+        room_for_arrow = 0 if self.is_pair else CORNER_CELLS  # an arrow enters next to the name
         texts = [cell_len(client.has) for client in self.clients]
         texts += [cell_len(client.address) for client in self.clients]
-        texts += [cell_len(client.name) + 2 + beside for client in self.clients]
+        texts += [cell_len(client.name) + 2 + room_for_arrow for client in self.clients]
         return min(MAX_TEXT_CELLS, max(texts)) + BORDERS_CELLS
 
     def _gap(self) -> int:
@@ -169,7 +169,7 @@ class _Drawing:
             self._round(client.wants, start, end, ink, strokes)
 
     def _across(self, wants: str, start: Point, end: Point, ink: Ink, strokes: str) -> None:
-        """Draw an arrow from one column to the other; a pair has one in each direction."""
+        """Draw an arrow from one column to the other. A pair has one in each direction."""
         goes_right = start.x < end.x
         is_back = self.is_pair and not goes_right
         y = start.y + (2 if is_back else 1)
@@ -218,7 +218,7 @@ class _Drawing:
 def list_ring(
     deadlock: Deadlock, lock_names: Mapping[str, str], ink: Ink = "critical"
 ) -> list[Line]:
-    """Draw a list for any width; a ring has an arrow from its end back to its beginning."""
+    """Draw a list for any width. A ring has an arrow from its end back to its beginning."""
     if not deadlock.steps:
         return []
     steps = ring_order(deadlock.steps)
@@ -226,7 +226,7 @@ def list_ring(
     lines: list[Line] = []
     hidden = len(steps) - FIRST - LAST
     for at, step in enumerate(steps):
-        if len(steps) > MAX_DRAWN and FIRST <= at < FIRST + hidden:
+        if len(steps) > MAX_CLIENTS and FIRST <= at < FIRST + hidden:
             if at == FIRST:
                 more = line((" │    " if is_closed else "      ", "waits"))
                 lines.append((*more, *line((f"… {hidden} more …", "dim"))))

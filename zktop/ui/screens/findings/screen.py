@@ -20,7 +20,7 @@ from zktop.ui.screens.common.lock_status import ink_of
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.findings.deadlock_detail import (
     FITTING,
-    SECTIONS,
+    FOLDABLE_SECTIONS,
     ShownDeadlock,
     ticket_text,
     write_deadlock,
@@ -398,7 +398,8 @@ class FindingsScreen(SplitPage):
             self._open_or_close_group(self._kind, opens=self._kind not in self._open_groups)
         else:
             self._open_or_close_sections(
-                SECTIONS, opens=not set(SECTIONS).issubset(self._open_sections.names)
+                FOLDABLE_SECTIONS,
+                opens=not set(FOLDABLE_SECTIONS).issubset(self._open_sections.names),
             )
 
     def action_open(self) -> None:

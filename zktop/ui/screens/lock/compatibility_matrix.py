@@ -36,7 +36,7 @@ CELL_WIDTH: Final = 13
 NARROW_CELL_WIDTH: Final = 10
 LABEL_WIDTH: Final = 18
 KILO: Final = 1000
-MAX_PLACES_SEARCHED: Final = 1000  # ahead of the selected member
+MAX_AHEAD_SEARCHED: Final = 1000  # positions ahead of the selected member
 
 
 class MatrixColumn(NamedTuple):
@@ -47,7 +47,7 @@ class MatrixColumn(NamedTuple):
 
 
 def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]:
-    """Draw the matrix; highlight the selected member's row and mark what it waits for."""
+    """Draw the matrix. Highlight the selected member's row and mark what it waits for."""
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind == "single":  # no queue
         return []
@@ -97,7 +97,7 @@ def may_enter(queue: ShownQueue) -> list[Line]:
 
 
 def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
-    """Return the modes in use; for a read/write lock, both."""
+    """Return the modes in use. For a read/write lock, return both."""
     used = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
         used |= {"read"} if "exclusive" in used else {"read", "write"}
@@ -130,7 +130,7 @@ def _brief(number: int) -> str:
 
 
 def _tile(lock: Lock, mode: LockMode, column: MatrixColumn, number: int) -> Line:
-    """Return yes or no, and the number of clients; a tile about leases already has that number."""
+    """Return yes or no, and the number of clients unless a tile about leases has it already."""
     needs_number = number > 0 and not (lock.kind == "semaphore" and column.is_held)
     text = f" {_brief(number)}" if needs_number else ""
     return line(verdict(lock, mode, column), (text, "dim"))
@@ -172,13 +172,13 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
 
 
 def _blocking(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
-    """Return the columns that block the selected member; searches the first 1,000 ahead."""
+    """Return the columns that block the selected member. Only 1,000 positions are searched."""
     if chosen is None:
         return set()
     lock, position = queue.lock, queue.position
     before = {
         MatrixColumn(position[other.node] < queue.holder_count, other.mode)
-        for other in (*lock.before(chosen)[:MAX_PLACES_SEARCHED], *lock.blocked_by(chosen))
+        for other in (*lock.before(chosen)[:MAX_AHEAD_SEARCHED], *lock.blocked_by(chosen))
         if other.node in position  # foreign children are in no queue
     }
     return {column for column in before if conflicts(lock, chosen.mode, column.mode)}

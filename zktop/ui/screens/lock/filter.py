@@ -69,7 +69,7 @@ STATES: Final = (
 
 
 def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
-    """Return positions of the members that match; a session that only watches never matches."""
+    """Return positions of the members that match. A session that only watches never matches."""
     members = enumerate(detail.queue.members)
     candidates = [_Candidate(detail, position, member) for position, member in members]
     return [candidate.position for candidate in wanted.passing(candidates, MEMBER_FIELDS)]

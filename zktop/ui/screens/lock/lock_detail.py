@@ -61,7 +61,7 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
         return mode_runs(self.members[self.holder_count :])
 
     def places_of(self, nodes: Iterable[Text]) -> list[int]:
-        """Return positions of these nodes, sorted; unknown nodes are left out."""
+        """Return the positions of these nodes, sorted. Unknown nodes are left out."""
         position = self.position
         return sorted(position[node] for node in nodes if node in position)
 
@@ -103,7 +103,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         is_ascii: bool = False,
         child_watchers: frozenset[Session] = frozenset(),
     ) -> "LockDetail | None":
-        """Return the lock at this path; None when the report has none there."""
+        """Return the lock at this path; None if the report has none there."""
         view = report.view(path)
         if view is None:
             return None

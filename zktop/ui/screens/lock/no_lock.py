@@ -26,7 +26,7 @@ def deleted_lock(path: str, last: LastSeen | None, now: Millis, width: int) -> l
     """Describe a deleted lock: when it was last seen, and its state at that time."""
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
-        text = "There is no lock at this path, and zktop had not seen one here before."
+        text = "There is no lock at this path, and zktop had not seen one here earlier."
         return [*lines, *paragraph(text, width), *_hint()]
     ago = spoken(max(0, now - last.at) / 1000)
     seen = f"This lock no longer exists. It was last seen at {clock(last.at)}, {ago} ago."
@@ -37,7 +37,7 @@ def deleted_lock(path: str, last: LastSeen | None, now: Millis, width: int) -> l
 
 
 def last_seen(path: str, tape: Tape, moment: Millis) -> LastSeen | None:
-    """Return when the lock was last seen before this moment; None if it was not."""
+    """Return when the lock was last seen before this moment; None if it was never seen."""
     for index in range(tape.index_at(moment), -1, -1):
         frame = tape[index]
         record = frame.report.records.get(Text(path))

@@ -9,7 +9,7 @@ from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging_lines, line, wrapped
 
 MAX_FINDINGS: Final = 5
-COVERED: Final = 0.995  # share of past requests seen; below it, a note counts the missed ones
+COVERED_SHARE: Final = 0.995  # if fewer of the past requests were seen, a note counts the others
 WARNINGS: Final = {
     "negative-sequence": "sequence numbers have wrapped around and are negative",
     "duplicate-sequence": "two nodes have the same sequence number",
@@ -63,7 +63,7 @@ def _warnings(detail: LockDetail) -> Iterator[str]:
 
 
 def _missing(detail: LockDetail) -> Iterator[str]:
-    """Count the sequence numbers missing inside a queue; each was an abandoned request."""
+    """Count the sequence numbers missing inside a queue. Each was an abandoned request."""
     members, lock = detail.queue.members, detail.view.lock
     is_shared = lock.kind in ("read-write", "semaphore")  # its holders leave in any order
     if is_shared or len(lock.queues) != 1 or lock.warnings or not members:
@@ -90,7 +90,7 @@ def _order(detail: LockDetail) -> Iterator[str]:
 def _unseen(detail: LockDetail) -> Iterator[str]:
     """Yield notes on what zktop has not seen of the lock."""
     history = detail.view.history
-    if history.coverage is not None and history.coverage < COVERED:
+    if history.coverage is not None and history.coverage < COVERED_SHARE:
         missed = count(history.missed_creates, "client")
         seen = f"{100 * history.coverage:.0f} % of the past was seen"
         yield f"{seen}: {missed} came and went between two reads"

@@ -34,7 +34,7 @@ def mode_runs(members: Iterable[Member]) -> list[ModeRun]:
 
 
 def run_line(runs: Sequence[ModeRun], width: int) -> str:
-    """Format runs within a width; if they do not fit, the middle is left out and counted.
+    """Format runs within a width. If they do not fit, the middle is left out and counted.
 
     >>> run_line([ModeRun("write", 1), ModeRun("read", 5), ModeRun("write", 1)], 20)
     'W · R5 · W'

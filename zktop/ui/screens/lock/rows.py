@@ -39,7 +39,7 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def member(self) -> Member | None:
-        """The first member; None for a session that only watches."""
+        """The first member. A session that only watches has none."""
         members = self.detail.queue.members
         return members[self.place] if self.place < len(members) else None
 
@@ -49,7 +49,7 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def session(self) -> Session | None:
-        """The session of a single position; None for a group."""
+        """The session of a single position. A group has none."""
         if self.is_group:
             return None
         if self.member is None:
@@ -92,7 +92,7 @@ def index_of(rows: Sequence[QueueRow], place: int) -> int | None:
 
 
 def _spans(queue: ShownQueue, alone: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first position and size of each row; the positions in `alone` are not folded."""
+    """Yield the first position and size of each row. The positions in `alone` are not folded."""
     is_short = len(queue.members) <= MAX_SHORT_QUEUE
     for first, end, mode in _alike(queue):
         at = first
@@ -104,7 +104,7 @@ def _spans(queue: ShownQueue, alone: Sequence[int]) -> Iterator[tuple[int, int]]
 
 
 def _alike(queue: ShownQueue) -> Iterator[tuple[int, int, str]]:
-    """Yield first position, end and mode of each run of the same mode; too many count as one."""
+    """Yield the first position, end and mode of each run of one mode. Too many count as one."""
     at = 0
     for runs in (queue.held_runs, queue.waiting_runs):
         if len(runs) > MAX_RUNS:

@@ -41,22 +41,22 @@ from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings are stacked
-DRAWINGS_CELLS: Final = 74  # of the right column
-SIDE_CELLS: Final = 76  # of the drawings to the right of the queue
-FRAME_CELLS: Final = 5  # of the drawings, around the text
-MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
+RIGHT_COLUMN_CELLS: Final = 74
+USUAL_SIDE_CELLS: Final = 76  # for the drawings to the right of the queue
+FRAME_CELLS: Final = 5  # around the text of the drawings
+MIN_QUEUE_LINES: Final = 8  # below a long head
 MIN_PAST_LINES: Final = 6
 MIN_TREE_LINES: Final = 8
 MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
-MARKED_ROWS: Final = 40  # members with findings that are not folded
-COPY_CELLS: Final = 120  # width of the lines that are copied
+MAX_MARKED_ROWS: Final = 40  # so many members with findings are not folded
+COPIED_LINE_CELLS: Final = 120
 COPIED_ROWS: Final = 50
 
 
 class LockScreen(SplitPage):
-    """The selected lock; without a selection, the worst one at the first drawing."""
+    """The selected lock. If none is selected at the first drawing, the worst one is shown."""
 
     DEFAULT_CLASSES = "-air"
     FIELDS = QUEUE_FIELDS
@@ -133,7 +133,7 @@ class LockScreen(SplitPage):
     # What it shows
 
     def draw(self, state: ViewState) -> None:
-        """Draw this state; a huge queue at most twice a second."""
+        """Draw this state. A huge queue is drawn at most twice a second."""
         chosen = state.subject, state.filter.text, self.size, self.side_cells
         drawn_before, self._drawn_for = self._drawn_for, chosen
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
@@ -157,7 +157,7 @@ class LockScreen(SplitPage):
     def _detail_of(
         self, state: ViewState, report: Report | None, path: str | None
     ) -> LockDetail | None:
-        """Return the lock at this path; the current object if nothing has changed."""
+        """Return the lock at this path. If nothing has changed, return the current object."""
         if report is None or path is None:
             return None
         shown, watchers = self._detail, child_watchers(state, path)
@@ -220,7 +220,9 @@ class LockScreen(SplitPage):
         elif self._is_unfolded:
             rows = single_rows(detail, range(len(detail.queue)))
         else:
-            rows = folded_rows(detail, sorted(detail.unfolded_nodes)[:MARKED_ROWS], self._unfolded)
+            rows = folded_rows(
+                detail, sorted(detail.unfolded_nodes)[:MAX_MARKED_ROWS], self._unfolded
+            )
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
         facts = count(len(detail.queue), "client")
         self._queue.frame(
@@ -258,7 +260,7 @@ class LockScreen(SplitPage):
 
     @property
     def usual_side_cells(self) -> int:
-        return SIDE_CELLS
+        return USUAL_SIDE_CELLS
 
     @property
     def _room(self) -> int:
@@ -324,7 +326,7 @@ class LockScreen(SplitPage):
             return stacked_lines(
                 [chosen, *parts] if self._shows_data else [parts[0], chosen, *parts[1:]]
             )
-        room = max(width // 3, width - DRAWINGS_CELLS)
+        room = max(width // 3, width - RIGHT_COLUMN_CELLS)
         events = self._history(detail, room)
         text_parts = [
             selected_lines(row, room, with_data=self._shows_data),
@@ -401,10 +403,10 @@ def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
         table.state,
     )
     lines = [
-        *lock_head(detail, COPY_CELLS),
+        *lock_head(detail, COPIED_LINE_CELLS),
         *(joined(cell(row) for cell in drawings) for row in rows),
-        *selected_lines(row, COPY_CELLS, with_data=False),
-        *lock_notes(detail, COPY_CELLS),
+        *selected_lines(row, COPIED_LINE_CELLS, with_data=False),
+        *lock_notes(detail, COPIED_LINE_CELLS),
     ]
     texts = [text_of(drawn).rstrip() for drawn in lines]
     if len(detail.queue) > number:

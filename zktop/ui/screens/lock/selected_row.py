@@ -14,9 +14,9 @@ from zktop.ui.screens.lock.rows import QueueRow, names_of
 from zktop.ui.screens.lock.table import client_line, turn_estimate
 from zktop.ui.styled_text import Line, hanging_lines, line, wrapped
 
-MAX_DATA_CHARS: Final = 400  # of a znode's data
+MAX_DATA_CHARS: Final = 400
 MAX_BLOCKERS: Final = 5
-TITLE_CELLS: Final = 15  # before each fact
+TITLE_CELLS: Final = 15
 MAX_GROUP_NAMES: Final = 12
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK: notified when that node goes", "good"),

@@ -28,7 +28,7 @@ MAX_ARROW_ROWS: Final = 100  # a longer list has numbers instead of arrows
 MAX_LANES: Final = 4
 WATCHES_CELLS: Final = 13
 ARROW: Final[Ink] = "key"
-MAX_NAMED: Final = 200  # members of a group whose names are counted
+MAX_NAMES_COUNTED: Final = 200  # in a group of members
 SIMPLE: Final[dict[str, Line]] = {
     "none-needed": DASH,
     "unknown": UNKNOWN,
@@ -66,7 +66,7 @@ def _reads(row: QueueRow, place: int) -> bool:
 
 
 def position(row: QueueRow) -> Line:
-    """POS: the position; a group shows a range with a plus."""
+    """POS: the position. A group shows a range with a plus."""
     if row.is_group:
         return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
     if row.member is None:
@@ -85,7 +85,7 @@ def sequence(row: QueueRow) -> Line:
 
 
 def mode(row: QueueRow) -> Line:
-    """M: the letter of the mode; a session that only watches has none."""
+    """M: the letter of the mode. A session that only watches has none."""
     letters = {MODE_LETTERS[member.mode] for member in row.members}
     if not letters:
         return DASH
@@ -93,7 +93,7 @@ def mode(row: QueueRow) -> Line:
 
 
 def identity(row: QueueRow) -> Line:
-    """IDENTITY: the client; for a group, the most frequent names."""
+    """IDENTITY: the client. A group shows its most frequent names."""
     if row.is_group:
         return _classes(row)
     return client_line(row.contender)
@@ -110,7 +110,9 @@ def client_line(client: Contender) -> Line:
 
 def _classes(row: QueueRow) -> Line:
     naming = row.detail.report.owner_name
-    labels = (naming(member.owner, member.label) for member in islice(row.members, MAX_NAMED))
+    labels = (
+        naming(member.owner, member.label) for member in islice(row.members, MAX_NAMES_COUNTED)
+    )
     named = [label for label in labels if label]
     classes = Counter(map(fold_name, named)).most_common(2)
     text = " ".join(f"{name} {number}" for name, number in classes)
@@ -137,7 +139,7 @@ def client(row: QueueRow) -> Line:
 
 
 def client_address(ensemble: Ensemble, session: Session) -> str:
-    """Return the address of a client, and its server if there are several; empty if unknown."""
+    """Return the address of a client, with its server if there are several; empty if unknown."""
     presence = ensemble.presence(session)
     if presence is None:
         return ""
@@ -155,7 +157,7 @@ def _without_default_port(server: str) -> str:
 
 
 def age_of(row: QueueRow) -> Line:
-    """AGE: how long the client has held or waited; for a group, its first member."""
+    """AGE: how long the client has held or waited. A group shows that of its first member."""
     detail = row.detail
     now = detail.report.now
     if row.is_group:
@@ -287,7 +289,7 @@ def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, st
 
 
 def may_watch_children(row: QueueRow) -> bool:
-    """Return whether it may watch the lock's children; no server lists such watches."""
+    """Return whether it may watch the lock's children. No server lists such watches."""
     return (
         not row.is_group
         and row.member is not None
@@ -306,7 +308,7 @@ def _releasing_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
 
 
 def _watched_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
-    """Return the rows of the nodes that a client watches; none for a group."""
+    """Return the rows of the nodes that a client watches. A group has no such rows."""
     if row.is_group:
         return []
     detail = row.detail
@@ -335,7 +337,7 @@ COLUMNS: Final = (
 
 
 class QueueTable(Panel, Table[QueueRow]):
-    """The queue in its order; it cannot be sorted."""
+    """The queue in its order. The user cannot sort it."""
 
     def __init__(self) -> None:
         self._column_sets: dict[tuple[bool, int], tuple[Column[QueueRow], ...]] = {}
@@ -372,7 +374,7 @@ class QueueTable(Panel, Table[QueueRow]):
         return WATCHES_CELLS
 
     def _columns_with(self, cells: int, *, has_servers: bool) -> Sequence[Column[QueueRow]]:
-        """Return the columns; the same objects for the same arguments."""
+        """Return the columns. For the same arguments, return the same objects."""
         columns = self._column_sets.get((has_servers, cells))
         if columns is None:
             client = "CLIENT@SERVER" if has_servers else "CLIENT"

@@ -17,7 +17,7 @@ NAME_CELLS: Final = 22
 
 @lru_cache(maxsize=1)  # the same table while only the cursor or the filter moves
 def waiter_classes(detail: LockDetail) -> list[Line]:
-    """Draw the table; nothing for a queue short enough to be read row by row."""
+    """Draw the table. A queue short enough to be read row by row needs none."""
     waiting = detail.queue.members[detail.queue.holder_count :]
     if len(waiting) < MIN_WAITERS:
         return []

@@ -34,7 +34,7 @@ class WakeUp(NamedTuple):
 
 
 def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
-    """Draw the map; in a long queue, only the first nodes and the selected one."""
+    """Draw the map. For a long queue, draw only the first nodes and the selected one."""
     if detail.queue.lock.is_only_watched:
         return _single(detail)
     if not detail.queue.members:
@@ -62,7 +62,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
 
 
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
-    """Return which part of a long queue the map covers; empty when it covers all."""
+    """Return which part of a long queue the map covers; empty if it covers all."""
     queue = detail.queue
     waiting = len(queue.members) - queue.holder_count
     if is_seen and len(queue.members) > MAX_MAPPED_MEMBERS:
@@ -105,7 +105,7 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
 
 
 def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
-    """Return whether waking so many is normal; nothing if they may all be readers."""
+    """Return words on whether waking so many is normal; none if they may all be readers."""
     if number < MIN_HERD:
         return ()
     queue = detail.queue
@@ -138,7 +138,7 @@ def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
 
 
 def _unlisted(detail: LockDetail) -> list[Line]:
-    """Draw the waiters that may watch the children; no table lists such watches."""
+    """Draw the waiters that may watch the children. No table lists such watches."""
     queue, watch_check = detail.queue, detail.view.watch_check
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []

@@ -14,7 +14,7 @@ MINUTES_FROM_S = 100  # longer times are written in minutes
 
 
 def silence_bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
-    """Draw how much of the timeout has passed; the mark is where the client library gives up.
+    """Draw how much of the timeout has passed. The mark is where the client library gives up.
 
     >>> from zktop.ui.styled_text import text_of
     >>> [text_of(silence_bar(silent_ms, 30_000)) for silent_ms in (21_000, 2_000, None)]

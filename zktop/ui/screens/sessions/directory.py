@@ -13,7 +13,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
 MEMBERS_AT_ONCE: Final = 1_500  # reading them takes some 4 ms
-PER_LOCK: Final = 5  # a lock takes as long as so many members
+MEMBERS_PER_LOCK: Final = 5  # a lock by itself takes as long as so many members
 
 
 class SessionLocks(msgspec.Struct, eq=False, gc=False):
@@ -46,7 +46,7 @@ class SessionDirectory:
         self._watchers: dict[Text, tuple[Session, ...]] = {}  # of locks without queues
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
-        """Apply another report, later or earlier; add to `changed` sessions whose locks changed.
+        """Apply a later or earlier report. Add the sessions whose locks changed to `changed`.
 
         If many locks changed, it works in steps and yields after each.
         """
@@ -60,13 +60,13 @@ class SessionDirectory:
             changed.update(self._add(path, report))
             changed.update(self._read_watchers(path, report))
             record = report.records.get(path)
-            members += PER_LOCK + (record.lock.size if record is not None else 0)
+            members += MEMBERS_PER_LOCK + (record.lock.size if record is not None else 0)
             if members >= MEMBERS_AT_ONCE:
                 members = 0
                 yield
 
     def _read_watchers(self, path: Text, report: Report) -> set[Session]:
-        """Update the sessions that wait for a lock by a watch alone; return those that changed."""
+        """Update the sessions that wait for a lock by a watch alone. Return the changed ones."""
         earlier = self._watchers.pop(path, ())
         if now := report.watchers_waiting(path):
             self._watchers[path] = now

@@ -16,10 +16,10 @@ from zktop.ui.inks import Ink
 from zktop.ui.screens.common.event_lines import bounded_span
 from zktop.ui.screens.common.numbers_and_times import time_s
 from zktop.ui.screens.sessions.contact_bar import expires_when
-from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS
+from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS_SEARCHED
 from zktop.ui.screens.sessions.rows import SessionRow
 
-MAX_NAMESAKES: Final = 2  # listed one by one
+MAX_NAMESAKES: Final = 2  # more of them are counted
 MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name
 
 Sentence = tuple[str, Text | None, Ink]  # with the path of a lock
@@ -54,7 +54,7 @@ def _others(row: SessionRow) -> Iterator[tuple[Text, Member, Member]]:
         if path not in report.records:
             continue
         lock = report.records[path].lock
-        for member in (*lock.holders[:MAX_MEMBERS], *lock.waiters[:MAX_MEMBERS]):
+        for member in (*lock.holders[:MAX_MEMBERS_SEARCHED], *lock.waiters[:MAX_MEMBERS_SEARCHED]):
             if not member.owner or member.owner in listed:
                 continue
             if report.owner_name(member.owner, member.label) == row.name:

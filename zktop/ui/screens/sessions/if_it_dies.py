@@ -20,11 +20,11 @@ from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.others_on_host import is_silent
 from zktop.ui.screens.sessions.rows import SessionRow
 
-MAX_LOCKS: Final = 6  # listed one by one
-MAX_FREE: Final = 2  # locks without waiters; more of them are only counted
-MAX_MEMBERS: Final = 200  # searched in each lock
+MAX_LOCKS: Final = 6  # more locks are only counted
+MAX_LOCKS_WITHOUT_WAITERS: Final = 2  # more of them are only counted
+MAX_MEMBERS_SEARCHED: Final = 200  # in each lock
 MAX_BEHIND: Final = 5_000  # sessions counted behind one session
-MAX_NAMES: Final = 4  # of these sessions, by name
+MAX_NAMES_BEHIND: Final = 4
 BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has its lease"}
 
 
@@ -35,7 +35,7 @@ def if_it_dies(row: SessionRow, held: Mapping[Text, int]) -> Iterator[tuple[Text
     """
     report, locks = row.report, row.locks
     listed = [path for path, behind in held.items() if behind or not locks.holds[path].releases]
-    if len(held) - len(listed) <= MAX_FREE:
+    if len(held) - len(listed) <= MAX_LOCKS_WITHOUT_WAITERS:
         listed = [*held]
     for path in listed[:MAX_LOCKS]:
         view = report.view(path)
@@ -98,7 +98,7 @@ def _belief(view: LockView, own: Member) -> str:
     heir = next(
         (
             waiter
-            for waiter in part_held_by(view.lock, own.owner).waiters[:MAX_MEMBERS]
+            for waiter in part_held_by(view.lock, own.owner).waiters[:MAX_MEMBERS_SEARCHED]
             if waiter.czxid > own.czxid and waiter.owner != own.owner
         ),
         None,
@@ -115,7 +115,7 @@ def _belief(view: LockView, own: Member) -> str:
 
 
 def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> str:
-    """Return what happens to one lock; nothing wakes the nodes in `asleep`."""
+    """Return what happens to one lock. Nothing wakes the nodes in `asleep`."""
     lock = part_held_by(view.lock, session)
     kept = [holder for holder in lock.holders if holder.owner != session]
     lasting = [
@@ -123,7 +123,7 @@ def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> 
     ]
     if lasting:
         return f"{lock.path} stays locked: the node is persistent"
-    waiters = [waiter for waiter in lock.waiters[:MAX_MEMBERS] if waiter.owner != session]
+    waiters = [waiter for waiter in lock.waiters[:MAX_MEMBERS_SEARCHED] if waiter.owner != session]
     heirs = [waiter for waiter in waiters if _is_freed(view, waiter, session)]
     if woken := [_client_name(view, heir) for heir in heirs if heir.node not in asleep]:
         return f"{lock.path} goes to {several(woken)}"
@@ -148,7 +148,7 @@ def _watching(view: LockView) -> str:
 
 
 def _is_freed(view: LockView, member: Member, session: Session) -> bool:
-    """Return whether a waiter gets the lock when a session dies; a semaphore may stay full."""
+    """Return whether a waiter gets the lock when a session dies. A semaphore may stay full."""
     blockers = view.lock.blocked_by(member)
     remaining = sum(blocker.owner != session for blocker in blockers)
     leases = 1
@@ -172,7 +172,7 @@ def blast_radius(row: SessionRow) -> str:
         return f"It holds {locks}; who waits behind it is unknown."
     if not behind:
         return f"It holds {locks}; no client waits behind it."
-    first = [row.sessions.directory.unique_name(waiter) for waiter in behind[:MAX_NAMES]]
+    first = [row.sessions.directory.unique_name(waiter) for waiter in behind[:MAX_NAMES_BEHIND]]
     number = f"{'' if is_all else 'at least '}{count(len(behind), 'session')}"
     names = several(first, len(behind))
     return f"Blast radius: {number} behind its {locks}: {names}."
@@ -201,7 +201,7 @@ def behind_it(
 
 
 def _waiting_behind(report: Report, path: Text, holder: Session) -> Iterator[Session]:
-    """Yield the sessions that wait for a lock; the standbys of an election do not."""
+    """Yield the sessions that wait for a lock. The standbys of an election do not wait."""
     record = report.records.get(path)
     if record is not None and not record.lock.has_standbys:
         yield from (member.owner for member in part_held_by(record.lock, holder).waiters)

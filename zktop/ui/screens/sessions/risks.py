@@ -14,7 +14,7 @@ from zktop.ui.screens.sessions.directory import SessionDirectory
 
 RiskLevel = Literal["HIGH", "MED", "LOW", ""]
 RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")
-CHECKED_AT_ONCE: Final = 1_000  # sessions; some 3 ms
+SESSIONS_AT_ONCE: Final = 1_000  # checking them takes some 3 ms
 
 _LEVELS: Final[dict[Severity, RiskLevel]] = {"critical": "HIGH", "warning": "MED", "info": "LOW"}
 
@@ -76,7 +76,7 @@ class SessionRisks:
             self._disconnected.clear()
             return
         for number, session in enumerate(sessions, start=1):
-            if number % CHECKED_AT_ONCE == 0:
+            if number % SESSIONS_AT_ONCE == 0:
                 yield
             locks = self._sessions.locks.get(session)
             if locks is not None and ensemble.connected(session, locks.newest_czxid) is False:

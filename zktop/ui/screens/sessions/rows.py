@@ -21,9 +21,9 @@ from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, Sessio
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
-ID_DIGITS: Final = 5  # of a session's id; here are more sessions than in one lock
-ROWS_AT_ONCE: Final = 300  # some 3 ms
-MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; further ones do not make it more urgent
+ID_DIGITS: Final = 5  # more than in a queue, because there are more sessions here
+ROWS_AT_ONCE: Final = 300  # making them takes some 3 ms
+MAX_LOCKS_RANKED: Final = 1 << 20  # more locks do not make a session more urgent
 
 
 class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -72,7 +72,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def risk_word(self) -> str:
-        """The level of its risk; `?` instead of LOW if its silence is unknown."""
+        """The level of its risk, with `?` instead of LOW if its silence is unknown."""
         level = self.risk.level
         return "?" if level == "LOW" and self.presence is None else level
 
@@ -164,7 +164,7 @@ class SessionGroup(RowGroup[SessionRow], frozen=True, eq=False):
 
 
 class SessionRows(LiveRows[SessionRow]):
-    """The sessions with locks or risks; ungrouped, all connected sessions."""
+    """The sessions with locks or risks, or all connected sessions if they are not grouped."""
 
     group_type = SessionGroup
 

@@ -36,11 +36,11 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-MAX_BLIND_LINES: Final = 2  # about missing tables
-MAX_SERVERS: Final = 6  # without scrolling
+MAX_BLIND_LINES: Final = 2  # lines about missing tables
+MAX_SERVER_ROWS: Final = 6  # more servers are scrolled
 MAX_EVENTS: Final = 20
 SHORT_DETAIL_LINES: Final = 9  # in a short window
-COPY_CELLS: Final = 100  # width of the lines that are copied
+COPIED_LINE_CELLS: Final = 100
 
 
 class SessionsScreen(Page):
@@ -107,7 +107,7 @@ class SessionsScreen(Page):
         self._blind, self._servers = StaticText(id="blind"), ServerTable()
 
     def compose(self) -> ComposeResult:
-        """Create the panes; the sessions come first, so they get the focus."""
+        """Create the panes. The sessions come first, so they get the focus."""
         yield self._table
         yield self._detail
         yield self._minute
@@ -170,7 +170,7 @@ class SessionsScreen(Page):
         self._blind.show(blind)
         rows = server_rows.server_rows(report, self._sessions.rates)
         table = self._servers
-        height = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height if rows else 0
+        height = min(len(rows), MAX_SERVER_ROWS) + 1 + table.gutter.height if rows else 0
         table.styles.height = height
         table.display = bool(rows)
         self._lines_above = len(blind) + height
@@ -221,7 +221,7 @@ class SessionsScreen(Page):
         set_height(self._detail, height - self._show_minute(height - self._detail.count))
 
     def _show_minute(self, left: int) -> int:
-        """Show the last minute of the session if a short detail leaves room; return its height."""
+        """Show the last minute of the session if there is room below it. Return its height."""
         row, state, report, minute = self._table.row, self.view_state, self.report, self._minute
         if row is None or state is None or report is None:
             minute.hide()
@@ -287,7 +287,7 @@ class SessionsScreen(Page):
     # Keys
 
     def action_open(self) -> None:
-        """Open the lock under the cursor, or the first lock of the session; or open a group."""
+        """Open the lock under the cursor, the first lock of the session, or the group."""
         detail, row, group = self._detail, self._table.row, self._group
         if group is not None:
             self._sessions.toggle(group.name)
@@ -325,7 +325,7 @@ class SessionsScreen(Page):
         return self._servers if self._servers.has_focus else self._table
 
     def action_fold(self) -> None:
-        """List every session, including those without locks; or group them again."""
+        """List every session, including those without locks, or group them again."""
         self._sessions.set_grouped(on=not self._sessions.is_grouped)
         self._reorder_now()
 
@@ -344,5 +344,5 @@ class SessionsScreen(Page):
             lines = about_group(group, state.key_of("fold"))
         elif row is not None:
             head = line(f"SESSION {session_text(row.session)}  {row.name or ''}")
-            lines = [head, *self._details(row, state, COPY_CELLS).lines]
+            lines = [head, *self._details(row, state, COPIED_LINE_CELLS).lines]
         return "\n".join(text_of(drawn).rstrip() for drawn in lines if drawn != NOTHING)

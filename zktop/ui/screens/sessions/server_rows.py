@@ -119,7 +119,7 @@ def _rate(row: ServerRow, place: int) -> Line:
 
 
 def _tables(row: ServerRow) -> Line:
-    """Draw the tables that are not missing; the expiry table of one server is enough."""
+    """Draw the tables that are not missing. The expiry table of one server is enough."""
     is_out = row.figures.state in OUTAGES
     hidden = set(SHORT) if is_out else {table for table, _ in row.missing}
     given = [name for table, name in SHORT.items() if table not in hidden]
@@ -188,7 +188,7 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
 
 
 def _version(server: Server) -> str | None:
-    """Return the version number, after the name of a server that is not ZooKeeper.
+    """Return the version number, preceded by the name if the server is not ZooKeeper.
 
     >>> _version(Server(zxid=0, at=0, server="a", version="3.8.0-5a02a05, built on 2022-02-25"))
     '3.8.0'

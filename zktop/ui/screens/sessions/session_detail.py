@@ -60,7 +60,7 @@ def details(
     *,
     is_ascii: bool,
 ) -> LineWriter:
-    """Describe one session; lines about a lock link to it.
+    """Describe one session. Lines about a lock link to it.
 
     `past` are the events before this moment, newest first.
     """
@@ -99,7 +99,7 @@ def _host(writer: LineWriter, row: SessionRow) -> None:
 def _put(
     writer: LineWriter, label: str, text: str, path: Text | None = None, ink: Ink = "plain"
 ) -> None:
-    """Write text after a label, with a link if it is about a lock."""
+    """Write a label and a text, with a link if they are about a lock."""
     writer.item((_label(label), "dim"), text, ink, _link(path, label))
 
 

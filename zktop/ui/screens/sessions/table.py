@@ -53,7 +53,7 @@ def about_group(group: SessionGroup, fold_key: str) -> list[Line]:
     ]
 
 
-SERVER: Final = "SERVER"  # a column
+SERVER_COLUMN: Final = "SERVER"
 FAIRLY_WIDE, WIDE = 130, 150  # cells; a narrower table leaves out rarely needed columns
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 
@@ -192,7 +192,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            title="Name of the client", about="The name of the client, unique among all sessions."),
     Column("CLIENT", 21, _client, lambda row: text_of(_client(row)), rank=1,
            title="Client address", about="The host and port that the client connects from."),
-    Column(SERVER, 15, _server, lambda row: text_of(_server(row)), rank=5,
+    Column(SERVER_COLUMN, 15, _server, lambda row: text_of(_server(row)), rank=5,
            title="Its server", about="The server that the client is connected to."),
     Column("T/OUT", 6, _timeout, lambda row: row.report.ensemble.timeout_ms(row.session) or -1,
            at_right=True, rank=6, needs=FAIRLY_WIDE,
@@ -233,4 +233,4 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("NOTE", 10, _note, lambda row: row.risk.note, share=3,
            title="Why it is at risk", about="Why the session is at risk."),
 )  # fmt: skip
-AT_ONE_SERVER: Final = tuple(column for column in COLUMNS if column.name != SERVER)
+AT_ONE_SERVER: Final = tuple(column for column in COLUMNS if column.name != SERVER_COLUMN)

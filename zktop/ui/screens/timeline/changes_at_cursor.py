@@ -1,4 +1,4 @@
-"""The pane below the strips: what changed at the cursor, and the events before it."""
+"""The pane below the strips: what changed at the cursor, and the preceding events."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -23,7 +23,7 @@ MAX_EVENTS: Final = 30
 def cursor_lines(
     tape: Tape, frame: Frame, at: Millis, width: int, totals: Sequence[Line] = ()
 ) -> list[Line]:
-    """Draw the totals, then the changes at the cursor, then the events before it."""
+    """Draw the totals, then the changes at the cursor, then the preceding events."""
     report = frame.report
     lines = list(totals)
     before = tape.frame_before(frame)

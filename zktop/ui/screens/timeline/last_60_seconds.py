@@ -27,10 +27,10 @@ WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
 MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 14
 AIR_FROM_LINES: Final = 5  # a graph at least this tall has an empty line above it
-QUARTERS: Final = 4  # labels of the axis
-EVENTS_SEARCHED: Final = 200  # for recently active clients
-LOCKS_SEARCHED: Final = 50  # for any other clients
-MAX_WAITERS: Final = 10  # of a lock in a deadlock
+AXIS_LABELS: Final = 4
+MAX_EVENTS_SEARCHED: Final = 200  # for recently active clients
+MAX_LOCKS_SEARCHED: Final = 50  # for any other clients
+MAX_WAITERS: Final = 10  # shown for each lock in a deadlock
 DECIDED_EVERY_MS: Final[Millis] = 5_000
 
 AXIS_LINES: Final = 1
@@ -74,7 +74,7 @@ def _in_trouble(report: Report) -> Iterator[Session]:
 def _active(report: Report, tape: Tape) -> Iterator[Session]:
     """Yield sessions that were active in the minute before the last decision, latest first."""
     decided_at = report.now - report.now % DECIDED_EVERY_MS
-    for event in islice(tape.events_until(decided_at), EVENTS_SEARCHED):
+    for event in islice(tape.events_until(decided_at), MAX_EVENTS_SEARCHED):
         if event.at < decided_at - MINUTE_MS:
             break
         yield event.session or 0
@@ -82,9 +82,9 @@ def _active(report: Report, tape: Tape) -> Iterator[Session]:
 
 def _others(report: Report, tape: Tape) -> Iterator[Session]:
     """Yield sessions with events after or before that minute, then clients of some locks."""
-    for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
+    for event in islice(tape.events_until(report.now), MAX_EVENTS_SEARCHED):
         yield event.session or 0
-    for path in islice(report.records, LOCKS_SEARCHED):
+    for path in islice(report.records, MAX_LOCKS_SEARCHED):
         lock = report.records[path].lock
         yield from (member.owner for member in (*lock.holders[:1], *lock.waiters[:MAX_WAITERS]))
 
@@ -135,7 +135,7 @@ def minute_lines_of_lock(
 
 
 def _window(state: ViewState, report: Report, columns: int) -> TimeWindow:
-    """Return the minute before the cursor; a column is an even number of milliseconds."""
+    """Return the minute before the cursor. A column is a whole number of milliseconds."""
     column_ms = 2 * -(-MINUTE_MS // (2 * columns))
     at = state.at if state.at is not None else report.now
     begin = at - at % column_ms - (columns - 1) * column_ms
@@ -162,7 +162,7 @@ def _label_cells(width: int) -> int:
 
 
 def _height_without_air(lines: int) -> int:
-    """Return the lines of the graph itself; a tall graph has an empty line above it."""
+    """Return the lines of the graph itself. A tall graph has an empty line above it."""
     return max(0, lines - 1 if lines >= AIR_FROM_LINES else lines)
 
 
@@ -181,12 +181,12 @@ def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[M
 
 
 def _axis(state: ViewState, window: TimeWindow, label: int) -> MinuteLine:
-    """Draw the ages of the columns, and "now" or the current moment at the right end."""
+    """Draw the ages of the columns, and "now" or the current moment on the right."""
     last = "now" if state.is_newest else clock(window.newest)
-    names = [f"-{60 - 60 * part // QUARTERS}s" for part in range(QUARTERS)]
+    names = [f"-{60 - 60 * part // AXIS_LABELS}s" for part in range(AXIS_LABELS)]
     cells = [" "] * window.columns
     for part, name in enumerate(names):
-        at = part * window.columns // QUARTERS
+        at = part * window.columns // AXIS_LABELS
         cells[at : at + len(name)] = name
     cells[-len(last) :] = last
     ages = "".join(cells[: window.columns])

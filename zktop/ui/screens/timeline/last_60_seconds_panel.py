@@ -1,4 +1,4 @@
-"""The pane `Last 60 s` of most screens; its height fits its lines."""
+"""The pane `Last 60 s` of most screens. It is as high as its lines require."""
 
 from collections.abc import Callable
 from typing import Final
@@ -13,7 +13,7 @@ DrawMinute = Callable[[int, int], list[MinuteLine]]  # width, max. lines
 
 
 class MinutePanel(LinkPanel):
-    """The pane; hidden while it has no lines."""
+    """The pane. It is hidden while it has no lines."""
 
     DEFAULT_CSS = "MinutePanel { height: 0; display: none; }"
 
@@ -26,7 +26,7 @@ class MinutePanel(LinkPanel):
         self.wanted_height = 0  # lines, with the frame; Textual applies it at the next layout
 
     def show_minute(self, draw: DrawMinute, chosen: object, width: int, height: int) -> None:
-        """Draw in `width` cells and `height` lines, frame included; hide if that is too low.
+        """Draw in `width` cells and `height` lines, frame included. Hide if that is too low.
 
         Draws at once if the choice or the size has changed, otherwise when due.
         """

@@ -35,7 +35,7 @@ MIN_LINES: Final = 16  # a shorter screen has no pane about the cursor
 
 
 class TimelineScreen(Page):
-    """Locks and sessions over time; all screens show the moment of the cursor."""
+    """Locks and sessions over time. All screens show the moment of the cursor."""
 
     DEFAULT_CLASSES = "-air"
     FIELDS = ("path",)
@@ -48,7 +48,7 @@ class TimelineScreen(Page):
     longest queue. Without UTF-8: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock,
     `?` probably in one, `:` more changes.
 
-    Contacts: `●` is a contact with a server; without UTF-8, p. Three or more waiters with
+    Contacts: `●` (`p` without UTF-8) is a contact with a server. Three or more waiters with
     similar names share a strip. The graph at the bottom shows how many clients waited.
 
     Mouse: a click sets the cursor, a drag moves it, the wheel zooms. The first line says what
@@ -126,7 +126,7 @@ class TimelineScreen(Page):
         self._show_cursor(state, window, below)
 
     def _follow(self, state: ViewState, begin: Millis, end: Millis, columns: int) -> TimeWindow:
-        """Keep the window while it contains the cursor; when live, follow the newest moment."""
+        """Keep the window while it contains the cursor. When live, follow the newest moment."""
         column_ms, at = ZOOMS_MS[self._zoom], state.at or end
         window = self._window
         is_same = window is not None and (window.column_ms, window.columns) == (column_ms, columns)
@@ -146,7 +146,7 @@ class TimelineScreen(Page):
         )
 
     def _choose(self, state: ViewState, window: TimeWindow, room: int) -> StripChoice:
-        """Choose the strips; without a new selection, at most once a second."""
+        """Choose the strips. Without a new selection, do so at most once a second."""
         begin = None if state.is_newest else window.begin  # when live, it moves all the time
         span = begin, window.columns, window.column_ms
         wanted = (*state.subject[:3], *span, room, state.filter.text)
@@ -212,7 +212,7 @@ class TimelineScreen(Page):
         self._set_zoom(self._zoom + 1)
 
     def _set_zoom(self, zoom: int, column: int | None = None) -> None:
-        """Change the length of the columns; `column`, or the cursor, stays in place."""
+        """Change the length of the columns. `column`, or else the cursor, stays in place."""
         self._zoom = min(max(zoom, 0), len(ZOOMS_MS) - 1)
         self._chosen_at = 0.0
         state, window = self.view_state, self._window
@@ -244,7 +244,7 @@ class TimelineScreen(Page):
 
     @property
     def marked_range(self) -> TimeRange | None:
-        """The time between mark and cursor; without a mark, the time in view."""
+        """The time between mark and cursor, or the time in view if there is no mark."""
         window = self._window
         if self.view_state is None or self.view_state.at is None or window is None:
             return None

@@ -18,13 +18,13 @@ from zktop.ui.past.states import name_in
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.view_state import ViewState
 
-MIN_GROUP: Final = 3  # waiters; fewer get a strip each
-MAX_GROUP: Final = 100  # waiters of one lock that are grouped
-MAX_HOLDERS: Final = 2  # of one lock
+MIN_GROUP: Final = 3  # fewer waiters get a strip each
+MAX_GROUP: Final = 100  # so many waiters of one lock are grouped, the others are left out
+MAX_HOLDERS: Final = 2  # shown for each lock
 ALERTS_FROM_LINES: Final = 7  # a shorter screen has no strip of alerts
-GRAPH_LINES: Final = ((9, 3), (14, 1))  # from 9 lines on, 3 for the graph; from 14 on, one more
+GRAPH_LINES: Final = ((9, 3), (14, 1))  # from 9 lines on, the graph gets 3; from 14 on, one more
 LEGENDS_FROM_LINES: Final = (6, 14)  # for the first and the second legend
-CONTACTS_FROM_LINES: Final = 3  # spare lines
+CONTACTS_FROM_SPARE_LINES: Final = 3
 LEAST_LOCKS, LEAST_CLIENTS = 2, 3
 ROUNDS: Final = 2  # fewer locks may have fewer clients, which leaves room for more locks
 
@@ -37,7 +37,7 @@ class StripSubject(NamedTuple):
 
     @property
     def session(self) -> Session | None:
-        """The session; None for a group."""
+        """The session. A group has none."""
         return self.sessions[0] if len(self.sessions) == 1 else None
 
 
@@ -83,7 +83,7 @@ def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
             shown_clients, left = shown_clients + 1, left - 1
         else:
             break
-    contacts = min(shown_clients, left - 1) if left >= CONTACTS_FROM_LINES else 0
+    contacts = min(shown_clients, left - 1) if left >= CONTACTS_FROM_SPARE_LINES else 0
     has_queues = lock_lines > 1
     return StripCounts(
         shown_locks, shown_clients, contacts, legends, has_alerts, has_queues, graph
@@ -108,7 +108,7 @@ def chosen_strips(state: ViewState, window: TimeWindow, report: Report, room: in
 def group_waiters(
     alone: Mapping[Session, str], waiters: Mapping[Session, str]
 ) -> Iterator[StripSubject]:
-    """Yield the sessions in `alone`, then waiters; three or more with similar names are grouped.
+    """Yield the sessions in `alone`, then waiters. Three or more with similar names are grouped.
 
     >>> waiters = {1: "api-1", 7: "boss", 2: "pick-2", 3: "api-3", 4: "api-5"}
     >>> [(subject.name, subject.sessions) for subject in group_waiters({7: "boss"}, waiters)]

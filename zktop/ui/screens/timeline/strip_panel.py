@@ -28,7 +28,7 @@ class PointedAt(Message):
 
 @dataclass(frozen=True)
 class StripPlace:
-    """A column and line of the strips; negative lines are headings."""
+    """A column and line of the strips. Negative lines are headings."""
 
     column: int
     line: int

@@ -32,14 +32,14 @@ INKS: Final[dict[str, Ink]] = {
 Letters = Mapping[Session, str]  # of ungrouped sessions
 MATTERS_MOST: Final = "!?=#-x."  # a group shows the first of these that one of its sessions has
 IDLE: Final = "."
-SIGNS: Final = {  # by whether a session holds a lock, and whether it waits for one
+SIGNS: Final = {  # keys: whether a session holds a lock, and whether it waits for one
     (True, True): "=",
     (True, False): "#",
     (False, True): "-",
     (False, False): IDLE,
 }
-PROVEN: Final = str.maketrans("=#-", "!!!")  # for a session in a deadlock
-SUSPECTED: Final = str.maketrans("=#-", "???")
+DEADLOCK_SIGNS: Final = str.maketrans("=#-", "!!!")  # for a session in a proven deadlock
+SUSPICION_SIGNS: Final = str.maketrans("=#-", "???")
 
 
 class ColumnAlarms(NamedTuple):
@@ -124,7 +124,7 @@ def session_strip(
     alarms: Sequence[ColumnAlarms],
     expired: Mapping[Session, Millis],
 ) -> Line:
-    """Draw the signs of a session; for a group, draw the worst sign in each column."""
+    """Draw the signs of a session. For a group, draw the worst sign in each column."""
     strips = {
         _signs(tracks, session, window, alarms, expired.get(session)) for session in sessions
     }
@@ -139,7 +139,7 @@ def _signs(
     alarms: Sequence[ColumnAlarms],
     expired: Millis | None,
 ) -> str:
-    """Return a session's sign at the end of each known column; blank before the first data."""
+    """Return a session's sign at the end of each column. It is blank before the first data."""
     columns = len(window.known)
     signs = " " * columns
     for state in tracks.session_states(session, window.begin, window.known_end):
@@ -150,14 +150,14 @@ def _signs(
         signs = signs[:column] + signs[column:].replace(IDLE, "x")
     for span in alarms:
         if session in span.alarms.proven or session in span.alarms.suspected:
-            stuck = PROVEN if session in span.alarms.proven else SUSPECTED
+            stuck = DEADLOCK_SIGNS if session in span.alarms.proven else SUSPICION_SIGNS
             stuck_signs = signs[span.first : span.end].translate(stuck)
             signs = signs[: span.first] + stuck_signs + signs[span.end :]
     return signs
 
 
 def contact_strip(contacts: Iterable[Millis], window: TimeWindow, begin: Millis = 0) -> Line:
-    """Draw when a server heard from a session; nothing is known before `begin`."""
+    """Draw when a server heard from a session. Nothing is known before `begin`."""
     cells = ["." if column >= window.column(begin) else " " for column in window.known]
     for at in contacts:
         if 0 <= (column := window.column(at)) < len(cells):
@@ -166,7 +166,7 @@ def contact_strip(contacts: Iterable[Millis], window: TimeWindow, begin: Millis 
 
 
 def waiting_area(pulse: Pulse, window: TimeWindow, height: int) -> tuple[list[Line], int]:
-    """Draw how many clients waited for any lock; also return the most at one time."""
+    """Draw how many clients waited for any lock. Also return the most at one time."""
     waiting = pulse.waiting(window.begin, window.column_ms / 2, 2 * window.columns)
     most = max(filter(None, waiting), default=0)
     top = max(MIN_TOP, most)
@@ -176,7 +176,7 @@ def waiting_area(pulse: Pulse, window: TimeWindow, height: int) -> tuple[list[Li
 def queue_area(
     states: Sequence[LockState], window: TimeWindow, height: int
 ) -> tuple[list[Line], int]:
-    """Draw the queue of one lock; also return its greatest length."""
+    """Draw the queue of one lock. Also return its greatest length."""
     half_ms, number = window.column_ms / 2, 2 * len(window.known)
     values: list[int | None] = []
     current, later = states[0].queue, list(reversed(states[1:]))  # the next state comes last
@@ -220,8 +220,8 @@ def inked(cells: str, letters: Letters | None = None) -> Line:
     """Colour runs of cells with the same meaning."""
     named = set((letters or {}).values())
     runs: list[tuple[str, Ink]] = [
-        ("".join(equal), "strong" if cell in named else INKS.get(cell, "plain"))
-        for cell, equal in groupby(cells)
+        ("".join(same), "strong" if cell in named else INKS.get(cell, "plain"))
+        for cell, same in groupby(cells)
     ]
     return merged(line(*runs))
 
@@ -256,8 +256,8 @@ def spans(drawn: Line) -> Line:
     """
     runs: list[Run] = []
     for run in drawn:
-        for cell, equal in groupby(run.text):
-            length = len([*equal])
+        for cell, same in groupby(run.text):
+            length = len([*same])
             if cell.isalpha():
                 runs.append(run._replace(text=cell))
                 runs += [Run("━" * (length - 1), "holds")] if length > 1 else []
@@ -267,7 +267,7 @@ def spans(drawn: Line) -> Line:
 
 
 def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
-    """Draw the cursor in a cell of a line; without `over_text`, only in a blank cell.
+    """Draw the cursor in a cell of a line. Without `over_text`, draw it only in a blank cell.
 
     >>> text_of(crossed(line("a", "bcd"), 2)), text_of(crossed(line("ab cd"), 1, over_text=False))
     ('ab┃d', 'ab cd')
@@ -289,6 +289,6 @@ def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
-    """Return a strip after its label; a long label is truncated at its start."""
+    """Return a strip with its label in front. A long label is truncated at its start."""
     text = label if cell_len(label) < width else f"…{end_of(label, width - 2)}"
     return (*fitted(line((text, ink)), width), *drawn)

@@ -13,12 +13,12 @@ from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
 from zktop.ui.styled_text import Line, Run, line, merged
 
 ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
-TICKS_MS: Final = (  # between two labels
+TICKS_MS: Final = (  # the possible times between two labels
     100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
     900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
 )  # fmt: skip
 TENTHS_CELLS: Final = 10  # width of a time with tenths of a second
-LABEL_GAP: Final = 2  # cells
+LABEL_GAP_CELLS: Final = 2
 
 
 class TimeWindow(NamedTuple):
@@ -78,7 +78,7 @@ def _last_start(newest: Millis, column_ms: int, columns: int) -> Millis:
 
 
 def zoomed(window: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeWindow:
-    """Change the length of the columns; `column` stays in place, and `at` in view.
+    """Change the length of the columns. `column` stays in place, and `at` in view.
 
     >>> window = TimeWindow(0, 1_000, 60, 90_000)
     >>> near = zoomed(window, 500, window.column(40_000), 40_000)
@@ -93,7 +93,7 @@ def zoomed(window: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeW
 
 
 def labels(window: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
-    """Draw the labels of the axis; the cursor's time replaces labels that it would touch."""
+    """Draw the labels of the axis. The cursor's time replaces labels that it would touch."""
     named = f" {time_ms(at)} "
     middle = window.column(at) - len(named) // 2
     first = min(max(0, middle), max(0, window.columns - len(named)))
@@ -105,7 +105,7 @@ def labels(window: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
         touches = bool(taken) and start <= taken.stop and start + len(name) >= taken.start
         if start >= free and start + len(name) <= window.columns and not touches:
             cells[start : start + len(name)] = name
-            free = start + len(name) + LABEL_GAP
+            free = start + len(name) + LABEL_GAP_CELLS
     if not taken:
         return line(("".join(cells), "dim"))
     ink: Ink = "strong" if is_newest else "tab"
@@ -133,7 +133,7 @@ def marks(window: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
 
 def _ticks(window: TimeWindow) -> list[tuple[int, str]]:
     """Return the columns and labels of the ticks, at round times."""
-    needed = ((tick_ms, len(_time(0, tick_ms)) + LABEL_GAP) for tick_ms in TICKS_MS)
+    needed = ((tick_ms, len(_time(0, tick_ms)) + LABEL_GAP_CELLS) for tick_ms in TICKS_MS)
     fitting = (tick_ms for tick_ms, cells in needed if tick_ms >= cells * window.column_ms)
     step = next(fitting, TICKS_MS[-1])
     first = -(-window.begin // step) * step

@@ -157,7 +157,7 @@ class TimelineLines:
 
     @cached_property
     def _cell(self) -> int | None:
-        """The column of the cursor; none at the newest moment, where it would hide new cells."""
+        """The column of the cursor; None at the newest moment, where it would hide new cells."""
         if self._state.is_newest or not self._window.shows(self._at):
             return None
         return self._window.column(self._at)
@@ -166,7 +166,7 @@ class TimelineLines:
         return strips.without_unseen(drawn, self._window, self._state.tape.tracks.unseen)
 
     def _row(self, label: str, drawn: Line, ink: Ink = "plain") -> Line:
-        """Return a strip after its label, crossed by the cursor."""
+        """Return a strip with its label in front, crossed by the cursor."""
         if self._cell is not None:
             drawn = strips.crossed(fitted(drawn, self._window.columns), self._cell)
         return strips.row(label, drawn, self._label, ink)

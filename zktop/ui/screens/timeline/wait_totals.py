@@ -15,7 +15,7 @@ from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, cut_middle, joined, line
 
-NAME_CELLS: Final = 24  # of a lock
+LOCK_NAME_CELLS: Final = 24
 
 
 class OngoingWait(NamedTuple):
@@ -32,7 +32,7 @@ def wait_totals(
 ) -> list[Line]:
     """Draw the total wait for each lock within the window, and the longest ongoing wait."""
     paths = [path for path in paths if not _has_standbys(report, path)]
-    labels = {path: cut_middle(name, NAME_CELLS) for path, name in brief_paths(paths).items()}
+    labels = {path: cut_middle(name, LOCK_NAME_CELLS) for path, name in brief_paths(paths).items()}
     blocked = {path: blocked_ms(tape, path, window) for path in paths}
     drawn = [
         line(f"{labels[path]} ", (total_wait(ms), "waits" if ms >= SECOND_MS else "dim"))
