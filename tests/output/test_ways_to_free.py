@@ -6,9 +6,11 @@ from model.make_facts import NOW, ZK1, connections, own, row, session, world
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Stat
 from zktop.model.freeing.commands_to_copy import ZkCli
+from zktop.model.freeing.deeds import Deed
 from zktop.model.freeing.free_plan import free_plan
 from zktop.model.settings import Settings
-from zktop.output.ways_to_free import free_json, free_lines
+from zktop.model.text import Text
+from zktop.output.ways_to_free import free_json, free_lines, freed_json, not_freed
 
 BILLING = "/locks/billing"
 MASTER = "/locks/master-lock"
@@ -73,3 +75,13 @@ def test_the_text_says_why_zktop_does_not_delete_a_node() -> None:
     assert "does it with:" not in texts[SECOND]
     assert f"zktop: does it with: zktop free {PATH} --node lock-" in texts[2 * MINUTE]
     assert "does not do it" not in texts[2 * MINUTE]
+
+
+def test_several_nodes_that_are_still_there_or_gone_are_in_the_plural() -> None:
+    """Several readers may have been asked."""
+    nodes = tuple((Text(f"{PATH}/{name}"), Stat(1, 1, NOW)) for name in "ab")
+    deed = Deed("ask-to-release", Text(PATH), nodes, ("ann", "bob"))
+    report = Examiner(Settings()).look(world(own(), *facts(plain("", 1))), NOW)
+
+    assert f"{PATH}/a and {PATH}/b are still there." in not_freed(deed).sentence
+    assert f"{PATH}/a and {PATH}/b are gone;" in freed_json(deed, report).sentence

@@ -44,9 +44,9 @@ def free_lines(
     *,
     knows_waiters: bool = True,
 ) -> Iterator[str]:
-    """Yield lines about what blocks the lock and each way to free it; commands are never cut.
+    """Yield lines about what blocks the lock and each way to free it. Commands are never cut.
 
-    `connection` are the options to connect to this ensemble again; `left_out` are options that
+    `connection` are the options to connect to this ensemble again. `left_out` are options that
     are not printed because they contain secrets.
     """
     yield from wrapped(
@@ -88,7 +88,7 @@ def _state(plan: FreeJson, *, knows_waiters: bool) -> str:
 
 
 def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
-    """Yield lines about what was done; in a dry run, also about its effect."""
+    """Yield lines about what was done, and in a dry run also about its effect."""
     yield from wrapped(done.sentence, "", width, "")
     if done.outcome == "dry-run":
         ways = [(blocker.path, way) for blocker in plan.blockers for way in blocker.ways]
@@ -126,7 +126,7 @@ def freed_json(deed: Deed, report: Report) -> FreedJson:
     else:
         done = f"Asked {several(deed.clients)}, which released {deed.lock}"
     return _freed_json(
-        deed, "freed", f"{done}. Read again: {paths} is gone; now {holding}{waits}."
+        deed, "freed", f"{done}. Read again: {paths} {_are(deed)} gone; now {holding}{waits}."
     )
 
 
@@ -137,10 +137,14 @@ def not_freed(deed: Deed) -> FreedJson:
         sentence = f"Deleted {paths}, but zktop has not seen the effect yet; look again later."
     else:
         sentence = (
-            f"Asked {several(deed.clients)}, but {paths} is still there. A client "
+            f"Asked {several(deed.clients)}, but {paths} {_are(deed)} still there. A client "
             "releases its lock when its own code is ready; look again later."
         )
     return _freed_json(deed, "asked", sentence)
+
+
+def _are(deed: Deed) -> str:
+    return "are" if len(deed.paths) > 1 else "is"
 
 
 def _freed_json(
