@@ -44,7 +44,7 @@ class FailCriteria(NamedTuple):
 
 
 class VerdictBuilder:
-    """Takes every report in order; a finding only counts after it has lasted for `settle`."""
+    """Takes every report in order. A finding only counts after it has lasted for `settle`."""
 
     def __init__(self, criteria: FailCriteria, settle: Millis) -> None:
         self._criteria, self._settle = criteria, settle
@@ -63,7 +63,7 @@ class VerdictBuilder:
             self._first_tables.setdefault(server, at)
 
     def has_settled(self, report: Report) -> bool:
-        """Return whether reports and tables span `settle`; late tables get GRACE_MS more."""
+        """Return whether reports and tables span `settle`. Late tables get GRACE_MS more."""
         if self._first is None or report.now < self._first + self._settle:
             return False
         if report.now >= self._first + self._settle + GRACE_MS:
@@ -117,12 +117,12 @@ class CheckVerdict(NamedTuple):
     """The result of one check."""
 
     findings: tuple[Finding, ...]
-    brief: tuple[Finding, ...]  # would count if they had lasted longer
+    brief: tuple[Finding, ...]  # those that would count if they had lasted longer
     below: tuple[Finding, ...]  # deadlocks that do not meet the criteria
     locks: int
     deadlocks: int
     blind: tuple[BlindSpot, ...]
-    outages: tuple[Finding, ...] = ()  # do not count, but explain missing data
+    outages: tuple[Finding, ...] = ()  # these do not count, but explain missing data
     non_locks: tuple[str, ...] = ()  # sentences about named roots that are not locks
     notes: tuple[str, ...] = ()  # about data that was read late or incompletely
     is_cut_short: bool = False  # the reading timed out
@@ -130,7 +130,7 @@ class CheckVerdict(NamedTuple):
 
     @property
     def level(self) -> Level:
-        """The result in one word; UNKNOWN if nothing was found but something was not read.
+        """The result in one word: UNKNOWN if nothing was found but something was not read.
 
         If the state at this time is unknown, findings from before say nothing about it.
         """
@@ -160,7 +160,7 @@ class CheckVerdict(NamedTuple):
         yield from blind_lines(self.blind)
 
     def _finding_lines(self) -> Iterator[str]:
-        """Yield a line for each finding, also for those that do not count."""
+        """Yield a line for each finding, including those that do not count."""
         for finding in self.findings:
             yield _line(finding)
         for finding in self.brief:
@@ -171,7 +171,7 @@ class CheckVerdict(NamedTuple):
             yield f"{finding.severity}: {_line(finding)}"
 
     def nagios(self) -> Iterator[str]:
-        """Yield the output of a Nagios plug-in; a bar separates the text from the figures."""
+        """Yield the output of a Nagios plug-in: a bar separates the text from the figures."""
         values = {
             "locks": self.locks,
             "deadlocks": self.deadlocks,

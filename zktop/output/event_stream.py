@@ -35,7 +35,7 @@ class EventStream:
         self._link: Link | None = None
         self._deadlocks: dict[str, Deadlock] = {}
         self._findings: dict[str, Finding] = {}
-        self._owners: dict[str, str | None] = {}  # of findings; their locks may vanish first
+        self._owners: dict[str, str | None] = {}  # of findings, whose locks may vanish first
         self._yielded: dict[str, Weight] = {}  # the highest severity and confidence so far
         self._held_back: deque[history.Event] = deque()
 
@@ -81,7 +81,7 @@ class EventStream:
             yield _deadlock("deadlock", deadlock, report)
 
     def _finding_events(self, report: Report) -> Iterator[EventJson]:
-        """Yield findings that began or ended; deadlocks have their own events."""
+        """Yield findings that began or ended. Deadlocks have their own events."""
         now = {
             finding.id: finding for finding in report.findings if finding.id not in self._deadlocks
         }
@@ -96,7 +96,7 @@ class EventStream:
         self._yielded = {key: self._yielded[key] for key in (*self._deadlocks, *now)}
 
     def _risen(self, now: dict[str, State], before: dict[str, State]) -> Iterator[State]:
-        """Yield those that are new, or more certain or severe than ever before."""
+        """Yield the states that are new, or more certain or severe than ever before."""
         for key, state in now.items():
             so_far = self._yielded.get(key) if key in before else None
             weight = _weight(state)

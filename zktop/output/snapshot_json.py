@@ -52,7 +52,7 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson
 
 
 def json_of(source: object, kind: type[Json], **other: object) -> Json:
-    """Convert the fields with equal names, and set the others."""
+    """Copy the fields that have the same name in both types, and set the others."""
     same = {name: getattr(source, name) for name in kind.__struct_fields__ if name not in other}
     return convert(same | other, kind, from_attributes=True)
 

@@ -1,6 +1,6 @@
 """Format a snapshot as text, for 80 columns and without colour.
 
-Deadlocks and findings come first, then locks with waiters, then those without.
+Deadlocks and findings come first, then locks with waiters, then locks without waiters.
 """
 
 import textwrap
@@ -64,7 +64,7 @@ def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
 
 
 def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
-    """Format the holders and waiters of a lock, one per line; long queues are folded."""
+    """Format the holders and waiters of a lock, one per line. Long queues are folded."""
     yield from (contender_row(row, now, width) for row in _fold(lock.holders, "hold"))
     yield from (contender_row(row, now, width) for row in _fold(lock.waiters, "wait"))
 
@@ -290,13 +290,13 @@ def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
 
 
 def _since(since: str | None, now: Millis) -> str:
-    """Return how long a finding has been seen; nothing if this is the first look at it."""
+    """Return how long a finding has been seen, or "" if this is the first look at it."""
     age_ms = max(0, now - millis(since)) if since else 0
     return f", for {spoken(age_ms / 1000)}" if age_ms else ""
 
 
 def wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
-    """Wrap a text between words; long paths stay whole."""
+    """Wrap a text between words, but leave long paths whole."""
     return textwrap.wrap(
         text,
         width,

@@ -1,1 +1,1 @@
-"""Reports as Prometheus metrics: the present state, and counters since the start."""
+"""Reports as Prometheus metrics: the current state, and counters since the start."""

@@ -24,7 +24,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the nu
 
 
 class ReportCollector:
-    """A collector for prometheus_client: one thread calls `look`, others may scrape `registry`."""
+    """A collector for prometheus_client. One thread calls `look`, others may scrape `registry`."""
 
     def __init__(self, version: str, top: int = DEFAULT_TOP) -> None:
         self.registry = CollectorRegistry()
@@ -46,7 +46,7 @@ class ReportCollector:
             self._report = report
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families of the newest report; the library adds those of the counters."""
+        """Yield the families of the newest report. The library adds those of the counters."""
         with self._mutex:
             yield from self._families(self._report) if self._report else ()
 

@@ -1,4 +1,4 @@
-"""The metric families of one report. Unknown values have no sample; they are never 0."""
+"""The metric families of one report. Unknown values have no sample and are never 0."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ def roots_of(report: Report) -> tuple[str, ...]:
 
 
 def is_up(report: Report) -> bool:
-    """Return whether zktop is connected; otherwise the report shows the state before the loss."""
+    """Return whether zktop is connected. If not, the report shows the state before the loss."""
     return report.ensemble.link in CONNECTED_STATES
 
 

@@ -34,8 +34,8 @@ class LockFigures(msgspec.Struct, frozen=True, gc=False):
     state: LockState
     members: tuple[tuple[MemberState, int], ...]
     waiting: int  # without candidates of an election that do not block
-    numbers_left: int | None  # sequence numbers; None: not numbered, or unknown
-    is_empty_folder: bool | None  # None: not a folder, or unreadable
+    numbers_left: int | None  # sequence numbers, or None if not numbered or unknown
+    is_empty_folder: bool | None  # None if it is not a folder, or cannot be read
 
 
 class NamedLock(NamedTuple):
@@ -122,7 +122,7 @@ def _state(lock: Lock, members: dict[MemberState, int]) -> LockState:
 def _numbers_left(lock: Lock) -> int | None:
     """Return how many sequence numbers a lock has left, or None if unknown or not numbered.
 
-    Only the ends of each queue are examined: one of them is the newest member.
+    Only the two ends of each queue are examined, because one of them is the newest member.
     """
     queues = [queue.members for queue in lock.queues if queue.members]
     ends = [members[end] for members in queues for end in (0, -1)]

@@ -1,7 +1,7 @@
 """The deadlocks and findings of a period: when each was seen, and its last verdict.
 
-A finding that is over has the sentence that was its last for a while: while it goes away, it may
-say for a moment what matters less.
+A finding that is over has the last sentence that it kept for a while: while it goes away, it may
+say something less important for a moment.
 """
 
 import re
@@ -20,11 +20,11 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 
 LASTING_MS: Final[Millis] = 5_000
-_NUMBERS: Final = re.compile(r"\d[\d,.]*")  # those in sentences keep changing
+_NUMBERS: Final = re.compile(r"\d[\d,.]*")  # in sentences, where they keep changing
 
 
 class DeadlockCase(msgspec.Struct, frozen=True):
-    """A deadlock; `ended_at` is None while it exists."""
+    """A deadlock. `ended_at` is None while it exists."""
 
     deadlock: Deadlock
     first_at: Millis
@@ -35,7 +35,7 @@ class DeadlockCase(msgspec.Struct, frozen=True):
 class FindingCase(msgspec.Struct, frozen=True):
     """A finding that may have come and gone several times.
 
-    `last_at` is the first look without it; if the connection was lost, the last look with it.
+    `last_at` is the first look without it, or the last look with it if the connection was lost.
     """
 
     finding: Finding
@@ -79,7 +79,7 @@ class CaseLog:
 
     def __init__(self) -> None:
         self._deadlocks: dict[int, DeadlockCase] = {}  # by number
-        self._alive: set[int] = set()  # the numbers of those that are not over
+        self._ongoing: set[int] = set()  # the numbers of the deadlocks that are not over
         self._findings: dict[str, FindingCase] = {}
         self._present: frozenset[str] = frozenset()  # the findings of the newest report
         self._was_connected = True  # at the newest report
@@ -93,7 +93,7 @@ class CaseLog:
             earlier = self._deadlocks.get(deadlock.number)
             first_at = earlier.first_at if earlier else now
             self._deadlocks[deadlock.number] = DeadlockCase(deadlock, first_at)
-            self._alive.add(deadlock.number)
+            self._ongoing.add(deadlock.number)
         if report.over is not self._over:
             self._over = report.over
             for over in report.over:
@@ -119,21 +119,21 @@ class CaseLog:
         return earlier.after(finding, now, is_back=finding.id not in self._present)
 
     def _end(self, over: EndedDeadlock) -> None:
-        """Record how a deadlock ended; a later report may know more."""
+        """Record how a deadlock ended. A later report may know more."""
         case = self._deadlocks.get(over.deadlock.number)
         if case is not None:
             self._deadlocks[over.deadlock.number] = DeadlockCase(
                 case.deadlock, case.first_at, over.at, over.how
             )
-            self._alive.discard(over.deadlock.number)
+            self._ongoing.discard(over.deadlock.number)
 
     def _end_others(self, report: Report, now: Millis) -> None:
-        """End those that are gone but not listed as ended: the report lists only the latest."""
+        """End deadlocks that are gone without a listed end: a report lists only the last ends."""
         present = {deadlock.number for deadlock in report.deadlocks}
-        for number in self._alive - present:
+        for number in self._ongoing - present:
             case = self._deadlocks[number]
             self._deadlocks[number] = replace(case, ended_at=now)
-        self._alive &= present
+        self._ongoing &= present
 
     def deadlocks(self) -> Iterator[DeadlockCase]:
         """Return all deadlocks, in order of detection."""

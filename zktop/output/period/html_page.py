@@ -22,7 +22,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha
 
 
 class PageJson(msgspec.Struct, frozen=True):
-    """The JSON in the page; `packed` is the timeline as JSON, deflated, in base64."""
+    """The JSON in the page. `packed` is the timeline as JSON, deflated, in base64."""
 
     words: Document
     packed: str

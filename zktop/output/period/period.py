@@ -53,7 +53,7 @@ class PeriodSummary(NamedTuple):
 
 
 class Period:
-    """Takes every report of a run in order, also those from before the period."""
+    """Takes every report of a run in order, including those from before the period."""
 
     def __init__(self, since: Millis | None = None) -> None:
         self._since = since or 0
@@ -165,7 +165,7 @@ def _deadlock(case: DeadlockCase) -> PeriodDeadlockJson:
 
 
 def _finding(case: FindingCase, until: Millis) -> PeriodFindingJson:
-    """Convert a finding; later looks of an import may have found it after `until`."""
+    """Convert a finding. Later looks of an import may have found it after `until`."""
     return PeriodFindingJson(
         finding=finding_json(case.finding),
         first_seen=iso(min(case.first_at, until)),

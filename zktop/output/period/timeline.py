@@ -26,7 +26,7 @@ FIRST_STEP_MS: Final[Millis] = 50
 MAX_MOMENTS: Final = 1_200
 MAX_STATES: Final = 300_000  # of all locks together
 MAX_HOLDERS, MAX_WAITERS = 6, 12  # listed per lock
-MAX_BYTES: Final = 1_500_000  # of the locks as JSON; the page compresses it to a sixth
+MAX_BYTES: Final = 1_500_000  # of the locks as JSON, which the page compresses to a sixth
 NO_NAME: Final = Text("?")
 
 
@@ -212,7 +212,7 @@ def _key(member: Member) -> str:
 
 
 def _halved(states: dict[int, T]) -> dict[int, T]:
-    """Halve the moments, rounding up; of two states of the same moment, keep the later one.
+    """Halve the moments, rounding up. Of two states of the same moment, keep the later one.
 
     >>> _halved({0: "a", 3: "b", 4: "c"})
     {0: 'a', 2: 'c'}
@@ -221,13 +221,13 @@ def _halved(states: dict[int, T]) -> dict[int, T]:
 
 
 def _changes(states: dict[int, T]) -> Iterator[tuple[int, T]]:
-    """Yield the states that differ from the one before.
+    """Yield the states that differ from the previous one.
 
     >>> [*_changes({0: "a", 3: "a", 4: "c"})]
     [(0, 'a'), (4, 'c')]
     """
-    before: T | None = None
+    previous: T | None = None
     for moment, state in states.items():
-        if state != before:
+        if state != previous:
             yield moment, state
-        before = state
+        previous = state

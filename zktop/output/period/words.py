@@ -1,6 +1,6 @@
 """The sentences and tables about a period, for every document format.
 
-The verdicts are those of the screens. Nothing is escaped here; each format does that.
+The verdicts are those of the screens. Nothing is escaped here, because each format does that.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _COUNTS: Final = ("failed waits", "deadlocks", "expired nodes")
 
 
 class WordTable(msgspec.Struct, frozen=True):
-    """A table; its first column is a name."""
+    """A table, whose first column is a name."""
 
     title: str
     about: str
@@ -132,7 +132,7 @@ def summary(period: PeriodJson) -> str:
 
 
 def seen_lines(period: PeriodJson) -> Iterator[str]:
-    """Yield lines about how much of the period was seen, and what was not."""
+    """Yield lines about how much of the period was seen, and what was missed."""
     seen = period.seen
     rest = "; the rest was not seen" if seen.share < 1 else ""
     yield f"{percent(seen.share)} of the time{rest}."
@@ -154,7 +154,7 @@ def seen_lines(period: PeriodJson) -> Iterator[str]:
 
 
 def percent(share: float) -> str:
-    """Format a share; 100 % only if nothing is missing, 0 % only if all is.
+    """Format a share: as 100 % only if nothing is missing, as 0 % only if everything is.
 
     >>> percent(1), percent(0.99999), percent(0.5), percent(0)
     ('100 %', '99.9 %', '50 %', '0 %')
@@ -169,7 +169,7 @@ def percent(share: float) -> str:
 
 
 def amount(seconds: float, bound: str = "exact") -> str:
-    """Format a sum of durations, to three digits below a minute; a lower bound gets a sign.
+    """Format a sum of durations, to three digits below a minute. A lower bound gets a sign.
 
     >>> amount(22.587), amount(0.5), amount(86_465, "at-least"), amount(0)
     ('22.6s', '0.50s', '≥ 1d00h', '0')
@@ -232,7 +232,7 @@ def _way_out(dead: DeadlockJson) -> str:
 
 
 def _ring(dead: DeadlockJson) -> list[RingEdge]:
-    """Return the steps as edges; empty if they are not one ring."""
+    """Return the steps as edges, or none if they are not one ring."""
     indexes = {step.actor: index for index, step in enumerate(dead.steps)}
     if any(step.waits_for not in indexes for step in dead.steps):
         return []
