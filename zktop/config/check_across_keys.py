@@ -9,7 +9,7 @@ from zktop.tls import Tls
 
 
 def checks(layouts: set[str]) -> dict[type, Check]:
-    """Return the check for each type of value; `layouts` are the known names."""
+    """Return the check for each type of value. `layouts` are the known names."""
     check_name = one_of("layout", layouts)
 
     def all_layout_mistakes(layout: Layout) -> Mistakes:

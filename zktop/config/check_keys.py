@@ -1,8 +1,8 @@
 """Turn a config tree into a typed value, and collect every mistake.
 
-The types define known keys, required keys, bounds and choices; their `form` names the function
-that parses a text, their `needs` a key that a mapping must have. A wrong part becomes `WRONG`, and
-so does everything that contains it.
+The types define known keys, required keys, bounds and choices. Their `form` names the function
+that parses a text, and their `needs` names a key that a mapping must have. A wrong part becomes
+`WRONG`, and so does everything that contains it.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -29,7 +29,7 @@ class WrongPartError(Exception):
 
 
 class RightParts:
-    """A value without its missing or wrong parts. A check ends where it needs one of those."""
+    """A value without its missing or wrong parts. A check ends where it needs such a part."""
 
     def __init__(self, struct: type, values: dict[str, object]) -> None:
         self._struct = struct
@@ -57,7 +57,7 @@ class KnownKey:
 
     @cached_property
     def kind(self) -> inspect.Type:
-        """The type of its value; computed on first use, because most keys are never set."""
+        """The type of its value. Computed on first use, because most keys are never set."""
         return inspect.type_info(self._type)
 
 
@@ -68,7 +68,7 @@ def keys_of(struct: type) -> dict[str, KnownKey]:
 
 
 class ConfigReader:
-    """Reads config trees; collects the mistakes, and where each value was written."""
+    """Reads config trees. Collects the mistakes, and where each value was written."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ConfigReader:
         checks: dict[type, Check],
         unchecked: frozenset[str] = frozenset(),
     ) -> None:
-        """Set the parsers and the checks by type; the keys in `unchecked` are not checked."""
+        """Set the parsers and the checks by type. The keys in `unchecked` are not checked."""
         self.mistakes: list[ConfigMistake] = []
         self.origins: dict[str, ValueOrigin] = {}
         self._forms = forms

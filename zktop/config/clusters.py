@@ -6,7 +6,7 @@ from zktop.config.parse_values import one_of
 from zktop.config.suggest import quoted
 from zktop.config.tree import DEFAULT, EMPTY, ConfigNode, MapNode, TextNode
 
-COMPLETED = frozenset({"sasl", "tls"})  # checked as a whole: a key needs a certificate
+COMPLETED = frozenset({"sasl", "tls"})  # checked when complete: a key needs a certificate
 
 
 def with_inherited(written: MapNode) -> MapNode:
@@ -25,7 +25,7 @@ def with_inherited(written: MapNode) -> MapNode:
 
 
 def _completed(tree: ConfigNode, above: MapNode) -> ConfigNode:
-    """Add the missing keys to each mapping inside a cluster; keep keys that are given twice."""
+    """Add the missing keys to each mapping inside a cluster. Keep keys that are given twice."""
     if not isinstance(tree, MapNode):
         return tree
     pairs: list[tuple[TextNode, ConfigNode]] = []

@@ -11,7 +11,7 @@ from zktop.config.tree import DEFAULT, EMPTY, MapNode, ValueOrigin
 
 
 def file_tree(name: str) -> MapNode:
-    """Read a config or theme file; an empty file gives an empty mapping."""
+    """Read a config or theme file. An empty file gives an empty mapping."""
     # PyYAML takes 10 ms to load, and most runs read no file.
     from zktop.config.parse_yaml import MAX_FILE_BYTES, parse  # noqa: PLC0415  see above
 
@@ -62,7 +62,7 @@ def theme_names(environment: Mapping[str, str]) -> set[str]:
 
 
 def theme_files(environment: Mapping[str, str]) -> dict[str, Path]:
-    """Map each theme's name to its file; a user's theme replaces a built-in one."""
+    """Map each theme's name to its file. A user's theme replaces a built-in one."""
     folders = (_installed("themes"), config_folder(environment) / "themes")
     return {file.stem: file for folder in folders for file in themes_in(folder)}
 
@@ -73,7 +73,7 @@ def themes_in(folder: Path) -> list[Path]:
 
 
 def expanded(name: str) -> Path:
-    """Expand `~` in a path; leave it unchanged if there is no such home folder."""
+    """Expand `~` in a path, or leave it unchanged if there is no such home folder."""
     try:
         return Path(name).expanduser()
     except RuntimeError:
@@ -81,7 +81,7 @@ def expanded(name: str) -> Path:
 
 
 def home() -> Path:
-    """Return the user's home folder; `/` for a user without one, as in containers."""
+    """Return the user's home folder, or `/` for a user without one, as in containers."""
     try:
         return Path("~").expanduser()
     except RuntimeError:
@@ -89,7 +89,7 @@ def home() -> Path:
 
 
 def exists(check: Callable[[], bool]) -> bool:
-    """Call a method like `path.is_file`. Return False also if the folder may not be searched."""
+    """Call a method like `path.is_file`, but return False if the folder may not be searched."""
     try:
         return check()
     except OSError:

@@ -46,11 +46,11 @@ class EffectiveConfig(msgspec.Struct, frozen=True):
 
     @property
     def cluster_name(self) -> str:
-        """The name of the cluster; its hosts if it has none."""
+        """The name of the cluster, or its hosts if it has none."""
         return self.cluster.texts[-1] if self.cluster is not None else self.config.hosts
 
     def origin(self, key: str) -> ValueOrigin:
-        """Return where the value of a key was written; DEFAULT if nowhere."""
+        """Return where the value of a key was written, or DEFAULT if nowhere."""
         return self.origins.get(key, DEFAULT)
 
 
@@ -73,7 +73,7 @@ def load_sections(
 def effective_config(
     overrides: Overrides, environment: Environment[str, str] = os.environ
 ) -> EffectiveConfig:
-    """Join all sources; ConfigError lists every mistake in any of them."""
+    """Join all sources, or raise a ConfigError that lists every mistake in any of them."""
     file = overrides.file or default_file(environment)
     written = file_tree(file.texts[-1]) if file else EMPTY
     return _joined(overrides, environment, file, written, _completed_keys(overrides))
@@ -123,7 +123,7 @@ def _joined(
     written: MapNode,
     completed: frozenset[str] = frozenset(),
 ) -> EffectiveConfig:
-    """Join the sources; sections that are `completed` by options are not checked alone."""
+    """Join the sources. Sections that are `completed` by options are not checked alone."""
     written = with_inherited(written)
     mistakes = list(_duplicate_layouts(written))
     layouts = layout_roots(overrides.layouts, mistakes) if overrides.layouts else ()

@@ -53,7 +53,7 @@ class AdminSection(Section, frozen=True):
 class IntrospectSection(Section, frozen=True):
     """What to ask the servers for, in addition to `auto`."""
 
-    large_tables: bool = False  # watch tables of any size, by four-letter words as well
+    large_tables: bool = False  # read watch tables of any size, even by four-letter words
 
 
 class ConnectionSection(Section, frozen=True):
@@ -72,7 +72,7 @@ class ConnectionSection(Section, frozen=True):
 
 
 class ClusterSection(ConnectionSection, frozen=True):
-    """A named ensemble; missing keys are taken from the top level of the file."""
+    """A named ensemble. Missing keys are taken from the top level of the file."""
 
     hosts: Hosts
 
@@ -122,7 +122,7 @@ class CommandSection(Section, frozen=True):
 
     key: Word
     title: Word
-    run: Word  # split into words as a shell does, then {fields} are filled in; there is no shell
+    run: Word  # split into words as by a shell, then {fields} are filled in, but without a shell
     on: Literal["session", "lock", "deadlock"] = "session"
     confirm: bool = True  # show the command line first
 
@@ -135,7 +135,7 @@ class Config(ConnectionSection, frozen=True):
     layouts: tuple[Layout, ...] = ()
     actors: ActorsSection = ActorsSection()
     owners: dict[str, Word | OwnerMapping] = {}
-    owners_file: str | None = None  # more owners; read again when it changes
+    owners_file: str | None = None  # a file with more owners, read again when it changes
     thresholds: Thresholds = Thresholds()
     budget: BudgetSection = BudgetSection()
     demo: DemoSection = DemoSection()

@@ -8,7 +8,7 @@ from zktop.config.tree import ValueOrigin
 from zktop.errors import UsageError
 from zktop.model.text import clean
 
-MAX_MISTAKES = 50  # printed; the rest are counted
+MAX_PRINTED_MISTAKES = 50  # the rest are only counted
 
 
 class ConfigMistake(msgspec.Struct, frozen=True):
@@ -43,6 +43,6 @@ class ConfigError(UsageError):
         super().__init__("\n".join(self._lines()))
 
     def _lines(self) -> Iterator[str]:
-        yield from map(str, self.mistakes[:MAX_MISTAKES])
-        if len(self.mistakes) > MAX_MISTAKES:
-            yield f"... and {len(self.mistakes) - MAX_MISTAKES} more mistakes"
+        yield from map(str, self.mistakes[:MAX_PRINTED_MISTAKES])
+        if len(self.mistakes) > MAX_PRINTED_MISTAKES:
+            yield f"... and {len(self.mistakes) - MAX_PRINTED_MISTAKES} more mistakes"

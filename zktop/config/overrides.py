@@ -53,7 +53,7 @@ class Overrides(msgspec.Struct, frozen=True):
     def over(self, other: "Overrides") -> "Overrides":
         """Join with the options of the outer command.
 
-        A typed option wins over the environment; otherwise, our own option wins.
+        A typed option wins over the environment. Otherwise, our own option wins.
         """
         files = [file for file in (self.file, other.file) if file]
         return Overrides(
@@ -79,7 +79,7 @@ def layout_roots(option: Override, mistakes: list[ConfigMistake]) -> tuple[MapNo
 
 
 def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
-    """Set the layouts of roots; a path that is not a root yet becomes one."""
+    """Set the layouts of roots. A path that is not a root yet becomes one."""
     if not layouts:
         return tree
     listed = tree.get("roots")

@@ -1,7 +1,7 @@
 """Parse single values: texts, numbers, choices, durations, hosts, roots, logins.
 
 The type, not YAML, decides what a text means: `introspect: off` is a word because the type expects
-a word, and `password: 0123` is refused, because the type expects text and this is a number. The
+a word, and `password: 0123` is rejected, because the type expects text and this is a number. The
 message of a ValueError is printed after the key. If the value may be a secret, the message
 names its kind and does not repeat it.
 """
@@ -51,7 +51,7 @@ def scalar(tree: ConfigNode) -> TextNode:
 
 
 def text(tree: ConfigNode) -> str:
-    """Parse a text; a number or truth value must be in quotes."""
+    """Parse a text. A number or truth value must be in quotes."""
     kind = kind_of(tree)
     if not isinstance(tree, TextNode) or kind == "nothing":
         raise ValueError(f"expected text, got {kind}")
@@ -61,7 +61,7 @@ def text(tree: ConfigNode) -> str:
 
 
 def printable(tree: TextNode) -> str:
-    """Return a text; refuse control characters, which a terminal would interpret."""
+    """Return the text if it has no control characters, which a terminal would interpret."""
     if clean(tree.text) != tree.text:
         raise ValueError("contains characters that cannot be printed")
     return tree.text
@@ -195,7 +195,7 @@ def duration_text(millis: int) -> str:
 
 
 def hosts(text: str) -> str:
-    """Check `host:port,host:port/chroot`; remove spaces around commas.
+    """Check `host:port,host:port/chroot`, and remove spaces around commas.
 
     >>> hosts("zk1:2181, [::1]:2182/app")
     'zk1:2181,[::1]:2182/app'
@@ -236,7 +236,7 @@ def path(text: str) -> str:
 
 
 def root(text: str) -> str:
-    """Check a lock path or a pattern of lock paths; `/` stands for every path.
+    """Check a lock path or a pattern of lock paths. `/` stands for every path.
 
     >>> root("/locks/**"), root("/")
     ('/locks/**', '/**')
@@ -260,7 +260,7 @@ def expression(text: str) -> str:
 
 
 def login(text: str) -> str:
-    """Check `scheme:credentials`; the error does not repeat them."""
+    """Check `scheme:credentials`, without repeating them in the error."""
     scheme, colon, credentials = text.partition(":")
     if not (scheme and colon and credentials):
         raise ValueError("expected scheme:credentials, like digest:user:password")
@@ -275,7 +275,7 @@ def word(text: str) -> str:
 
 
 def webhook(text: str) -> str:
-    """Check an address to post to; the error does not repeat it."""
+    """Check an address to post to, without repeating it in the error."""
     if not text.startswith(("http://", "https://", "env:", "file:")):
         raise ValueError("expected http://, https://, env:NAME or file:PATH")
     if "@" in text.partition("://")[2].partition("/")[0]:

@@ -1,8 +1,8 @@
 """Parse YAML into a config tree. No other module imports PyYAML.
 
 Only YAML's syntax is used: no tag creates an object, the config's types decide what is a
-number, and every text keeps its line number. Depth and number of values are limited; an alias
-counts each time it is used, so a file that would expand endlessly is refused.
+number, and every text keeps its line number. Depth and number of values are limited. An alias
+counts each time it is used, so a file that would expand endlessly is rejected.
 """
 
 from typing import NoReturn

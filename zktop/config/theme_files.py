@@ -79,7 +79,7 @@ class ThemeFiles(NamedTuple):
 
 
 def theme_named(name: str, environment: Mapping[str, str], inks: Collection[str]) -> ThemeFile:
-    """Read one theme; ConfigError lists all its mistakes."""
+    """Read one theme, or raise a ConfigError that lists all its mistakes."""
     return _read(theme_files(environment)[name], inks)
 
 

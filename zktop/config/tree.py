@@ -27,7 +27,7 @@ DEFAULT = ValueOrigin("default")
 
 
 class TextNode(msgspec.Struct, frozen=True):
-    """One text; `plain` means written without quotes, so it may stand for a number."""
+    """One text. `plain` means written without quotes, so it may stand for a number."""
 
     text: str
     plain: bool
