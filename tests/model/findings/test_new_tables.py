@@ -12,7 +12,7 @@ from zktop.model.findings.apply import Examination, examine_session
 from zktop.model.findings.context import SessionContext
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.schedule import PAUSE_PER_FINDING_MS
-from zktop.model.findings.tracker import FRESH_FINDINGS, MARKED_PER_LOOK
+from zktop.model.findings.tracker import FRESH_FINDINGS, MARKED_SUBJECTS_PER_LOOK
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
@@ -157,7 +157,7 @@ def _examined_in_a_minute(count: int) -> int:
 
 def test_tables_of_thousands_of_sessions_are_compared_in_steps() -> None:
     """A live run examines the last of them one look later, and a thorough look at once."""
-    calm = [row(f"calm-{number}") for number in range(MARKED_PER_LOOK)]
+    calm = [row(f"calm-{number}") for number in range(MARKED_SUBJECTS_PER_LOOK)]
     world = World().after(own(), *lock("/held", "alice", "bob"))
     world = world.after(connections(ZK, *calm, row("alice")))
     late = row("alice", quiet_ms=9 * SECOND_MS)

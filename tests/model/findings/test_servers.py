@@ -145,7 +145,7 @@ def test_p15_names_only_what_most_of_the_sessions_share() -> None:
     assert "starting at 00:16:40Z. 8 locks" in only("P15", after(*places)).sentence
 
 
-@pytest.mark.parametrize(("unseen", "seen"), [(6, "nothing"), (4, "only a part")])
+@pytest.mark.parametrize(("unseen", "seen"), [(6, "nothing"), (4, "only part")])
 def test_p15_gives_the_limits_of_a_period_that_zktop_did_not_see(unseen: int, seen: str) -> None:
     """After a lost connection all sessions that expired meanwhile vanish in one look."""
     since = [NOW - 6 * SECOND if number < unseen else None for number in range(6)]

@@ -68,18 +68,18 @@ def examine_deadlock(ctx: EnsembleContext) -> Examination:
 
 
 def examine_ensemble(ctx: EnsembleContext) -> Examination:
-    """Apply the rules about the whole ensemble; add a blind spot for each missing table."""
+    """Apply the rules about the whole ensemble, and add a blind spot for each missing table."""
     examination = _apply(ENSEMBLE_RULES, ctx, ctx.now_ms)
     return replace(examination, blinds=(*table_blind_spots(ctx.shared), *examination.blinds))
 
 
 def table_blind_spots(shared: SharedContext) -> tuple[BlindSpot, ...]:
-    """The rules that lack a table of some server; they still use the tables of the others."""
+    """The rules that lack a table of some server. They still use the tables of the others."""
     has_logs = shared.ensemble.complete_to > 0
     return _blind_spots(tuple(shared.lacking.items()), has_logs=has_logs)
 
 
-@lru_cache(maxsize=8)  # the same at nearly every look
+@lru_cache(maxsize=8)  # the arguments are the same at nearly every look
 def _blind_spots(
     tables: tuple[tuple[TableKind, tuple[MissingInput, ...]], ...], *, has_logs: bool
 ) -> tuple[BlindSpot, ...]:

@@ -42,7 +42,7 @@ class SubjectFindings(msgspec.Struct, frozen=True):
     def after(
         self, findings: Iterable[Finding], now_ms: Millis, settle_ms: int
     ) -> "SubjectFindings":
-        """Return the findings after one more look; an unchanged one stays the same object."""
+        """Return the findings after one more look. An unchanged one stays the same object."""
         before = {finding.id: finding for finding in self.shown}
         seen_times: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
@@ -66,7 +66,7 @@ def _are_same(before: Finding, now: Finding) -> bool:
 
 
 def _dated(finding: Finding, times: SeenTimes, settle_ms: int) -> Finding:
-    """Fill in `since`; a critical finding is a warning until it has lasted for `settle_ms`."""
+    """Fill in `since`. A critical finding is a warning until it has lasted for `settle_ms`."""
     since = times.since if finding.since is None else finding.since
     if finding.severity != "critical" or finding.at_once or times.lasted >= settle_ms:
         return replace(finding, since=since)

@@ -52,7 +52,7 @@ def orphan(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _number_blocked(ctx: LockContext) -> dict[Text, int]:
-    """The number of waiters behind each node that wait for it; readers do not wait for readers."""
+    """The number of waiters behind each node that wait for it. Readers do not wait for readers."""
     blocked: dict[Text, int] = {}
     for queue in ctx.lock.queues:
         behind_writer = 0  # the next writer, if it waits, and all waiters behind it
@@ -226,7 +226,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
-    """Return since when it has both held the lock and sent only pings; None if unknown."""
+    """Return since when it has both held the lock and sent only pings, if that is known."""
     since = ctx.past.granted(holder).at
     idle = ctx.shared.sessions.idle_since(holder.owner)
     presence = ctx.ensemble.presence(holder.owner)

@@ -37,9 +37,9 @@ from zktop.model.waits.ways_out import kill_or_wait
 
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
-MAX_RING: Final = 10  # sessions; longer rings of watches are not searched for
-MAX_SEARCHED: Final = 40  # sessions whose watches one search for a ring visits
-MAX_WAYS: Final = 30  # locks that one of them watches and others hold
+MAX_RING_SESSIONS: Final = 10  # longer rings of watches are not searched for
+MAX_SEARCHED_SESSIONS: Final = 40  # in one search for a ring
+MAX_WATCHED_LOCKS: Final = 30  # of each of these sessions, held by others
 WATCHED_AGAIN_MS: Final[Millis] = 30_000
 _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
 _PROCESS = (
@@ -266,15 +266,15 @@ def _is_at(lock: Lock, path: Text) -> bool:
 
 
 def _ring_to(ctx: LockContext, holder: Member) -> list[_Watching]:
-    """The shortest ring of watches that ends at this holder; empty if there is none near."""
+    """The shortest ring of watches that ends at this holder, or an empty list if none is near."""
     ways: dict[Session, list[_Watching]] = {holder.owner: []}
     todo = [holder.owner]
     for session in todo:
-        for watching in islice(_watched_locks(ctx, session), MAX_WAYS):
+        for watching in islice(_watched_locks(ctx, session), MAX_WATCHED_LOCKS):
             way = [*ways[session], watching]
             if watching.lock.path == ctx.path:
                 return way
-            is_near = len(way) < MAX_RING and len(todo) < MAX_SEARCHED
+            is_near = len(way) < MAX_RING_SESSIONS and len(todo) < MAX_SEARCHED_SESSIONS
             if is_near and watching.holder.owner not in ways:
                 ways[watching.holder.owner] = way
                 todo.append(watching.holder.owner)
@@ -355,7 +355,7 @@ def _missed(inversion: Inversion) -> Iterator[tuple[None, str]]:
 
 
 def _sentence(inversion: Inversion, now_ms: Millis) -> str:
-    """The sentence, reworded if the deadlock has happened; dated if that was another day."""
+    """The sentence, reworded if the deadlock has happened, and dated if that was another day."""
     if inversion.deadlocked_at is None:
         return inversion.sentence
     day = iso(inversion.deadlocked_at).partition("T")[0]

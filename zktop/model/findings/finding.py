@@ -33,7 +33,7 @@ def in_words(name: str) -> str:
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One diagnosed problem; its id stays the same while it lasts, and in a replay."""
+    """One diagnosed problem. Its id stays the same while it lasts, and in a replay."""
 
     id: str
     rule: str
@@ -53,7 +53,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     at_once: bool = False  # proven by one look: needs no second one
     cause: str | None = None  # id of the finding that this one follows from
     folded: int = 0  # number of findings that follow from this one
-    alike: tuple["Finding", ...] = ()  # those that this one is shown for; no notes in an alarm
+    alike: tuple["Finding", ...] = ()  # findings that this one stands for; alarms omit notes
 
     @property
     def is_sure(self) -> bool:
@@ -129,7 +129,7 @@ ABANDONED: Final = frozenset({"B1", "B5"})  # no client will delete the node
 
 
 class FindingSubject(msgspec.Struct, frozen=True, gc=False):
-    """The subject of a match; `key` distinguishes two matches about the same nodes."""
+    """The subject of a match. `key` distinguishes two matches about the same nodes."""
 
     lock: Text | None = None
     nodes: tuple[Text, ...] = ()
@@ -230,6 +230,6 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
 
 
 def _severity(match: RuleMatch, worst: Severity) -> Severity:
-    """The severity of a match; a hint (C1) is never critical."""
+    """The severity of a match. A hint (C1) is never critical."""
     severity = match.severity or worst
     return "warning" if severity == "critical" and match.confidence == "C1" else severity

@@ -61,7 +61,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _without_holder(ctx: LockContext) -> list[LockQueue]:
-    """The queues that have waiters but no holder; each may be a separate lock."""
+    """The queues that have waiters but no holder. Each may be a separate lock."""
     if ctx.holders and not ctx.are_several_locks:
         return []
     return [queue for queue in ctx.lock.queues if queue.waiters and not queue.holders]
@@ -116,7 +116,7 @@ def _counting(ctx: LockContext, obstacles: tuple[Member, ...]) -> str:
 def _without_watch(ctx: LockContext, *, is_free: bool) -> Iterator[Reason]:
     """Yield evidence that the first waiter does not count an obstacle: it does not watch it.
 
-    A table from before the last change of the children may show a watch on one that is gone.
+    A table older than the last change of the children may show a watch on one that is gone.
     """
     if not is_free:
         return
@@ -143,7 +143,7 @@ def _behind(ctx: LockContext, obstacles: tuple[Member, ...]) -> int:
 
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
-    """Return C4 for Curator, where all versions agree; for others, a version is assumed."""
+    """Return C4 for Curator, whose versions all agree. For others, a version is assumed."""
     if _take_leases(ctx) and ctx.lock.leases_are != "known":
         return "C2"  # the waiting client itself shows the number of leases
     if any(_owner(ctx, child) is None for child in ctx.lock.obstacles):
@@ -159,7 +159,7 @@ def _layout_names(ctx: LockContext) -> list[str]:
 
 
 def _owner(ctx: LockContext, child: Member) -> Session | None:
-    """The session that owns a child, 0 if there is none; None if an ACL hides that."""
+    """The session that owns a child: 0 if there is none, None if an ACL hides it."""
     if child.znode.hidden:
         return ctx.ensemble.owner_of(ctx.path_of(child.node))
     return child.owner

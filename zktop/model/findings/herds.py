@@ -16,7 +16,7 @@ from zktop.model.text import Text
 
 BURSTS_PER_S = 3
 STORM_PATIENCE_MS = 10_000
-MAX_STALE_SESSIONS = 20  # findings in one lock
+MAX_STALE_SESSIONS = 20  # that are reported for one lock
 _INFERRED = "inferred: the servers notify them, and no table shows a watch"
 
 
@@ -44,7 +44,7 @@ def herd_on_member(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _herd_size(ctx: LockContext) -> int:
-    """How many waiters make a herd: at least half of them all."""
+    """How many waiters make a herd: at least half of them."""
     return max(ctx.thresholds.herd, (len(ctx.waiters) + 1) // 2)
 
 
@@ -219,7 +219,7 @@ def _woken(ctx: LockContext) -> Counter[Text]:
     only_if=("waiters", "watches", "former-members"),
 )
 def relinked(ctx: LockContext) -> Iterator[RuleResult]:
-    """A waiter stopped watching when one before it gave up: it may believe it has the lock.
+    """A waiter stopped watching when one ahead of it gave up: it may believe it has the lock.
 
     It has been active since, and has no watch.
     """
@@ -242,11 +242,11 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
     name = ctx.name_of(member)
     return RuleMatch(
         about=ctx.about(member),
-        sentence=f"{name} is not first in {ctx.name}, but stopped watching when one before it "
+        sentence=f"{name} is not first in {ctx.name}, but stopped watching when one ahead of it "
         "gave up: it may believe that it owns the lock.",
         confidence="C1",
         evidence=(
-            (True, "one before it left the queue without ever holding the lock"),
+            (True, "one ahead of it left the queue without ever holding the lock"),
             (True, "it made requests after that, and watches nothing here"),
             (None, "its client takes any deletion as the grant"),
         ),

@@ -22,7 +22,7 @@ from zktop.model.text import Text
 def may_have_kept_reading(ctx: LockContext, waiter: MemberWatches) -> bool:
     """Whether a waiter may be a reader that still owns the lock together with the first writer.
 
-    Curator before version 5.5 admits that writer when a writer that also reads stops writing.
+    Before version 5.5, Curator admits that writer when a writer that also reads stops writing.
     """
     if waiter.watched or "possible-lost-downgrade" not in ctx.lock.warnings:
         return False
@@ -30,7 +30,7 @@ def may_have_kept_reading(ctx: LockContext, waiter: MemberWatches) -> bool:
     return is_next and ctx.is_wrong(waiter)
 
 
-def may_own_beside_readers(ctx: LockContext, waiter: MemberWatches) -> bool:
+def may_own_alongside_readers(ctx: LockContext, waiter: MemberWatches) -> bool:
     """Whether a waiter may be a plain Lock of kazoo, which ignores readers, and be first.
 
     A WriteLock would watch the last of the readers.
@@ -126,7 +126,7 @@ def _readers_sort_first(members: Sequence[Member]) -> bool:
 def _neighbours(
     lock: Lock, order: Callable[[Member], tuple[int | str, ...]]
 ) -> dict[Text, Member]:
-    """Map each node to the member before it, if its queue is sorted in this order."""
+    """Map each node to the previous member, if its queue is sorted in this order."""
     return {
         later.node: earlier
         for queue in lock.queues
@@ -157,7 +157,7 @@ def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches nothing in this lock, so nothing will wake it."""
     readers = {member.node for member in readers_first_by_name(ctx)}
     for waiter in ctx.mismatched:
-        may_own = may_have_kept_reading(ctx, waiter) or may_own_beside_readers(ctx, waiter)
+        may_own = may_have_kept_reading(ctx, waiter) or may_own_alongside_readers(ctx, waiter)
         if may_own or waiter.member.node in readers:
             continue
         if waiter.expected and not waiter.watched and not is_polling(ctx, waiter.member.owner):

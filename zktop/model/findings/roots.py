@@ -144,7 +144,7 @@ def deleted_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
         return
     at_least = "" if queue.is_all else "at least "
     went_first: Reason = (None, "a node with children cannot be deleted: they went first")
-    by_themselves: Reason = (False, "all of them left a moment before: perhaps they gave up")
+    by_themselves: Reason = (False, "all of them left just before: perhaps they gave up")
     yield from _recently(
         ctx,
         queue.at,
@@ -228,12 +228,12 @@ def _hidden(root: DeniedRoot) -> str:
 def _shown_below(
     bases: tuple[Text, ...], tables: tuple[ServerTables, ...], own: Session | None
 ) -> Mapping[Text, str]:
-    """Return what the servers' tables show below each root; its ACL does not restrict these."""
+    """Return what the servers' tables show below each root. ACLs do not restrict these tables."""
     return {base: _shown_elsewhere(base, tables, own) for base in bases}
 
 
 def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | None) -> str:
-    """Count what tables show below a root; zktop's own watches are no sign of locks."""
+    """Count what tables show below a root. The watches of zktop itself are not a sign of locks."""
     below = prefix_below(base)
     paths: set[Text] = set()
     sessions: set[Session] = set()
@@ -253,7 +253,7 @@ def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | 
 LARGE_SHARE: Final = 0.5  # of JUTE_MAXBUFFER
 SOON_MS: Final = 30 * DAY_MS
 MOST_MS: Final = 3_650 * DAY_MS  # no date later than this is shown
-CURES: Final = {  # by the prefix of a layout's name
+CURES: Final = {  # prefix of a layout's name -> cure
     "curator": "Curator makes them as containers, which the server deletes when they are empty, "
     "if client and servers are 3.5.3 or newer. For older ones it has ChildReaper.",
     "kazoo": "kazoo never deletes the folder of a lock: delete it after the release, which fails "

@@ -16,20 +16,20 @@ from zktop.model.text import Text
 Subject = Text | Session  # the path of a lock, the id of a deadlock, or a session
 
 MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
-WORK_PER_FINDING: Final = 2  # costs as much as examining this many subjects without findings
+WORK_PER_FINDING: Final = 2  # one costs as much as this many subjects without findings
 PLACES_PER_WORK: Final = 10  # places that take as long as a lock with five members
-ROWS_PER_WORK: Final = 60  # connections in new tables that take as long, too
+ROWS_PER_WORK: Final = 60  # connections in new tables that take as long
 FIRST: Final[Millis] = 0  # earlier than every real time, so due before all others
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
 LONGEST_SAME_MS: Final = 300_000  # longest pause for findings whose wording stays the same
 PAUSE_PER_FINDING_MS: Final = 20  # added to each pause: at most fifty are examined per second
-PLACES_PER_AGE: Final = 100  # for each 100 places, a young finding may rest for its age again
+PLACES_PER_AGE: Final = 100  # for each 100 places, a young finding may rest for its age once more
 PAUSE_PER_PLACE_MS: Final = 1  # or per place, if that is longer
 
 
 class DueTimes:
-    """A heap of times with one valid entry for each key; replaced entries are skipped."""
+    """A heap of times with one valid entry for each key. Replaced entries are skipped."""
 
     def __init__(self) -> None:
         self._due: dict[Subject, Millis] = {}

@@ -75,7 +75,7 @@ def _answering(servers: Sequence[Server]) -> str:
 
 
 def _until_then(servers: Sequence[Server]) -> str:
-    """The effect of a server that is down; without any other, no client is served."""
+    """The effect of a server that is down. If it was the last one, no client is served."""
     if any(server.is_up for server in servers):
         return "the ensemble survives one fewer failure"
     return "no client is served"
@@ -131,12 +131,12 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _when(gone: Collection[ExpiredPlace]) -> str:
-    """The period of the expiries; without a connection, only its limits are known."""
+    """The period of the expiries. If zktop had no connection, only its limits are known."""
     unseen = [node.unseen_from for node in gone if node.unseen_from is not None]
     first, last = min(*unseen, *(node.at for node in gone)), max(node.at for node in gone)
     if not unseen:
         return f"within {span(max(1_000, last - first))}, starting at {clock(first)}"
-    part = "nothing" if len(unseen) == len(gone) else "only a part"
+    part = "nothing" if len(unseen) == len(gone) else "only part"
     return f"between {clock(first)} and {clock(last)}, of which zktop saw {part}"
 
 

@@ -27,7 +27,7 @@ from zktop.model.world.tables_of_one_server import Presence, ServerTables
 
 MIN_TIMEOUT_TICKS = 2  # the servers' default
 LATER_TABLES_MS = 30_000
-MAX_NAMED = 5  # sessions named in one finding; the others are counted
+MAX_NAMED = 5  # sessions or locks named in one finding; the others are counted
 AT_ANY_MOMENT = "freed at any moment"  # the session is overdue
 
 
@@ -254,7 +254,7 @@ def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:
 def sessions_and_connections(
     ensemble: Ensemble, owners: Iterable[Session]
 ) -> Iterator[tuple[Session, Connection | None]]:
-    """Yield all connections, and node owners without one; nothing if there are no tables."""
+    """Yield all connections, and node owners without one, or nothing if there are no tables."""
     tables = [server.connections for server in ensemble.tables if server.connections is not None]
     for rows in tables:
         yield from rows.items()
@@ -330,7 +330,7 @@ def _silent(
 
 
 def silence_severity(share: float) -> Severity | None:
-    """Rate a silence by its share of the session's timeout; None for that of a healthy client."""
+    """Rate a silence by its share of the session's timeout; None if the client seems healthy."""
     if share > ALMOST_EXPIRED_SHARE:
         return "critical"
     if share > GIVEN_UP_SHARE:

@@ -64,7 +64,7 @@ from zktop.model.world.missing_roots import SINGLE_NODE_LAYOUT
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
-MARKED_PER_LOOK: Final = 5_000  # subjects that new tables may affect: about 8 ms
+MARKED_SUBJECTS_PER_LOOK: Final = 5_000  # those that new tables may affect: about 8 ms
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 REST_PER_LOCK_MS: Final = 20  # for a session in many locks: it may change at every look
@@ -96,18 +96,18 @@ class BlindSpots:
 
     def __init__(self) -> None:
         self._of: dict[Subject, frozenset[BlindSpot]] = {}
-        self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # to share them
+        self._shared_sets: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}
         self._number: Counter[BlindSpot] = Counter()
 
     def note(self, subject: Subject, spots: frozenset[BlindSpot]) -> bool:
-        """Store those of a subject; return whether a blind spot is new, or none has it any more.
+        """Store those of a subject; return whether a blind spot is new, or no subject has it now.
 
         If each of 100,000 new locks counted as a change, all findings would be listed again for
         each: up to 50 ms at every look.
         """
         before = self._of.pop(subject, frozenset())
         if spots:
-            self._of[subject] = self._equal.setdefault(spots, spots)
+            self._of[subject] = self._shared_sets.setdefault(spots, spots)
         came, went = spots - before, before - spots
         self._number.update(came)
         _subtract(self._number, went)
@@ -145,7 +145,7 @@ class FindingTracker:
         self._current = CurrentFindings()
         self._list = FindingList()
         self._folders = FolderCount()
-        self._places: dict[Subject, int] = {}  # of the subjects with findings
+        self._places: dict[Subject, int] = {}  # number of places of each subject with findings
         self._all_places = 0
 
     @property
@@ -154,7 +154,7 @@ class FindingTracker:
         return self._due.any_due(self._now) or self._list.is_behind or self._is_marking
 
     def look(self, look: LookInput) -> CurrentFindings:
-        """Examine what is due; return everything that is wrong now."""
+        """Examine what is due, and return everything that is wrong now."""
         self._now = look.now
         shared = self._shared(look)
         self._mark_sessions(look)
@@ -277,7 +277,7 @@ class FindingTracker:
 
     def _mark_step(self, look: LookInput, shared: SharedContext) -> None:
         """Make due some of the subjects that new tables affect; a thorough look marks them all."""
-        limit = None if look.thorough else MARKED_PER_LOOK
+        limit = None if look.thorough else MARKED_SUBJECTS_PER_LOOK
         number = 0
         for subject in islice(self._affected, limit):
             number += 1

@@ -22,7 +22,7 @@ from zktop.model.findings.finding import (
 from zktop.model.findings.missed_wakeups import (
     first_by_name_on_arrival,
     may_have_kept_reading,
-    may_own_beside_readers,
+    may_own_alongside_readers,
     readers_first_by_name,
     waiters_first_by_name,
     watching_by_name,
@@ -69,7 +69,7 @@ def _overlap(ctx: LockContext, write: Member, read: Member, following: Member) -
         evidence=(
             (True, f"{owner} owns a write lock and a later read lock"),
             (True, f"{other} queued for writing between the two"),
-            (None, "the client uses a Curator older than 5.5.0"),
+            (None, "the client uses a version of Curator older than 5.5.0"),
         ),
         advice=_ADVICE.format(owner),
     )
@@ -85,7 +85,7 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
         confidence="C2",
         evidence=(
             (True, f"{owner} watches nothing, as if it had the lock"),
-            (None, "the client uses a Curator older than 5.5.0"),
+            (None, "the client uses a version of Curator older than 5.5.0"),
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
         advice=_ADVICE.format(owner),
@@ -226,7 +226,7 @@ def _check_of_order(ctx: LockContext, members: list[Member]) -> str:
 def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     """Two libraries, or two recipes, use one lock and do not see each other's nodes."""
     for waiter in ctx.mismatched:
-        if may_own_beside_readers(ctx, waiter):
+        if may_own_alongside_readers(ctx, waiter):
             yield _beside_readers(ctx, waiter.member)
     if len(ctx.lock.queues) > 1:
         if ctx.are_several_locks:
@@ -294,7 +294,7 @@ def _several_owners(ctx: LockContext, heads: list[Member]) -> RuleMatch:
 
 
 def _watches(ctx: LockContext, head: Member, other: Member) -> bool:
-    """Whether the owner of a node watches a node; caches watch all nodes, also their own."""
+    """Whether the owner of a node watches a node; caches watch all nodes, including their own."""
     return ctx.path_of(other.node) in (ctx.ensemble.watched(head.owner) or ())
 
 
@@ -332,7 +332,7 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _label_of(ctx: LockContext, session: Session) -> Text | None:
-    """The label that a session has or had in this lock, or in the one before at its path."""
+    """The label that a session has or had in this lock, or in the previous one at its path."""
     members = (member.label for member in ctx.members if member.owner == session)
     left = (gone.label for gone in ctx.past.all_former_members if gone.session == session)
     return next(filter(None, (*members, *left)), None)
@@ -344,7 +344,8 @@ def _deleted_by_another(ctx: LockContext, gone: FormerMember, other: Session) ->
         return None  # a client removed the node of its own earlier session
     owner, by = ctx.shared.name_of(gone.session, gone.label), ctx.shared.name_of(other, label)
     if by == session_text(other):
-        known = ctx.shared.client_names.owners.details_of(by, "")  # others may have this name
+        # The name alone is not enough: other sessions may have it too.
+        known = ctx.shared.client_names.owners.details_of(by, "")
         by = f"session {by} ({known[Text(NAME)]})" if known else f"session {by}"
     has_ended = ctx.ensemble.alive(gone.session) is False
     lives = "lived on for a while" if has_ended else "lives on"

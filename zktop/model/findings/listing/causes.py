@@ -56,7 +56,7 @@ def ahead_in(locks: Mapping[Text, Lock], locks_of: Mapping[Session, Iterable[Tex
 def _waits_of(
     locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
 ) -> Iterator[Text]:
-    """The given locks in which a session waits; candidates of an election often do not."""
+    """The given locks in which a session waits. Candidates of an election often do not wait."""
     for path in paths:
         lock = locks.get(path)
         if lock is not None and any(
@@ -105,7 +105,7 @@ class CauseIndex:
         self._sorted: set[tuple[By, object]] = set()  # keys whose findings are in screen order
 
     def file(self, finding: Finding) -> None:
-        """Index a finding if it may be a cause; a C1 note is not one."""
+        """Index a finding if it may be a cause. A C1 note is not one."""
         if finding.confidence == "C1" and finding.severity == "info":
             return
         for by in self._in_common.get(finding.rule, ()):

@@ -52,7 +52,7 @@ class Listing(msgspec.Struct, frozen=True):
     unseen: AbstractSet[str] = frozenset()  # the ids of findings hidden in a group
 
     def reworded(self, words: Mapping[str, Finding]) -> "Listing":
-        """Return the listing with new wordings, by id; itself if nothing shown changed."""
+        """Return the listing with new wordings, by id, or itself if nothing shown changed."""
         shown = tuple(self._reworded(finding, words) for finding in self.findings)
         is_same = all(map(is_, shown, self.findings))
         return self if is_same else replace(self, findings=shown)
@@ -71,7 +71,7 @@ class Grouping:
 
     def __init__(self, causes: Mapping[str, str], grouped: Container[str]) -> None:
         self.effects: list[Finding] = []
-        self._causes, self._grouped = causes, grouped  # the groups of the listing before
+        self._causes, self._grouped = causes, grouped  # the groups of the previous listing
         self._kinds: dict[tuple[str, str, str | None], _Kind] = {}
         self._kind_of: dict[str, _Kind] = {}  # by the id of a finding that is a cause
         self._cause_ids = frozenset(causes.values())
@@ -109,7 +109,7 @@ class Grouping:
             self._kind_of[finding.id] = kind
 
     def close(self) -> None:
-        """Replace each large kind by one finding; all kinds so far are complete."""
+        """Replace each large kind by one finding. All kinds added so far must be complete."""
         for kind in self._kinds.values():
             many = STILL_MANY if kind.group_id in self._grouped else MANY
             if len(kind.members) > many:

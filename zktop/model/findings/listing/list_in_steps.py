@@ -14,19 +14,19 @@ from zktop.model.findings.listing.group_similar import Grouping, Listing
 from zktop.model.findings.schedule import Subject
 
 FINDINGS_PER_STEP: Final = 2_500  # at most 10 ms
-LISTED_PER_MS: Final = 5  # so 10,000 findings take two seconds
+LISTED_FINDINGS_PER_MS: Final = 5  # so 10,000 findings take two seconds
 NO_LISTING: Final = Listing()
 
 
 class FindingList:
-    """The newest listing; the next one is built in steps, one per look."""
+    """The newest listing. The next one is built in steps, one per look."""
 
     def __init__(self) -> None:
-        self.is_changed = True  # since the newest listing was started
+        self.is_changed = True  # whether findings changed since the newest listing was started
         self._listing = NO_LISTING
         self._next: Iterator[Listing | None] | None = None
         self._begun_at: Millis = 0  # when the last listing, or rewording, was begun
-        self._number = 0  # of all findings
+        self._number = 0  # number of all findings
         self._reworded: dict[str, Finding] = {}  # by id: only the wording changed since then
 
     @property
@@ -65,7 +65,7 @@ class FindingList:
         """
         if thorough and self._next is not None:  # the unfinished one has older findings
             self._next, self.is_changed = None, True
-        is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
+        is_due = thorough or now - self._begun_at >= self._number // LISTED_FINDINGS_PER_MS
         if self._next is None and is_due:
             if self.is_changed:
                 self._begin(subjects, ahead, now)
