@@ -186,7 +186,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         return presence.client if presence and presence.client else None
 
     def _configured_name(self, session: Session, client: Text | None) -> Text | None:
-        """The configured name, with the client's address or port if others have the name, too.
+        """The configured name, with the client's address or port if others have the same name.
 
         None if none is configured, or if others have the name of this very session or address.
         """

@@ -160,7 +160,7 @@ class DeadlockLog:
 
 
 def _reused(now: Reported, before: Reported | None) -> Reported:
-    """The object of the previous look if it is equal, so that reports share one object."""
+    """The object of the previous look if nothing has changed, so that reports share one object."""
     return before if before == now else now
 
 

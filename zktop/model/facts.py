@@ -24,7 +24,7 @@ SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
-MAX_DATA_BYTES: Final = 4096  # kept of a znode's data, for labels and lease counts
+MAX_DATA_BYTES: Final = 4096  # per znode; labels and lease counts are at its beginning
 EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
 
 
@@ -36,7 +36,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True
 
 
 class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What ZooKeeper knows about a znode besides its data; numbers as the server sends them.
+    """What ZooKeeper knows about a znode besides its data. Numbers are as the server sends them.
 
     `cversion` and `pzxid` are None if the server is not ZooKeeper and counts them differently.
     """

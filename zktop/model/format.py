@@ -113,7 +113,7 @@ def whole_names(cut: str) -> str:
 
 
 def several(names: Iterable[str], number: int = 0) -> str:
-    """List the first few different names and count the rest; `number` counts names not given, too.
+    """List the first few different names and count the rest. `number` includes names not given.
 
     >>> several(["a"]), several("ab"), several("abcde"), several("ab", number=7)
     ('a', 'a and b', 'a, b, c and 2 more', 'a, b and 5 more')

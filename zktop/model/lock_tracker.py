@@ -84,7 +84,7 @@ class LockTracker:
         return None if after is before else LockChange.between(path, before, after)
 
     def _lock_at(self, site: LockSite, now: Millis, known: Lock | None) -> Lock | None:
-        """The lock at a site, or an empty one if the user named it; `known` is the last one."""
+        """The lock at a site, or an empty one if the user named it; `known` is the earlier one."""
         path, world = site.path, site.world
         is_new = known is None and path not in self._memories
         if is_new and (simple := simple_lock(site)):
@@ -188,7 +188,7 @@ def why_no_lock(kind: str, advice: str) -> str:
     if kind == CONTAINER:
         return f"it is a folder of locks, not a lock: {advice}"
     if kind == PART:
-        return "it is a part of another lock"
+        return "it is part of another lock"
     if kind == UNKNOWN:
         return f"zktop recognises no lock in its children; if it is a folder of locks, {advice}"
     return (
@@ -197,7 +197,7 @@ def why_no_lock(kind: str, advice: str) -> str:
 
 
 def _change_of_unrecognised(before: Lock, after: Lock | None) -> LockChange | None:
-    """Compare an empty lock that the user named with its next version; None if both are equal.
+    """Compare an empty lock that the user named with its next version; None if both are the same.
 
     If a lock is recognised there only now, its members may be older than this look. So they are
     compared with no lock instead of an empty one.

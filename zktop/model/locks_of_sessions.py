@@ -45,7 +45,7 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
 
 
 def _without(locks: Iterable[Text], left: Counter[Text]) -> Iterator[Text]:
-    """The locks, each listed once less for each node that left it."""
+    """The locks, each listed one time fewer for each node that left it."""
     for lock in locks:
         if left.get(lock):
             left[lock] -= 1

@@ -25,7 +25,7 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
     entries: Mapping[str, OwnerEntry] = {}
 
     def has_entries_of(self, other: "OwnerList") -> bool:
-        """Whether two lists have equal entries; instantly true for the same object."""
+        """Whether two lists have the same entries; instantly true for the same object."""
         return self is other or self.entries == other.entries
 
     def key_of(self, session: str, client: str) -> str | None:

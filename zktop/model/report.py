@@ -191,7 +191,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         )
 
     def address(self, session: Session | None, name: str = "") -> str:
-        """Return the client address of a session; empty if it is unknown, or equal to its name.
+        """Return the client address of a session; empty if it is unknown, or the same as its name.
 
         Without a connection, use the list of owners: an import of an audit log fills it.
         """

@@ -3,7 +3,7 @@
 Any client can write any bytes into names and data of znodes. All text that enters the model passes
 through `clean`; the type `Text` marks the result. It has no control character, no escape sequence
 and no invisible character that reorders its neighbours: each is replaced by a visible one, so
-columns still line up and two names rarely become equal.
+columns still line up and two names rarely become the same.
 """
 
 from collections.abc import Iterable, Sequence

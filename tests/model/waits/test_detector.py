@@ -11,13 +11,13 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.detector import (
     EARLY_END_SHARE,
-    RANKED_AT_ONCE,
-    RANKED_PER_MS,
-    TESTED_PER_MS,
+    RANKED_QUEUES_AT_ONCE,
+    RANKED_QUEUES_PER_MS,
+    TESTED_PLACES_PER_MS,
 )
-from zktop.model.waits.evidence import JUDGED_PER_LOOK, LARGE_KNOT, PAUSE_MS
+from zktop.model.waits.evidence import JUDGED_REQUESTS_PER_LOOK, LARGE_KNOT_REQUESTS, PAUSE_MS
 
-PAIRS = LARGE_KNOT // 4 + 1  # of two locks and two clients each, four requests in all
+PAIRS = LARGE_KNOT_REQUESTS // 4 + 1  # of two locks and two clients each, four requests in all
 
 
 def knot(pairs: int) -> list[AnyFact]:
@@ -118,7 +118,7 @@ def test_a_deadlock_whose_locks_are_deleted_is_never_shown():
 def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
     """A large knot is tested only now and then, so that it keeps no processor busy."""
     looks = Looks(1)
-    crowd = [f"waiter{number}" for number in range(LARGE_KNOT)]
+    crowd = [f"waiter{number}" for number in range(LARGE_KNOT_REQUESTS)]
     looks.world = looks.world.after(*lock("/locks/a0", "a0", "b0", *crowd))
     looks.deadlocks(0)
 
@@ -131,7 +131,7 @@ def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
 def test_a_deadlock_of_a_large_knot_is_over_after_a_tenth_of_the_pause():
     """Its clients may release forty locks a second, and each time the whole knot is judged."""
     looks = Looks(1)
-    crowd = [f"waiter{number}" for number in range(LARGE_KNOT)]
+    crowd = [f"waiter{number}" for number in range(LARGE_KNOT_REQUESTS)]
     looks.world = looks.world.after(*lock("/locks/a0", "a0", "b0", *crowd))
     looks.deadlocks(0)
 
@@ -143,7 +143,7 @@ def test_a_deadlock_of_a_large_knot_is_over_after_a_tenth_of_the_pause():
 
 def test_a_doubtful_deadlock_of_a_large_knot_does_not_end_the_pause():
     """Its locks are to be listed again first, so no screen shows it."""
-    looks, crowd = Looks(0), [f"waiter{number}" for number in range(LARGE_KNOT)]
+    looks, crowd = Looks(0), [f"waiter{number}" for number in range(LARGE_KNOT_REQUESTS)]
     looks.world = looks.world.after(
         *lock("/locks/a", "one", "two", *crowd), *lock("/locks/b", "two", "one", czxid=1_000)
     )
@@ -168,10 +168,10 @@ def test_beside_many_deadlocks_a_new_one_appears_at_once():
 
 def test_many_deadlocks_are_judged_in_steps():
     """The first look shows the locks at once, and the next ones all deadlocks."""
-    looks = Looks(JUDGED_PER_LOOK)  # four requests each
+    looks = Looks(JUDGED_REQUESTS_PER_LOOK)  # four requests each
     found = [looks.deadlocks(number) for number in range(4)]
 
-    assert found == [number * JUDGED_PER_LOOK // 4 for number in (1, 2, 3, 4)]
+    assert found == [number * JUDGED_REQUESTS_PER_LOOK // 4 for number in (1, 2, 3, 4)]
 
 
 def test_a_change_in_one_of_many_deadlocks_is_judged_at_once():
@@ -187,7 +187,7 @@ def test_a_change_in_one_of_many_deadlocks_is_judged_at_once():
 
 def test_beside_many_tangled_requests_a_new_deadlock_appears_at_once():
     """A verdict tests only requests of clients whose waits have changed, and of those behind."""
-    looks, requests = Looks(0), 100 * TESTED_PER_MS
+    looks, requests = Looks(0), 100 * TESTED_PLACES_PER_MS
     looks.world = looks.world.after(
         *(
             fact
@@ -204,7 +204,7 @@ def test_beside_many_tangled_requests_a_new_deadlock_appears_at_once():
 
 def test_after_a_test_of_many_requests_a_new_deadlock_appears_after_a_pause():
     """A client that asked for many locks now waits itself, and so do all behind it."""
-    looks, behind = Looks(0), 100 * TESTED_PER_MS
+    looks, behind = Looks(0), 100 * TESTED_PLACES_PER_MS
     looks.world = looks.world.after(
         *lock("/locks/late", "other"),
         *(
@@ -222,7 +222,7 @@ def test_after_a_test_of_many_requests_a_new_deadlock_appears_after_a_pause():
     looks.world = looks.world.after(*knot(1))
 
     assert looks.deadlocks(100) == 0
-    assert looks.deadlocks(101 + behind // TESTED_PER_MS) == 1
+    assert looks.deadlocks(101 + behind // TESTED_PLACES_PER_MS) == 1
 
 
 def test_a_thorough_look_does_not_wait():
@@ -247,8 +247,8 @@ def test_a_new_deadlock_is_seen_at_once():
 
 def test_with_thousands_of_locks_a_look_with_a_change_leaves_the_ranking_to_the_next_one():
     """So that the change is shown some milliseconds earlier. It is put off only once."""
-    number = RANKED_AT_ONCE + 1
-    looks, pause_ms = Looks(0), 2 * number // RANKED_PER_MS
+    number = RANKED_QUEUES_AT_ONCE + 1
+    looks, pause_ms = Looks(0), 2 * number // RANKED_QUEUES_PER_MS
     looks.world = looks.world.after(
         *(fact for n in range(number) for fact in lock(f"/locks/c{n}", f"a{n}", f"b{n}"))
     )

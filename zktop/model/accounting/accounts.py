@@ -76,9 +76,7 @@ class Accounts(msgspec.Struct, frozen=True, kw_only=True):
 
     since: Millis
     until: Millis
-    unseen: tuple[
-        tuple[Millis, Millis], ...
-    ]  # times without a connection, for which nothing is charged
+    unseen: tuple[tuple[Millis, Millis], ...]  # times without a connection: nothing is charged
     blocked_ms: Millis
     seen: int
     missed: int

@@ -57,9 +57,8 @@ class LockHistories:
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
         self._world = World()
         self._earlier = NO_ENSEMBLE  # the server tables of the previous look
-        self._unread: set[Text] = (
-            set()
-        )  # found but not read; reading them will show whether they are new
+        # Found but not read: reading them will show whether they are new.
+        self._unread: set[Text] = set()
         self._from_zxid = 0
         self._began: Millis = 0
         self._now: Millis = 0

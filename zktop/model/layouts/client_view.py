@@ -37,7 +37,7 @@ _OWN: Final = (ClientView(),)
 
 
 def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ...]:
-    """Return the views of a layout; a user's layout may define one with `sees` and `unseen`."""
+    """Return the views of a layout. A user's layout may define one with `sees` and `unseen`."""
     if layout.sights:
         return layout.sights[:1] if layout.sights[0] is INTEROP else layout.sights
     if not layout.sees and not layout.unseen:
@@ -57,7 +57,7 @@ def assumed_view(views: Iterable[ClientView], mode: LockMode) -> ClientView:
 
 @lru_cache(maxsize=512)
 def ranker_of(view: ClientView, group: str = "") -> NameRanker:
-    """Return the function that ranks a name; `group` is the lock's name in a shared parent.
+    """Return the function that ranks a name. `group` is the lock's name in a shared parent.
 
     >>> curator = ClientView(counts="all", key="^(?:.*lock-)?(.*)$")
     >>> rank = ranker_of(curator)
@@ -95,7 +95,7 @@ def depends_on_group(view: ClientView) -> bool:
 
 @lru_cache(maxsize=512)
 def bars_of(view: ClientView) -> Callable[[str], object] | None:
-    """Return a function that matches the names readers wait for; None if those are writers."""
+    """Return a function that matches the names readers wait for; None if they wait for writers."""
     return _search(view.bars) if view.bars else None
 
 

@@ -55,25 +55,25 @@ SortOrder = Literal[
     "arrival",  # by the transaction that created the node
 ]
 
-# Which of two equal numbers goes first.
+# Which of two members with the same number goes first.
 TieRule = Literal[
     "server",  # the one the server lists first
-    "share",  # neither: equal numbers do not block one another
+    "share",  # neither: members with the same number do not block one another
     "name",
     "arrival",
 ]
 
 # What a waiter watches.
 WatchRule = Literal[
-    "predecessor",  # the member before it; in a semaphore, the one `leases` places before it
+    "predecessor",  # the previous member; in a semaphore, the one `leases` places before it
     "nearest",  # the nearest member that blocks it; in a semaphore, the `leases` nearest
-    "first-writer",  # a reader: the first writer of the queue; a writer: the member before it
+    "first-writer",  # a reader: the first writer of the queue; a writer: the previous member
     "holder",  # the first of the queue
     "children",  # the children of the lock
     "none",  # nothing: it polls
-    "adjacent",  # the member right before it, also in a semaphore
+    "adjacent",  # the member right before it, in a semaphore too
     "run",  # the first of the members right before it that share one id
-    "marker",  # first waiter: the children; others: the data of the member before
+    "marker",  # first waiter: the children; others: the data of the previous member
 ]
 
 # Ways to wait that no server table shows.
@@ -149,7 +149,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 SMALLEST, LARGEST = -(1 << 31), (1 << 31) - 1
 
 # Numbers above two billion, digit by digit: if a digit is below that of the limit, the rest is
-# free; if it is equal, the next digit decides.
+# free; if it is the same, the next digit decides.
 _TAIL = r"{0}(?:0\d{{8}}|1(?:[0-3]\d{{7}}|4(?:[0-6]\d{{6}}|7(?:[0-3]\d{{5}}|4(?:[0-7]\d{{4}}"
 _TAIL += r"|8(?:[0-2]\d{{3}}|3(?:[0-5]\d{{2}}|6(?:[0-3]\d|4[0-{1}]))))))))"
 _POSITIVE = r"[01]\d{9}|" + _TAIL.format("2", 7)
@@ -177,7 +177,7 @@ class ParsedName(msgspec.Struct, frozen=True, gc=False):
 
 @lru_cache(maxsize=1024)
 def compiled_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a layout's pattern; digits are ASCII, and `$` matches only at the end."""
+    """Compile a layout's pattern. Digits are ASCII, and `$` matches only at the end."""
     for macro, expansion in MACROS.items():
         pattern = pattern.replace(macro, expansion)
     return re.compile(pattern, re.ASCII)
@@ -201,7 +201,7 @@ def _reader(pattern: str, *, exact: bool) -> _Reader:
 
 
 def parse_name(layout: Layout, name: str) -> ParsedName | None:
-    """Read a node's name; None if the layout does not match it.
+    """Read a node's name, or return None if the layout does not match it.
 
     >>> lock = Layout(name="plain", pattern="^lock-{SEQ}$")
     >>> parse_name(lock, "lock-0000000007").sequence, parse_name(lock, "lock--000000001").sequence

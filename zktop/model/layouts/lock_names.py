@@ -20,7 +20,7 @@ _LOCKISH_PARTS: Final = (
     "lease",
 )
 # Matches no block, clock, leaderboard, selection, electronics, release or assembly. The words of
-# the fourth line stand alone, also in camel case; those of the last may end a word: jobmaster.
+# the fourth line stand alone, in camel case too; those of the last may end a word: jobmaster.
 _LOCKISH: Final = re.compile(
     r"(?<![bcBC])(?i:lock)|Lock|(?i:joblock|dblock|mutex|latch|semaphore|leader(?!board))"
     r"|(?:(?<![sS])(?i:elect)|Elect)(?![rR])"

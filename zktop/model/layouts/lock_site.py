@@ -1,6 +1,6 @@
 """A path that may be a lock: one znode, its children, and a few nodes around it.
 
-A site records what it answers about other nodes: a lock depends on these facts, too.
+A site records what it answers about other nodes, because a lock depends on these facts too.
 """
 
 from zktop.model.facts import Stat, join, split
@@ -21,13 +21,14 @@ class LockSite:
         self.path = path
         self.world = world  # direct queries are not recorded
         self.settings = settings
-        self.configured = settings.root_of(path) if settings.roots else None  # covers this path
+        # The configured root that covers this path.
+        self.configured = settings.root_of(path) if settings.roots else None
         self.family = world.family(path)
         self.dependencies: list[Dependency] = []
 
     @property
     def stat(self) -> Stat | None:
-        """The Stat of the lock's own znode: from its newest listing, else from a read."""
+        """The Stat of the lock's own znode: from its newest listing, or else from a read."""
         if self.family.stat is not None:
             return self.family.stat
         node = self.itself()

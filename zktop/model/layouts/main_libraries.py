@@ -13,7 +13,7 @@ _PREFIX: Final = "^_c_(?P<id>{U36})-"
 
 
 def _after(name: str) -> ClientView:
-    """Count every child; sort by the text after the lock's name, else by the whole name."""
+    """Count every child; sort by the text after the lock's name, or else by the whole name."""
     return ClientView(counts="all", key=f"^(?:.*{name})?(.*)$")
 
 

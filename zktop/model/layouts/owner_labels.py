@@ -64,7 +64,7 @@ def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
     if name.id is None:
         return Text(name.group.rstrip("-_")) or None if layout.grouped else None
     if re.fullmatch(_UUID, name.id):
-        return None  # of an attempt or an object, not of a client
+        return None  # the id of an attempt or an object, not of a client
     process = re.fullmatch(_PID, name.id) if layout.name == "zooit" else None
     return Text(f"{process[1]} pid {process[2]}" if process else name.id)
 
@@ -82,7 +82,7 @@ def _from_text(data: bytes) -> str | None:
 
 
 def first_line(text: str) -> str:
-    """Return the first non-empty line: later ones are rarely a name."""
+    """Return the first non-empty line. Later lines are rarely a name."""
     return text.lstrip().partition("\n")[0]
 
 
@@ -104,7 +104,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def longest_phrase(data: bytes) -> str | None:
-    """Find the server in a protobuf of HBase, else the longest printable part, usually a name."""
+    """Find the server in a protobuf of HBase, or the longest printable part, usually a name."""
     if server := re.search(HBASE_BYTES, data[:1024]):
         return f"{server[1].decode()}:{_varint(server[2])}"
     phrases = [
@@ -133,7 +133,7 @@ def _from_json(data: bytes) -> str | None:
 
 
 def named_in(document: object) -> str | None:
-    """Find the label in a JSON document of any shape; one too deep raises RecursionError.
+    """Find the label in a JSON document of any shape. One that is too deep raises RecursionError.
 
     >>> named_in({"HostName": "h2", "UserName": "vt", "Action": "ApplySchema"})
     'vt@h2 ApplySchema'

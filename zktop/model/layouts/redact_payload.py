@@ -1,7 +1,7 @@
 """Removes the payload from large data: all that neither names the owner nor is read by a layout.
 
-Recordings keep only the rest of large data. It yields the same labels and lease ends as the
-whole. The layout is not known yet, so the rest must suffice for every layout.
+Recordings keep only the rest of large data, which yields the same labels and lease ends as all of
+it. The layout is not known yet, so the rest must suffice for every layout.
 """
 
 import re
@@ -24,7 +24,7 @@ from zktop.model.layouts.owner_labels import (
 from zktop.model.layouts.timed_leases import LEASE_KEYS
 from zktop.model.text import MAX_LABEL_LENGTH
 
-_KEPT_KEYS: Final = LABEL_KEYS | LEASE_KEYS | {"type"}  # ZPLock's mode
+_KEPT_KEYS: Final = LABEL_KEYS | LEASE_KEYS | {"type"}  # `type` is the mode of ZPLock
 _KEPT_CHARS: Final = MAX_LABEL_LENGTH + 1  # one more, so that a long label is still truncated
 _HIVE: Final = r"[^:\s]+:\d+:(?:EXPLICIT|IMPLICIT):"  # an SQL statement follows
 

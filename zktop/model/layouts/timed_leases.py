@@ -18,7 +18,7 @@ _SECONDS_BELOW = 1e11  # smaller numbers are seconds, not milliseconds
 
 
 def parse_date(text: object) -> Millis | None:
-    """Read a date as ISO-8601; without a zone it is UTC.
+    """Read a date as ISO-8601. A date without a zone is in UTC.
 
     >>> parse_date("1970-01-01T00:00:01"), parse_date("1970-01-01T00:00:00.250Z")
     (1000, 250)
@@ -34,18 +34,18 @@ def parse_date(text: object) -> Millis | None:
 
 
 def kazoo_lease_end(data: bytes | None) -> Millis:
-    """Read the data of a `lease_holder`; an unreadable one counts as free."""
+    """Read the data of a `lease_holder`. Unreadable data counts as free."""
     return parse_date(_document(data).get("end")) or FREE
 
 
 def shedlock_end(data: bytes | None) -> Millis:
-    """Read a node of ShedLock; without a date it counts as held, as in the library."""
+    """Read a node of ShedLock. A node without a date counts as held, as in the library."""
     end = parse_date((data or b"")[: MAX_DATE_CHARS + 1].decode("utf-8", "replace"))
     return FOREVER if end is None else end
 
 
 def lease_end(data: bytes | None) -> Millis | None:
-    """Read a persistent lock node of Helix or jfix; None if it is neither.
+    """Read a persistent lock node of Helix or jfix, or return None if it is neither.
 
     >>> lease_end(b'{"uuid": "u", "hostname": "h", "expirationTimestamp": 5}')
     5000

@@ -98,9 +98,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     children: tuple[Member, ...]
     memory: FolderMemory = NO_MEMORY
-    watched: Mapping[
-        Session, SessionWatches
-    ] = {}  # as tables show; those of other sessions are unknown
+    watched: Mapping[Session, SessionWatches] = {}  # those of sessions not listed are unknown
     changed: int = 0  # zxid at which a child was last created or deleted
     user_layouts: tuple[Layout, ...] = ()  # defined in the user's config
 

@@ -131,7 +131,7 @@ def _is_hint(deadlock: Deadlock) -> bool:
 
 
 def judge(stuck_core: StuckCore, known: ActorEvidence, names: DisplayNames) -> Judgement | None:
-    """Judge one core; None if it proves nothing."""
+    """Judge one core, or return None if it proves nothing."""
     view = _View(stuck_core, known, names)
     case = _case(view, ring_of(stuck_core.core))
     if case is not None and case.is_threaded(known):

@@ -90,7 +90,7 @@ def _pairs(stuck_queue: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
 def best_ring(graph: EdgesByWaiter) -> Ring:
     """The cycle to show, ending with the newest request: the one that closed it.
 
-    Empty if there is none; a core always has one.
+    The result is empty if there is no cycle. A core always has one.
     """
     for accepts in _PREFERENCES:
         ring = _shortest(graph, accepts)

@@ -94,8 +94,8 @@ class ConcurrencyDetector:
     def __init__(self) -> None:
         self._concurrent: set[str] = set()
         self._deletions: list[_Deletion] = []
-        self._released: dict[str, int] = {}  # last release of each stuck actor
-        self._stuck_sets: AbstractSet[StuckSet] = frozenset()  # of the look before
+        self._released: dict[str, int] = {}  # zxid of the last release of each stuck actor
+        self._stuck_sets: AbstractSet[StuckSet] = frozenset()  # those of the previous look
         self._complete_to = 0
 
     def is_concurrent(self, actor: str) -> bool:

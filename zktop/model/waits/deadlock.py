@@ -88,7 +88,8 @@ def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockSt
 
 def newest_edge(ring: Ring) -> WaitEdge:
     """The edge of the newest request: in a knot it may be in no ring."""
-    return max(reversed(ring), key=lambda edge: edge.request.czxid)  # of equals, the last
+    # Of several edges of one transaction, this is the last in the ring.
+    return max(reversed(ring), key=lambda edge: edge.request.czxid)
 
 
 def step(

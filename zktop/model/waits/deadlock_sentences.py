@@ -26,12 +26,12 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.tables_of_one_server import Presence
 
 _PAIR = 2
-_MAX_NAMED = 5  # actors in one list
-_MAX_PARTS = 5  # reasons why the holders of a pool do not finish
+_MAX_NAMED_ACTORS = 5  # in one list
+_MAX_REASONS = 5  # why the holders of a pool do not finish
 
 
 class DisplayNames(Struct, frozen=True):
-    """Names for actors and locks; one without an entry is shown as it is."""
+    """Names for actors and locks. One without an entry is shown as it is."""
 
     owners: Mapping[str, str] = {}  # unique
     paths: Mapping[str, str] = {}
@@ -60,7 +60,7 @@ class DisplayNames(Struct, frozen=True):
         >>> DisplayNames().all_of("abc"), DisplayNames().all_of("abcdefg")
         ('a, b and c', 'a, b, c, d, e and 2 more')
         """
-        shown = [self.owner(actor) for actor in actors[:_MAX_NAMED]]
+        shown = [self.owner(actor) for actor in actors[:_MAX_NAMED_ACTORS]]
         hidden = len(actors) - len(shown)
         if hidden:
             shown.append(f"{hidden} more")
@@ -117,12 +117,12 @@ def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[st
         who, path = f"{names.all_of(waiters)} {_verb(waiters)} for", names.path(lock)
         held = f"{path}, which {names.owner(holder)} holds" if holder else f"a lease of {path}"
         parts.append(f"{who} {held}")
-    hidden = len(parts) - _MAX_PARTS
-    return [*parts[:_MAX_PARTS], count(hidden, "more wait")] if hidden > 0 else parts
+    hidden = len(parts) - _MAX_REASONS
+    return [*parts[:_MAX_REASONS], count(hidden, "more wait")] if hidden > 0 else parts
 
 
 def _holder_before(queue: StuckQueue, place: int) -> WaitRequest:
-    """The holder that a waiting member waits for; the members between them only queue."""
+    """The holder that a waiting member waits for. The members between them only queue."""
     while queue.waits[place]:
         place = next(blockers(queue, place))
     return queue.members[place]
@@ -194,7 +194,7 @@ class _Turn(NamedTuple):
 
 
 def _turns(ring: Ring) -> list[_Turn]:
-    """The members of the ring in order; the last one closed it."""
+    """The members of the ring in order. The last one closed it."""
     while passes_by(ring[0], ring[-1]):
         ring = (*ring[1:], ring[0])
     turns: list[_Turn] = []
@@ -208,7 +208,7 @@ def _turns(ring: Ring) -> list[_Turn]:
 
 
 def _rotation(ring: Ring, names: DisplayNames) -> str:
-    """A part of the sentence for each member; the first part also says what that member holds."""
+    """The part of the sentence for each member. The first also says what that member holds."""
     turns = _turns(ring)
     first, last = turns[0], turns[-1]
     held = names.wanted(last.holder.mode, last.edge.queue.lock)

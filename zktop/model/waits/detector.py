@@ -1,9 +1,9 @@
 """Detects deadlocks, lock-order inversions and root blockers at each look.
 
-`change` takes the changed locks, `judge` returns the verdict on the newest state. Evidence beyond
-the queues is collected only for the few actors of a deadlock, and only while there is one (see
-`evidence`). Each deadlock is judged separately: of a thousand, only those that changed are judged
-at once, and the others take turns.
+`change` takes the changed locks, and `judge` returns the verdict on the newest state. Evidence
+beyond the queues is collected only for the few actors of a deadlock, and only while there is one
+(see `evidence`). Each deadlock is judged separately: of a thousand, only those that changed are
+judged at once, and the others take turns.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -26,7 +26,12 @@ from zktop.model.text import Text
 from zktop.model.waits.assess import assessment, with_blocking_elections
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, deadlock_place
-from zktop.model.waits.evidence import LARGE_KNOT, PAUSE_MS, EvidenceCollector, JudgedCores
+from zktop.model.waits.evidence import (
+    LARGE_KNOT_REQUESTS,
+    PAUSE_MS,
+    EvidenceCollector,
+    JudgedCores,
+)
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, Restarts
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import QueueUpdate, queue_updates
@@ -41,10 +46,10 @@ from zktop.model.waits.wait_graph import WaitGraph, stuck_cores
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest, lock_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 
-RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
-RANKED_AT_ONCE: Final = 1_000  # queues; more are ranked only in a look without other work
+RANKED_QUEUES_PER_MS: Final = 5  # 10,000 queues are ranked every two seconds
+RANKED_QUEUES_AT_ONCE: Final = 1_000  # more are ranked only in a look without other work
 EARLY_END_SHARE: Final = 10  # a deadlock that is over ends the pause after a tenth of it
-TESTED_PER_MS: Final = 12  # places; after a test of 50,000, the next one is 4 s later
+TESTED_PLACES_PER_MS: Final = 12  # after a test of 50,000 places, the next one is 4 s later
 RANKED_FACTOR_AT_REST: Final = 60
 TRY_MS: Final = 1_000  # a request that is gone sooner was only a try
 
@@ -78,12 +83,12 @@ class DeadlockDetector:
         self._verdict = DeadlockVerdict()
         self._cores = JudgedCores()
         self._relist: tuple[str, ...] = ()  # to decide which actors have several threads
-        self._left: set[DeadlockPlace] = set()  # of stuck actors, since the last test
+        self._left: set[DeadlockPlace] = set()  # places that stuck actors left since the last test
         self._tested_at: Millis = 0
-        self._pause_ms = 0  # until the next test, after one of a large knot or a large tangle
+        self._pause_ms = 0  # from the test of a large knot or tangle until the next test
         self._is_untested = True  # something has changed since the last test
         self._wait_sums, self._by_watch = WaitSums(), WaitsByWatch()
-        self._changed: list[Text] = []  # locks, since the last look
+        self._changed: list[Text] = []  # the locks that changed since the last look
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
@@ -252,7 +257,9 @@ class DeadlockDetector:
         is_first, self._tested_at = not self._tested_at, now_ms
         largest = max((stuck_set.size for stuck_set in self.graph.stuck_sets), default=0)
         tested = 0 if is_first else self.graph.tested  # the first test is always large
-        self._pause_ms = max(largest // LARGE_KNOT * PAUSE_MS, tested // TESTED_PER_MS)
+        self._pause_ms = max(
+            largest // LARGE_KNOT_REQUESTS * PAUSE_MS, tested // TESTED_PLACES_PER_MS
+        )
 
     def _joined_verdict(self) -> DeadlockVerdict:
         """The overall verdict, joined from those on all cores."""
@@ -286,7 +293,7 @@ class DeadlockDetector:
 
     def _begin_ranking(self, now_ms: Millis) -> bool:
         """Start ranking the root blockers if that is due; return whether a ranking started."""
-        pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
+        pause_ms = max(len(self.graph.queues) // RANKED_QUEUES_PER_MS, self._pause_ms)
         pause_ms *= 1 if self._is_unranked else RANKED_FACTOR_AT_REST
         is_recent = self._ranked_at is not None and 0 <= now_ms - self._ranked_at < pause_ms
         if self._ranking is not None or is_recent:
@@ -302,7 +309,7 @@ class DeadlockDetector:
         them to the next one.
         """
         at_once = at_once or self._ranked_at is None
-        is_slow = len(self.graph.queues) > RANKED_AT_ONCE
+        is_slow = len(self.graph.queues) > RANKED_QUEUES_AT_ONCE
         if self._ranking is None or (may_wait and is_slow and not at_once):
             return
         for blockers in islice(self._ranking, None if at_once else 1):

@@ -34,9 +34,9 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 PlacesOfActor = Sequence[tuple[WaitQueue, WaitRequest]]
 PlacesOfActors = Mapping[str, PlacesOfActor]
 
-LARGE_KNOT: Final = 300  # requests in stuck queues; every 300 add a pause
+LARGE_KNOT_REQUESTS: Final = 300  # in stuck queues; every 300 add a pause
 PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
-JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
+JUDGED_REQUESTS_PER_LOOK: Final = 400  # of cores: about 15 ms
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts that cast doubt on a wait
 
@@ -176,17 +176,17 @@ class JudgedCores:
     """The newest judgement of each core.
 
     All cores are judged at each look unless they have many requests. Then the new and the changed
-    ones come first, at most `JUDGED_PER_LOOK` requests in one look; the others are judged again
-    after a pause that grows with the work for all of them, but is no longer than a deadlock has
-    lasted.
+    ones come first, at most `JUDGED_REQUESTS_PER_LOOK` requests in one look; the others are judged
+    again after a pause that grows with the work for all of them, but is no longer than a deadlock
+    has lasted.
     """
 
     def __init__(self) -> None:
         self.judged: dict[Core, Judgement | None] = {}
-        self.is_behind = False  # some due cores were left to the next look
+        self.is_behind = False  # whether some due cores were left to the next look
         self._cores: dict[StuckSet, tuple[StuckCore, ...]] = {}
         self._due: dict[StuckCore, Millis] = {}
-        self._size = 0  # of all cores
+        self._size = 0  # number of requests in all cores
 
     def update(self, cores: Iterable[StuckCore]) -> None:
         """Drop cores that are gone, and make the cores of new stuck sets due."""
@@ -211,12 +211,12 @@ class JudgedCores:
     def judge(self, evidence: EvidenceCollector, *, is_thorough: bool) -> bool:
         """Judge the cores that are due; return whether a judgement changed."""
         now_ms, is_changed, work = evidence.now_ms, False, 0
-        judges_all = is_thorough or self._size <= LARGE_KNOT
+        judges_all = is_thorough or self._size <= LARGE_KNOT_REQUESTS
         due = [stuck_core for stuck_core, at in self._due.items() if judges_all or at <= now_ms]
         due.sort(key=self._due.__getitem__)
         self.is_behind = False
         for stuck_core in due:
-            if work >= JUDGED_PER_LOOK and not judges_all:
+            if work >= JUDGED_REQUESTS_PER_LOOK and not judges_all:
                 self.is_behind = True
                 break
             work += stuck_core.size
@@ -227,6 +227,6 @@ class JudgedCores:
         return is_changed
 
     def _pause_ms(self, judgement: Judgement | None, now_ms: Millis) -> Millis:
-        longest = JUDGED_FACTOR_AT_REST * (self._size // LARGE_KNOT) * PAUSE_MS
+        longest = JUDGED_FACTOR_AT_REST * (self._size // LARGE_KNOT_REQUESTS) * PAUSE_MS
         since = judgement.deadlock.since_ms if judgement else None
         return longest if since is None else min(longest, max(now_ms - since, PAUSE_MS))

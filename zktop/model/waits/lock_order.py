@@ -87,7 +87,7 @@ class NestedLock(Struct, frozen=True, gc=False):
 
 
 def vertex_of(lock: str, generation: int) -> str:
-    """The class of a lock; an exact path belongs to one generation of its root, a czxid.
+    """The class of a lock. An exact path belongs to one generation of its root, given as a czxid.
 
     >>> vertex_of("/user/42", 0x1F), vertex_of("/orders", 0x1F)
     ('/user/*', '/orders@1f')
@@ -112,7 +112,7 @@ class OrderSample(Struct, eq=False):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Samples with equal keys are counted as one."""
+        """Samples with the same key are counted as one."""
         return self.asker.identity, self.held.mode, self.wanted.mode, self.gates, self.direction
 
     @property
@@ -146,7 +146,7 @@ class OrderEdge(Struct, eq=False):
         return known if known is sample else None
 
     def take_back(self, owner: str, sample: OrderSample | None) -> None:
-        """Subtract an acquisition; drop its sample when that has none left."""
+        """Subtract an acquisition, and drop its sample when no acquisition is left."""
         self.count -= 1
         if owner in self.by_owner:
             self.by_owner[owner] -= 1
@@ -255,7 +255,7 @@ class LockOrderGraph:
     def __init__(self) -> None:
         self._edges: dict[tuple[str, str], OrderEdge] = {}  # by the classes held and wanted
         self._out: dict[str, dict[str, OrderEdge]] = {}  # the same: by held, then by wanted
-        self.cycles: dict[str, Cycle] = {}  # all potential ones, by a stable id
+        self.cycles: dict[str, Cycle] = {}  # all potential deadlocks, by a stable id
         self._running: dict[Place, dict[OrderSample, None]] = {}  # samples of places not left yet
         self._learned: dict[Place, dict[Place, _Learned]] = {}  # by wanted place
 
@@ -319,7 +319,7 @@ class LockOrderGraph:
         learned = self._learned.get(wanted.place, {})
         if all(held.place in learned for held in others):
             return
-        if learned:  # before all places of its actor were known
+        if learned:  # this happened before all places of its actor were known
             self._take_back(learned[held.place] for held in others if held.place in learned)
         gates = frozenset((held.lock, held.mode == "read") for held in others)
         added: dict[tuple[str, LockMode, bool], _Learned] = {}

@@ -141,7 +141,7 @@ def _majority(
 
 
 def _display_names(cycle: Cycle) -> tuple[str, ...]:
-    """The owners of the actors; equal ones with the last digits of their sessions."""
+    """The owners of the actors. Duplicates get the last digits of their sessions."""
     askers = [sample.asker for sample in cycle]
     identities: dict[str, set[str]] = {}
     for asker in askers:

@@ -161,7 +161,7 @@ def _changed_runs(
 def _context(lock: Lock) -> tuple[object, ...]:
     """What a request depends on besides its member.
 
-    In a folder one member may depend on the others, so no two versions are equal.
+    In a folder, one member may depend on the others, so every version counts as different.
     """
     is_folder = any(only_mixed(lock.queues))
     return lock.kind, lock.layout, lock.stranded, _exempt(lock), id(lock) if is_folder else 0
@@ -174,7 +174,7 @@ def _next_requests(
     runs: Sequence[ChangedRun],
     actors: Actors,
 ) -> tuple[tuple[WaitRequest, ...], Sequence[WaitRequest], Sequence[WaitRequest]]:
-    """Rebuild the requests of the changed runs; also return those created and deleted."""
+    """Rebuild the requests of the changed runs, and return those created and deleted too."""
     requests = known.requests
     old = {
         request.node: request for run in runs for request in requests[run.old_start : run.old_end]

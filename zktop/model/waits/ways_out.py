@@ -109,7 +109,7 @@ def breakers(core: Core) -> dict[tuple[str, int], bool]:
 
 
 def _cut_off_breakers(core: Core, cut_off: AbstractSet[str]) -> dict[tuple[str, int], bool]:
-    """Try actors without a connection, too: in a large ring, others have newer requests."""
+    """Also try actors without a connection: in a large ring, others have newer requests."""
     if cut_off.isdisjoint(core.actors):
         return {}
     return _try(core, [pair for pair in _asked(ring_of(core)) if pair[0] in cut_off])
@@ -173,7 +173,7 @@ def _is_plain(stuck_set: StuckSet) -> bool:
 
 
 def _freed_by_reduction(graph: WaitGraph, stuck_set: StuckSet, actor: str) -> int:
-    """Test without this actor; only queues of actors that can finish then can change."""
+    """Test without this actor. Only queues of actors that can then finish can change."""
     without = {lock: _without(graph.queues[lock], actor) for lock in graph.locks(actor)}
     left = stuck_set.actors.difference(graph.finished_with(without.values()), {actor})
     finished = stuck_set.actors.union({actor}) - left  # also one that waits in a single lock

@@ -14,9 +14,8 @@ from zktop.model.text import Text, nearest
 from zktop.model.world.children_of_znode import NEVER, NO_FAMILY
 from zktop.model.world.world import World
 
-SINGLE_NODE_LAYOUT: Final = (
-    "single-node"  # the layout of locks whose node exists only while they are held
-)
+# The layout of locks whose node exists only while they are held.
+SINGLE_NODE_LAYOUT: Final = "single-node"
 MAX_SIBLINGS: Final = 1_000  # comparing a name with that many takes 20 ms
 
 
