@@ -48,4 +48,4 @@ class NothingToLookAtError(ZktopError):
 
 
 class DataFileError(UsageError):
-    """A ZooKeeper file that cannot be used; the message names the file and the offset."""
+    """A ZooKeeper file that cannot be used. The message names the file and the offset."""

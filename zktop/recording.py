@@ -6,8 +6,8 @@ reports. Once a minute a new gzip member starts with all facts known by then, so
 start there. The gzip header of each member contains its time, so that a search through the
 compressed bytes finds it.
 
-A file that was truncated by a crash or a full disk is valid up to its last complete line; so is
-one that ends in garbage.
+A file that was truncated by a crash or a full disk is valid up to its last complete line, and so
+is one that ends in garbage.
 """
 
 import gzip
@@ -36,7 +36,7 @@ _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
 LEAD_MS: Millis = 900_000  # read before the requested time: verdicts depend on the past
-MIN_SKIPPED_BYTES = 2 << 20  # of a file; reading and examining less takes at most 20 s
+MIN_SKIPPED_BYTES = 2 << 20  # of a file. Reading and examining less takes at most 20 s.
 WHOLE_BYTES = 256  # redaction keeps data of up to this size
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
@@ -55,7 +55,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_onl
     roots: list[str]
     redacted: bool = True
     settings: Settings | None = None  # those of the live run
-    opens_at: Millis | None = None  # a replay starts here; verdicts need the facts before it
+    opens_at: Millis | None = None  # a replay starts here, but verdicts need earlier facts
     follows: str | None = None  # file name of the piece that this one continues without a gap
 
 
@@ -97,7 +97,7 @@ _decoder: msgspec.json.Decoder[AnyLine] = msgspec.json.Decoder(RecordingLine)
 
 
 class Recorder:
-    """Writes facts as they arrive; `look` marks the times at which reports were made."""
+    """Writes facts as they arrive. `look` marks the times at which reports were made."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Recorder:
             self._write(fact)
 
     def look(self, at: Millis, *, thorough: bool = True) -> None:
-        """Mark a time at which the world was examined; repeat the state when it is due."""
+        """Mark a time at which the world was examined. Repeat the state when it is due."""
         self._begin_file(at)
         self._write(LookMark(zxid=self.world.zxid, at=at, thorough=thorough))
         if self._state_at is not None and at - self._state_at >= self._state_interval:
@@ -139,12 +139,12 @@ class Recorder:
             self._member.flush()  # so that a crash loses nothing that was examined
 
     def begin_again(self) -> None:
-        """Start again after a gap: nothing that was written before counts any more."""
+        """Start again after a gap, so that what was written so far no longer counts."""
         self.close()
         self.world = World()
 
     def close(self) -> None:
-        """Finish the last member; the caller closes the file."""
+        """Finish the last member. The caller closes the file."""
         if self._member is not None:
             self._member.close()
             self._member = None
@@ -193,11 +193,11 @@ class BulkRecorder:
         self._put(at)
 
     def write(self, lines: Sequence[AnyLine]) -> None:
-        """Write lines; wait while too many blocks are being compressed."""
+        """Write lines, but wait while too many blocks are being compressed."""
         self._put(_encoder.encode_lines(lines))
 
     def close(self) -> None:
-        """Write the remaining blocks. Raise the error if there was one."""
+        """Write the remaining blocks. Raise the error of the thread if it had one."""
         self._blocks.put(None)
         self._thread.join()
         if self._error is not None:
@@ -209,7 +209,7 @@ class BulkRecorder:
         self._blocks.put(block)
 
     def _run(self) -> None:
-        """Write blocks; after an error discard them, so that the caller never blocks forever."""
+        """Write blocks. After an error discard them, so that the caller never blocks forever."""
         while (block := self._blocks.get()) is not None:
             self._try(partial(self._write_block, block))
         self._try(self._end_member)
@@ -238,7 +238,7 @@ def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
 
 
 def packed_header(header: Header, at: Millis) -> bytes:
-    """Return a header as a file; other recordings can be appended to it."""
+    """Return a header as a file, to which other recordings can be appended."""
     file = io.BytesIO()
     with _gzip_member(file, at, _LEVEL) as member:
         member.write(_encoder.encode(header) + b"\n")
@@ -268,7 +268,7 @@ class Recording:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
 
     def lines(self, offset: int = 0) -> Iterator[AnyLine]:
-        """Iterate over the lines from an offset; stop where the file is cut off or damaged."""
+        """Iterate over the lines from an offset, up to where the file is cut off or damaged."""
         self.cut_off = False
         try:
             yield from map(_decoder.decode, self.whole_lines(offset))
@@ -288,7 +288,7 @@ class Recording:
         return max(last_start, end_of_import or 0)
 
     def start_near(self, at: Millis | None) -> None:
-        """Make `story` start 15 minutes before a time or the end, if that saves much.
+        """Make `story` start 15 minutes before a time or the end, if that saves a lot.
 
         Findings that need a longer past, like two orders of the same locks, are then missed.
         """
@@ -335,7 +335,7 @@ class Recording:
         raise UsageError(f"{self.path} is not a zktop recording: it has no valid first line.")
 
     def whole_lines(self, offset: int = 0) -> Iterator[bytes]:
-        """Iterate over the complete lines as bytes; set `cut_off` if the file is truncated."""
+        """Iterate over the complete lines as bytes. Set `cut_off` if the file is truncated."""
         rest = b""
         for chunk in self._unpack(offset):
             *whole, rest = (rest + chunk).split(b"\n")
@@ -367,9 +367,9 @@ class Recording:
 
 
 def without_repeated_state(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
-    """Leave out facts that repeat the state, and headers of pieces that continue the one before.
+    """Leave out facts that repeat the state, and headers of pieces that continue the previous one.
 
-    After any other header the state is news, and is not left out.
+    After any other header the state is news, so it is not left out.
     """
     facts_to_skip, is_after_header = 0, True
     for line in lines:
@@ -392,9 +392,9 @@ def _gzip_unpacker() -> "zlib._Decompress":
 
 
 def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack byte by byte what precedes the damage; a larger piece would be lost entirely.
+    """Unpack byte by byte what precedes the damage: a larger piece would be lost entirely.
 
-    It is yielded in one piece, because `whole_lines` splits each piece with the rest before it.
+    It is yielded in one piece, because `whole_lines` joins each piece with the previous rest.
     """
     unpacked = bytearray()
     with suppress(zlib.error):
@@ -420,15 +420,15 @@ def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header)
 
 def write_looks(recorder: Recorder, looks: Iterable[tuple[World, Millis]]) -> World:
     """Write worlds at given times and return the last one."""
-    before = World()
+    previous = World()
     for world, at in looks:
-        if world.gap_at != before.gap_at:
+        if world.gap_at != previous.gap_at:
             recorder.begin_again()
-            before = World()
-        recorder.facts(tuple(facts_between(before, world)))
+            previous = World()
+        recorder.facts(tuple(facts_between(previous, world)))
         recorder.look(at)
-        before = world
-    return before
+        previous = world
+    return previous
 
 
 def redacted(fact: AnyFact) -> AnyFact:

@@ -8,7 +8,7 @@ PemFile = Annotated[str, Meta(extra={"form": "word"})]
 
 
 class Tls(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How to connect with TLS; the paths are PEM files."""
+    """How to connect with TLS. The paths are PEM files."""
 
     ca: PemFile | None = None
     cert: PemFile | None = None
