@@ -25,7 +25,7 @@ AuditedChange = tuple[str, str]  # operation and path
 
 
 class AuditedClient(msgspec.Struct, frozen=True):
-    """Where a session connects from; `users` is empty if it did not log in."""
+    """Where a session connects from. `users` is empty if it did not log in."""
 
     address: Text
     users: Text
@@ -37,7 +37,7 @@ class AuditLine(msgspec.Struct, frozen=True):
     session: Session
     client: AuditedClient
     change: AuditedChange
-    time: bytes  # as written, without a zone; empty if the prefix has none
+    time: bytes  # as written, without a zone, or empty if the prefix has no time
 
 
 def audit_lines(stream: ByteStream, max_bytes: int | None = None) -> Iterator[AuditLine]:

@@ -1,7 +1,7 @@
 """The address and users of each session, from the audit logs of all members.
 
-Their lines have no zxid, and local times without a zone. So a session gets a new address or users
-with its first transaction whose operation and path are in a line that has them.
+Their lines have no zxid, and local times without a zone. So a session gets a new address or new
+users with its first transaction whose operation and path are in a line that has them.
 """
 
 import heapq
@@ -33,7 +33,7 @@ class _Stay(msgspec.Struct):
 
 
 class AuditLog:
-    """A fold over transactions; `clients` has each session's current address and users."""
+    """A fold over transactions. `clients` has each session's current address and users."""
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         """Read the audit logs of all members."""
@@ -53,7 +53,8 @@ class AuditLog:
             (_OPERATIONS.get(type(operation)), _path(operation))
             for operation in transaction.operations
         }
-        for number, stay in enumerate(later, 1):  # all changes of a skipped one were refused
+        # A stay may be skipped: the server may have refused all of its changes.
+        for number, stay in enumerate(later, 1):
             if not changes.isdisjoint(stay.changes):
                 self.clients[transaction.session] = stay.client
                 del later[:number]

@@ -1,6 +1,6 @@
 """Unpacks gzip and snappy streams as ZooKeeper writes them, piece by piece.
 
-A damaged or truncated stream ends where the damage begins; `is_damaged` is then True.
+A damaged or truncated stream ends where the damage begins. `is_damaged` is then True.
 """
 
 import zlib
@@ -27,7 +27,7 @@ class GzipReader:
         self._unpacker = zlib.decompressobj(_GZIP_STREAM)
 
     def read(self, size: int, /) -> bytes:
-        """Return at most this many bytes; none at the end or where the stream is damaged."""
+        """Return at most this many bytes, or none at the end or where the stream is damaged."""
         while not self.is_damaged:
             self._packed = self._packed or self._stream.read(_CHUNK)
             if self._unpacker.eof:
@@ -67,7 +67,7 @@ class SnappyReader:
         self._is_begun = False
 
     def read(self, size: int, /) -> bytes:
-        """Return at most this many bytes; none at the end or where the stream is damaged."""
+        """Return at most this many bytes, or none at the end or where the stream is damaged."""
         while not self._rest and not self.is_damaged:
             block = self._next_block()
             if block is None:

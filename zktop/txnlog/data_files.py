@@ -29,7 +29,7 @@ _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 _PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")  # bzip2 and xz
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _CHUNK: Final = 1 << 20
-_SMALL_CHUNK: Final = 1 << 14  # slow; at most this much is lost where a tar is cut off
+_SMALL_CHUNK: Final = 1 << 14  # slow, but at most this much is lost where a tar is cut off
 _SEARCHED_BYTES: Final = 16 << 20  # within which an audit log of any name must have its first line
 
 FileKind = Literal["log", "snapshot", "audit"]
@@ -124,7 +124,7 @@ def _first_bytes(stream: BinaryIO) -> bytes:
 def _in_folder(folder: Path, shown_as: str | None = None) -> Iterator[DataFile]:
     """Yield the files below a folder that have ZooKeeper's names.
 
-    Raise DataFileError if there are none and a part of it may not be listed.
+    Raise DataFileError if there are none and part of the folder may not be listed.
     """
     unlisted: list[OSError] = []
     is_empty = True
@@ -247,7 +247,7 @@ def _unpacked(archive: Path, on_note: Callable[[str], object]) -> Iterator[str]:
 def _unpack_all(archive: Path, folder: Path) -> str | None:
     """Unpack the data files up to the first damage. Return what is wrong there.
 
-    A damaged archive is unpacked again in small chunks, because less is lost then.
+    A damaged archive is unpacked again in small chunks, because then less is lost.
     """
     damage = None
     for chunk in (_CHUNK, _SMALL_CHUNK):

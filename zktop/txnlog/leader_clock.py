@@ -11,17 +11,17 @@ from zktop.model.format import iso, spoken
 from zktop.txnlog.replay_notes import ReplayNotes
 from zktop.txnlog.transactions import Transaction
 
-STEP_MS: Final = 1_000  # a clock that is behind by less soon catches up
+STEP_MS: Final = 1_000  # a clock that is behind by less than this soon catches up
 
 
 class LeaderClock:
-    """Gives each transaction a time, never earlier than that of the transaction before."""
+    """Gives each transaction a time, never earlier than that of the previous transaction."""
 
     def __init__(self, notes: ReplayNotes) -> None:
         self._notes = notes
         self._now: Millis = 0
-        self._written_at: Millis | None = None  # the last transaction, by its leader's clock
-        self._epoch = 0  # of the last transaction; each has its own leader
+        self._written_at: Millis | None = None  # of the last transaction, by its leader's clock
+        self._epoch = 0  # of the last transaction. Each epoch has its own leader.
 
     def time_of(self, transaction: Transaction) -> Millis:
         """Return the time of the next transaction.
@@ -30,10 +30,10 @@ class LeaderClock:
         speed of that clock, until it has caught up: ages of znodes are differences from these
         clocks. Between two leaders no time is known to pass.
         """
-        written, before, epoch = transaction.at, self._written_at, transaction.zxid >> 32
+        written, previous, epoch = transaction.at, self._written_at, transaction.zxid >> 32
         is_new_leader = epoch != self._epoch
         self._written_at, self._epoch = written, epoch
-        passed = 0 if before is None else written - before
+        passed = 0 if previous is None else written - previous
         if self._now - written < STEP_MS:
             self._now = max(self._now, written)
         else:

@@ -60,16 +60,16 @@ class _Folder:
     def __init__(self, node: StoredZnode, zxid: int) -> None:
         self.node = node
         self.known_at = zxid  # of the first listing
-        self.creations = node.cversion  # all so far
+        self.creations = node.cversion  # the number of all creations so far
         self.deletions = 0
 
     def has_skipped(self) -> bool:
-        """Note a creation. Return whether its number shows that others before it are missing."""
-        before, self.creations = self.creations, self.node.cversion
-        return self.creations > before + 1
+        """Note a creation. Return whether its number shows that earlier ones are missing."""
+        previous, self.creations = self.creations, self.node.cversion
+        return self.creations > previous + 1
 
     def is_due_after_deletion(self) -> bool:
-        """Count a deletion. Return whether to list again, so that readers can drop old ones."""
+        """Count a deletion. Return whether to list again, so that readers can forget old ones."""
         self.deletions += 1
         if self.deletions <= MIN_DELETIONS:
             return False
@@ -86,7 +86,7 @@ class LockFacts:
         chroot: str = "",
         shorten: Callable[[bytes], bytes] = bytes,
     ) -> None:
-        """Read a tree below `chroot`; facts have paths without it."""
+        """Read a tree below `chroot`. Facts have paths without it."""
         self._tree, self._discovery, self._chroot, self._shorten = tree, discovery, chroot, shorten
         self._folders: dict[str, _Folder] = {}
         self._single: dict[str, StoredZnode] = {}  # reported by themselves
@@ -120,7 +120,7 @@ class LockFacts:
     def after(
         self, transaction: Transaction, effects: Sequence[Effect], at: Millis
     ) -> list[AnyFact]:
-        """Return the facts of one transaction; `touched` then has the folders that it changed."""
+        """Return the facts of one transaction. Then `touched` has the folders that it changed."""
         self.touched = touched = set[str]()
         self._note_contact(transaction)
         if transaction.kind in (OPEN_SESSION, CLOSE_SESSION):
@@ -154,7 +154,7 @@ class LockFacts:
         return True
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
-        """Yield the sessions alive, if they changed and were not reported just before."""
+        """Yield the live sessions, if they have changed and were not reported a moment ago."""
         # The longer the report, the rarer.
         interval_ms = max(1_000, 2 * len(self._timeouts_ms), self._large_nodes)
         is_due = self._sessions_at is None or at - self._sessions_at >= interval_ms
@@ -185,7 +185,7 @@ class LockFacts:
     # Discovery
 
     def _is_in_chroot(self, path: str) -> bool:
-        """Return whether a path is the chroot or below it; never for the root of the tree."""
+        """Return whether a path is the chroot or below it, but never the root of the tree."""
         if self._chroot and not (path == self._chroot or path.startswith(f"{self._chroot}/")):
             return False
         return bool(path)
@@ -205,7 +205,7 @@ class LockFacts:
         yield from self._list(path, node, zxid, at)
 
     def _whole_lock(self, path: str, node: StoredZnode) -> tuple[str, StoredZnode]:
-        """Return the lock that a folder seems to be a part of, like a semaphore, or the folder."""
+        """Return the lock that a folder seems to be part of, like a semaphore, or the folder."""
         above, _, name = path.rpartition("/")
         parent = self._tree.nodes.get(above)
         if parent is None or above in self._folders or not self._is_in_chroot(above):
@@ -315,7 +315,7 @@ class LockFacts:
     # Values
 
     def _note_contact(self, transaction: Transaction) -> None:
-        """Record when a session was last heard of; clear all such times when the clock changes."""
+        """Record when a session was last heard of. Clear all such times when the clock changes."""
         last, self._last = self._last, transaction
         if last and (last.zxid >> 32 != transaction.zxid >> 32 or transaction.at < last.at):
             self._last_heard.clear()

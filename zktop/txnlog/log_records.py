@@ -35,8 +35,8 @@ class Damage(msgspec.Struct, frozen=True):
     file: str
     offset: int
     size: int | None
-    zxid: int  # of the record before; 0 if there is none
-    following: int | None  # zxid of the record after it
+    zxid: int  # of the previous record, or 0 if there is none
+    following: int | None  # zxid of the next record
 
     def __str__(self) -> str:
         if self.size is None:
@@ -59,7 +59,7 @@ class ByteStream(Protocol):
     """A file opened for reading."""
 
     def read(self, size: int, /) -> bytes:
-        """Return at most this many bytes; none at the end."""
+        """Return at most this many bytes, or none at the end."""
 
 
 class LogRecords:
@@ -142,7 +142,7 @@ class LogRecords:
         return self._skip_damage(size if is_possible else None)
 
     def _skip_padding(self) -> bool:
-        """Skip the padding; if anything follows it, a part of the log was lost."""
+        """Skip the padding. If anything follows it, part of the log was lost."""
         begin = self.position
         while True:
             rest = self._block[self._at :]
@@ -154,7 +154,7 @@ class LogRecords:
                 return False
 
     def _skip_damage(self, size: int | None, begin: int | None = None) -> bool:
-        """Find the next record; `size` is that of the damaged one, if its length may be right."""
+        """Find the next record. `size` is that of the damaged one, if its length may be right."""
         begin, zxid = self.position if begin is None else begin, self._zxid
         is_next_found = size is not None and self._skip_record(size)
         if not is_next_found and not self._find_record():

@@ -39,7 +39,7 @@ WRONG_CHARSET: Final = (
     "which is no damage."
 )
 WRONG_LOCKS: Final = " What is shown of locks from there on may be wrong."
-MAX_READ_BYTES: Final = 2 * 0xFFFFF  # of a record; a server's default: twice jute.maxbuffer
+MAX_READ_BYTES: Final = 2 * 0xFFFFF  # of a record: twice jute.maxbuffer, a server's default
 
 
 class Restart(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ class Restart(msgspec.Struct, frozen=True):
 
 
 class ReplayStep(msgspec.Struct, frozen=True, gc=False):
-    """One transaction, and what it changed; `at` never goes back."""
+    """One transaction, and what it changed. `at` never goes back."""
 
     transaction: Transaction
     effects: list[Effect]
@@ -71,7 +71,7 @@ class _Log(msgspec.Struct, frozen=True):
 
 
 class LogReplay:
-    """The transactions in a set of files. Iterate over `steps` once; then read the totals."""
+    """The transactions in a set of files. Iterate over `steps` once, then read the totals."""
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         self._notes = ReplayNotes()
@@ -80,7 +80,7 @@ class LogReplay:
         self.first: tuple[int, Millis] | None = None
         self.last: tuple[int, Millis] | None = None
         self.known_until: Millis = 0  # the replay misses nothing up to this time
-        self._was_proven = False  # once, by a digest
+        self._was_proven = False  # whether a digest was ever right
         self._wrong_from: Transaction | None = None  # the first one whose digest differs
         self._tree = ZnodeTree()
         self._exact_from = 0  # the tree is exact after this transaction
@@ -131,13 +131,14 @@ class LogReplay:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about what is missing or doubtful; complete after all steps."""
+        """Sentences about what is missing or doubtful. They are complete after all steps."""
         return self._notes.sentences
 
     def _begin_time(self, since: Millis | None, before: Millis, first: Millis) -> Millis:
         """Return the time of a restart: `since`, or that of the first transaction to yield.
 
-        It is `since` only if the transaction before it is known; `before` is its time, or 0.
+        It is `since` only if the last transaction before it is known. `before` is the time of
+        that transaction, or 0.
         """
         if since is None or not before or self._hole is not None:
             return first
@@ -240,7 +241,7 @@ class LogReplay:
         return hole
 
     def _resume_after(self, hole: Hole) -> None:
-        """Continue with the newest good snapshot in the hole, or with the tree from before it."""
+        """Continue with the newest good snapshot in the hole, or with the tree before the hole."""
         self._notes.add(str(hole), "hole")
         if hole.missing is None and self._has_one_member:
             last = f"The last transactions before {hole.before:#x} {UNCERTAIN}"
@@ -252,7 +253,7 @@ class LogReplay:
             self._notes.add(unseen, "unexplained hole")
 
     def _load(self, file: DataFile) -> bool:
-        """Load a snapshot. Return False and add a note if it is damaged."""
+        """Load a snapshot. If it is damaged, add a note and return False."""
         try:
             with open_unpacked(file) as stream:
                 tree, digest_zxid, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))
@@ -408,7 +409,7 @@ def _newest_time(tree: ZnodeTree) -> Millis:
 
 
 def _members_of(files: Sequence[DataFile]) -> list[str]:
-    """Return the folders with logs; the snapshots of a server may be in another one."""
+    """Return the folders with logs. The snapshots of a server may be in another folder."""
     folders = [
         {file.member for file in files if file.kind == kind} for kind in ("log", "snapshot")
     ]

@@ -61,7 +61,7 @@ class ServerLogs:
         after: int = 0,
     ) -> None:
         """Begin with the transaction after `after`."""
-        self.last = after  # zxid of the record before the current one
+        self.last = after  # zxid of the previous record
         self.head: Record | None = None
         self._has_logged = False
         self._snapshots, self._on_damage = snapshots, on_damage
@@ -114,8 +114,8 @@ class ServerLogs:
 class MergedRecords:
     """The records of all members.
 
-    After iteration, `ghosts` counts those that were never committed, and `is_at_end` is True if
-    all were read.
+    After iteration, `ghosts` counts the records that were never committed, and `is_at_end` is True
+    if all were read.
     """
 
     def __init__(self, members: Sequence[ServerLogs]) -> None:

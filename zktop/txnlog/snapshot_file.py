@@ -29,7 +29,7 @@ _SEAL_BYTES: Final = 8 + 4 + 1  # a checksum and the text "/"
 
 
 class SnapshotZnode(msgspec.Struct, frozen=True, gc=False):
-    """One znode of a snapshot, in the order of the file; the path of the root is empty."""
+    """One znode of a snapshot, in the order of the file. The path of the root is empty."""
 
     path: str
     data: bytes
@@ -51,7 +51,7 @@ class SnapshotFile:
         """Read the sessions. Raise DataFileError if this is not a snapshot."""
         self._stream, self._name = stream, name
         self._block, self._base, self._at = b"", 0, 0
-        self.last_zxid: int | None = None  # the last transaction in it; known after `finish`
+        self.last_zxid: int | None = None  # the last transaction in it, known after `finish`
         # The checksum of all bytes of the file before this position in the block.
         self._sum, self._summed = 1, 0
         begin = self._take(4)

@@ -1,7 +1,7 @@
 """Decodes the records of a transaction log: which session changed what, and when.
 
-ACLs are skipped: nothing needs them, and they may contain password hashes. Names may be any bytes;
-those that are not UTF-8 become surrogates.
+ACLs are skipped: nothing needs them, and they may contain password hashes. Names may be any bytes.
+Bytes that are not UTF-8 become surrogates.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ class TransactionError(ValueError):
 
 
 class Create(msgspec.Struct, frozen=True, gc=False):
-    """A new znode; `cversion` is its parent's new one, or -1 to increment that."""
+    """A new znode. `cversion` is its parent's new one, or -1 to increment that of the parent."""
 
     path: str
     data: bytes
@@ -65,7 +65,7 @@ class OpenSession(msgspec.Struct, frozen=True, gc=False):
 
 
 class CloseSession(msgspec.Struct, frozen=True, gc=False):
-    """A session ends; `paths` are the znodes deleted with it, None before 3.6."""
+    """The end of a session. `paths` are the znodes deleted with it, None before 3.6."""
 
     paths: tuple[str, ...] | None
 
@@ -74,12 +74,12 @@ Operation = Create | Delete | SetData | SetAcl | OpenSession | CloseSession
 
 
 class Transaction(msgspec.Struct, frozen=True, gc=False):
-    """One record. All its operations took effect; a refused request has none."""
+    """One record. All its operations took effect: the record of a refused request has none."""
 
     zxid: int
     at: Millis
     session: Session
-    cxid: int  # 0: the server itself
+    cxid: int  # 0 for a transaction of the server itself
     kind: int
     operations: tuple[Operation, ...]
     digest: int | None = None  # of the whole tree afterwards
@@ -134,7 +134,7 @@ def _skip_acl(body: bytes, at: int) -> int:
 
 
 def _create(body: bytes, at: int) -> tuple[Operation, int]:
-    """Read a create; it is the most frequent record, so its fields are read without calls."""
+    """Read a create. It is the most frequent record, so its fields are read without calls."""
     (length,) = _INT(body, at)
     end_of_path = at + 4 + length
     (length,) = _INT(body, end_of_path)
@@ -187,7 +187,7 @@ def _open_session(body: bytes, at: int) -> tuple[Operation, int]:
 
 
 def _close_session(body: bytes, at: int) -> tuple[Operation, int]:
-    """Read the list of paths if there is one; older servers write nothing, or only a digest."""
+    """Read the list of paths if there is one. Older servers write nothing, or only a digest."""
     try:
         paths, end = _paths(body, at)
     except (error, IndexError):

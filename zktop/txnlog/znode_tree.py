@@ -40,13 +40,13 @@ class StoredZnode(msgspec.Struct, gc=False):
 
     data: bytes
     owner: int  # also marks containers, and nodes with a time to live
-    session: Session  # its owner if it is ephemeral, else 0
+    session: Session  # the owner of an ephemeral znode, else 0
     czxid: int
     mzxid: int
     pzxid: int
     ctime: Millis
     mtime: Millis
-    path_and_data_crc: int | None  # None: not part of the digest
+    path_and_data_crc: int | None  # None if the znode is not part of the digest
     version: int = 0
     cversion: int = 0  # the number of children ever created
     aversion: int = 0
