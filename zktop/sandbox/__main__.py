@@ -14,7 +14,7 @@ from zktop.sandbox.sessions import TICK_MS
 
 
 def serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool = False) -> int:
-    """Serve until SIGINT or SIGTERM; print the address once clients can connect.
+    """Serve until SIGINT or SIGTERM. Print the address once clients can connect.
 
     Raises OSError if the address cannot be printed.
     """

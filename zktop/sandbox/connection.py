@@ -56,7 +56,7 @@ class LastRequest:
 
 @dataclass(slots=True, eq=False)
 class ClientConnection:
-    """One connection of a client; its watches end with it."""
+    """One connection of a client. Its watches end with it."""
 
     transport: FrameTransport
     host: str
@@ -74,12 +74,12 @@ class ClientConnection:
     latency: Latency = field(default_factory=Latency)
 
     def __post_init__(self) -> None:
-        """The address is the first identity; `auth` requests add others."""
+        """The address is the first identity. `auth` requests add others."""
         self.identities.append(Identity("ip", self.host))
 
     @property
     def session_id(self) -> int:
-        """The session id; 0 before the session is opened."""
+        """The session id, or 0 before the session is opened."""
         return self.session.id if self.session else 0
 
     def send(self, frame: bytes) -> None:
@@ -91,5 +91,5 @@ class ClientConnection:
         self.send(protocol.notification(event, path))
 
     def reply(self, xid: int, zxid: int, code: ErrorCode, body: bytes = b"") -> None:
-        """Send the response to a request; an error has no body."""
+        """Send the response to a request. An error has no body."""
         self.send(protocol.reply(xid, zxid, code, body if code is ErrorCode.OK else b""))

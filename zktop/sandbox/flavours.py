@@ -29,14 +29,14 @@ _CONTAINER_OWNER: Final = -(1 << 63)
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """The behaviour of one server; the defaults are those of ZooKeeper."""
+    """The behaviour of one server. The defaults are those of ZooKeeper."""
 
     name: str = "zookeeper"
     requests: frozenset[int] = frozenset({*Op})
     unknown: Literal["refused", "hung up", "ignored"] = "refused"  # how it treats unknown requests
     survives_malformed: bool = True  # keeps the connection after a truncated request
     stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
-    has_root: bool = True  # `exists` finds it; its children can be listed anyway
+    has_root: bool = True  # whether `exists` finds `/`, whose children can always be listed
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
     short_ids: bool = False  # sessions are numbered from 1, and have no password
     resumes: bool = True  # a client may resume its session
@@ -50,7 +50,7 @@ class Flavour:
 
 
 def _of_keeper(node: StoredNode) -> NodeStat:
-    """Cversion also counts writes to children, pzxid only creates; containers have an owner."""
+    """Cversion also counts writes to children, pzxid only creates. Containers have an owner."""
     stat = node.stat()
     owner = _CONTAINER_OWNER if node.lifetime.container else stat.ephemeral_owner
     return stat._replace(
@@ -66,7 +66,7 @@ def _of_raftkeeper(node: StoredNode) -> NodeStat:
 
 
 def _of_zetcd(node: StoredNode) -> NodeStat:
-    """Times are in microseconds; pzxid is the czxid of the first child by name."""
+    """Times are in microseconds, and pzxid is the czxid of the first child by name."""
     stat = node.stat()
     pzxid = node.children[min(node.children)] if node.children else node.czxid
     return stat._replace(ctime=1000 * stat.ctime, mtime=1000 * stat.mtime, pzxid=pzxid)

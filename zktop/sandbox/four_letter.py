@@ -49,7 +49,7 @@ def address_of(client: ClientConnection) -> str:
 
 
 def _brief(client: ClientConnection) -> str:
-    """Format a connection without its closing bracket; [1] marks one that has a session."""
+    """Format a connection without its closing bracket. [1] marks one that has a session."""
     interest = int(client.session is not None)
     counts = f"queued=0,recved={client.received},sent={client.sent}"
     return f" /{address_of(client)}[{interest}]({counts}"

@@ -135,7 +135,7 @@ def _details(client: ClientConnection, style: WordStyle) -> str:
 
 
 def _watches(core: ServerCore) -> list[tuple[int, str]]:
-    """All watches, with their sessions; a data watch and a child watch on a path count as two."""
+    """All watches, with their sessions. A data watch and a child watch on a path count as two."""
     data, child = core.store.watches.data, core.store.watches.child
     return [
         (client.session_id, path)

@@ -34,7 +34,7 @@ class NodeSummary:
 
 
 class Created(NamedTuple):
-    """A znode will be created; its parent will have this cversion."""
+    """A znode will be created, and its parent will have this cversion."""
 
     path: str
     data: bytes | None
@@ -92,7 +92,7 @@ class WritePlan:
         *,
         sequential: bool,
     ) -> Created:
-        """Plan a create; a sequential name ends with the parent's number of creates."""
+        """Plan a create. A sequential name ends with the parent's number of creates."""
         parent_path, _ = protocol.split(path)
         new_lines = acl.expand(lines, self._identities)
         parent = self._summary(parent_path)
@@ -111,7 +111,7 @@ class WritePlan:
         return Created(path, data, new_lines, lifetime, cversion)
 
     def delete(self, path: str, version: int) -> Deleted:
-        """Plan a delete; refuse a wrong version, and a znode with children."""
+        """Plan a delete, but refuse a wrong version and a znode with children."""
         parent_path, _ = protocol.split(path)
         if path in SPECIAL:
             raise Refused(ErrorCode.BAD_ARGUMENTS)
@@ -126,7 +126,7 @@ class WritePlan:
         return Deleted(path)
 
     def write(self, path: str, data: bytes | None, version: int) -> Written:
-        """Plan new data; refuse a wrong version."""
+        """Plan new data, but refuse a wrong version."""
         protocol.validate(path)
         node = self._require(path, Perm.WRITE)
         new = _next(node.version, version)
@@ -134,7 +134,7 @@ class WritePlan:
         return Written(path, data, new)
 
     def secure(self, path: str, lines: Sequence[Acl], version: int) -> Secured:
-        """Plan a new access list; refuse a wrong version of the list."""
+        """Plan a new access list, but refuse a wrong version of the list."""
         protocol.validate(path)
         new_lines = acl.expand(lines, self._identities)
         node = self._require(path, Perm.ADMIN)
@@ -143,7 +143,7 @@ class WritePlan:
         return Secured(path, new_lines, new)
 
     def check(self, path: str, version: int) -> Checked:
-        """Plan no change; refuse a wrong version."""
+        """Plan no change, but refuse a wrong version."""
         protocol.validate(path)
         _next(self._require(path, Perm.READ).version, version)
         return Checked(path)
@@ -168,7 +168,7 @@ class WritePlan:
 
 
 def _next(current: int, expected: int) -> int:
-    """The next version; refuse unless the current one is as expected. -1 accepts any."""
+    """Return the next version. Refuse unless the current one is as expected. -1 accepts any."""
     if expected not in (-1, current):
         raise Refused(ErrorCode.BAD_VERSION)
     return int32(current + 1)

@@ -1,6 +1,6 @@
 """The client protocol of ZooKeeper: its wire format (Jute), constants, and rules for paths.
 
-Jute numbers are big-endian; strings and lists begin with their lengths.
+Jute numbers are big-endian, and strings and lists begin with their lengths.
 """
 
 import re
@@ -94,12 +94,12 @@ class FrameReader:
         return None if length == -1 else self._take(length)
 
     def string(self) -> str | None:
-        """Read text; invalid UTF-8 becomes U+FFFD as in Java, and such a path is refused later."""
+        """Read text. Invalid UTF-8 becomes U+FFFD as in Java, and such a path is refused later."""
         raw = self.buffer()
         return None if raw is None else raw.decode("utf-8", "replace")
 
     def vector(self, item: Callable[[], Item]) -> list[Item]:
-        """Read a list; an absent list is empty."""
+        """Read a list. An absent list is empty."""
         length = self.int32()
         if length > self.rest:
             raise Malformed(f"a list of {length} items in {self.rest} bytes")
@@ -114,12 +114,12 @@ def pack_int(value: int) -> bytes:
 
 
 def pack_buffer(value: bytes | None) -> bytes:
-    """Pack bytes; None means absent."""
+    """Pack bytes. None means absent."""
     return _INT.pack(-1) if value is None else _INT.pack(len(value)) + value
 
 
 def pack_string(value: str | None) -> bytes:
-    """Pack text; None means absent."""
+    """Pack text. None means absent."""
     return pack_buffer(None if value is None else value.encode())
 
 
@@ -161,7 +161,7 @@ def notification(event: int, path: str) -> bytes:
 
 
 class ConnectRequest(NamedTuple):
-    """The first frame of a connection; a session id of 0 asks for a new session."""
+    """The first frame of a connection. A session id of 0 asks for a new session."""
 
     protocol: int
     last_zxid: int
@@ -186,7 +186,7 @@ class ConnectRequest(NamedTuple):
     def answer(
         self, timeout: int, session: int, password: bytes, *, sends_read_only_flag: bool = True
     ) -> bytes:
-        """The response with the session; all zero when the session has expired.
+        """The response with the session, all zero if the session has expired.
 
         Clients before 3.4 sent no read-only flag and cannot read one.
         """
@@ -268,7 +268,7 @@ class Perm(IntFlag):
 
 
 class Refused(Exception):  # noqa: N818 - an answer of the protocol, not a failure
-    """The response to a request is this error code; nothing was changed."""
+    """The response to a request is this error code. Nothing was changed."""
 
     def __init__(self, code: ErrorCode) -> None:
         super().__init__(code.name)
@@ -295,7 +295,7 @@ def validate(path: str) -> None:
 
 
 def split(path: str) -> tuple[str, str]:
-    """Parent and name; the parent of a top-level znode is the empty string.
+    """Parent and name. The parent of a top-level znode is the empty string.
 
     >>> split("/locks/a"), split("/locks")
     (('/locks', 'a'), ('', 'locks'))

@@ -34,7 +34,7 @@ def _readable(
 
 
 def _exists(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
-    """Check a znode; needs no permission, and can watch a path that does not exist."""
+    """Check a znode. This needs no permission, and can watch a path that does not exist."""
     path, watch = text(reader), reader.flag()
     if "\0" in path:
         raise Refused(ErrorCode.BAD_ARGUMENTS)

@@ -28,7 +28,7 @@ _KNOWN = frozenset({*REQUESTS, Op.PING, Op.CLOSE_SESSION})
 
 @dataclass(frozen=True, slots=True)
 class SandboxClock:
-    """The clocks of the server, in milliseconds; tests pass their own."""
+    """The clocks of the server, in milliseconds. Tests pass their own."""
 
     monotonic_ms: Callable[[], int] = lambda: monotonic_ns() // 1_000_000
     wall_ms: Callable[[], int] = lambda: time_ns() // 1_000_000
@@ -44,7 +44,7 @@ class ServerCore:
         flavour: Flavour = ZOOKEEPER,
         allowed: Collection[str] | None = None,
     ) -> None:
-        """`allowed` lists the four-letter words that are answered; None allows all."""
+        """`allowed` lists the four-letter words that are answered. None allows all."""
         self.flavour, self.allowed = flavour, allowed
         self.clock = clock or SandboxClock()
         self.tick_ms = tick_ms
@@ -61,13 +61,13 @@ class ServerCore:
         self._next_removal = self.started_ms + REMOVE_EVERY_MS
 
     def add_client(self, client: ClientConnection) -> None:
-        """Add a connection; it has at least ten seconds to send its first frame."""
+        """Add a connection, which has at least ten seconds to send its first frame."""
         client.established_ms = self.clock.wall_ms()
         self.clients[client] = None
         self.idle.put(client, CONNECT_WITHIN_MS, self.clock.monotonic_ms())
 
     def remove_client(self, client: ClientConnection) -> None:
-        """Remove a connection and its watches; its session remains until it expires."""
+        """Remove a connection and its watches. Its session remains until it expires."""
         self._detach(client)
         self.idle.drop(client)
         if client in self.clients:
@@ -75,7 +75,7 @@ class ServerCore:
             self._sent_by_gone += client.sent
 
     def receive(self, client: ClientConnection, body: bytes, arrived_ms: int) -> None:
-        """Handle one frame; after `Malformed` the connection must be closed."""
+        """Handle one frame. After `Malformed` the connection must be closed."""
         self.count_received(client)
         if client.session is None:
             self._connect(client, FrameReader(body))

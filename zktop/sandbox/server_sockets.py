@@ -123,7 +123,7 @@ class SocketProtocol(asyncio.Protocol):
         return True
 
     def _swallow_word(self, head: bytearray) -> bool:
-        """Wait forever after a four-letter word, like zetcd, which takes it for a length."""
+        """Wait forever after a four-letter word, like zetcd, which reads it as a length."""
         if self._core.flavour.name != "zetcd" or self.client.received or not head.isalpha():
             return False
         self._core.idle.drop(self.client)
@@ -140,7 +140,7 @@ class SandboxServer:
 
     @classmethod
     async def start(cls, host: str, port: int, core: ServerCore) -> "SandboxServer":
-        """Listen on the address; port 0 means any free port."""
+        """Listen on the address. Port 0 means any free port."""
         loop = asyncio.get_running_loop()
         listening = await loop.create_server(lambda: SocketProtocol(core), host, port, backlog=512)
         core.address = listening.sockets[0].getsockname()[:2]

@@ -34,7 +34,7 @@ class Lifetime:
 
 @dataclass(slots=True)
 class StoredNode:
-    """One znode. `cversion` counts creates only; clients see creates plus deletes."""
+    """One znode. `cversion` counts only creates, but clients see creates plus deletes."""
 
     data: bytes | None
     acl: tuple[Acl, ...]
@@ -48,7 +48,7 @@ class StoredNode:
     cversion: int = 0
     aversion: int = 0
     child_writes: int = 0  # this one and the next two are for other flavours
-    created_zxid: int = 0  # of the last child
+    created_zxid: int = 0  # the creation of the newest child
     requested_zxid: int = 0  # of the last create or delete of a child that a client requested
     children: dict[str, int] = field(default_factory=dict)  # with the zxid of their creation
 
@@ -96,18 +96,18 @@ class SandboxTree:
         return path in self._nodes
 
     def __len__(self) -> int:
-        """The number of znodes; like the real server, it counts the root twice."""
+        """The number of znodes. Like the real server, it counts the root twice."""
         return len(self._nodes)
 
     def node(self, path: str) -> StoredNode:
-        """The znode at this path; refuse if there is none."""
+        """Return the znode at this path, or refuse if there is none."""
         node = self._nodes.get(path)
         if node is None:
             raise Refused(ErrorCode.NO_NODE)
         return node
 
     def create(self, path: str, node: StoredNode, cversion: int) -> None:
-        """Add a znode; its parent then counts `cversion` creates.
+        """Add a znode, after which its parent counts `cversion` creates.
 
         A counter that has overflowed is ignored: sequential names keep the maximum.
         """

@@ -36,7 +36,7 @@ class WatchesByPath(Generic[Watcher]):
         return sum(map(len, self.by_path.values()))
 
     def add(self, path: str, watcher: Watcher, mode: WatchMode = WatchMode.ONCE) -> None:
-        """Add a watch; it replaces the watcher's earlier one on this path."""
+        """Add a watch, which replaces the watcher's earlier one on this path."""
         watchers = self.by_path.setdefault(path, {})
         self._recursive -= watchers.get(watcher) is WatchMode.RECURSIVE
         self._recursive += mode is WatchMode.RECURSIVE
@@ -60,7 +60,7 @@ class WatchesByPath(Generic[Watcher]):
             self._drop(path, watcher)
 
     def fire(self, path: str, event: EventType) -> Receivers[Watcher]:
-        """The watchers to notify; one-shot watches are removed."""
+        """Return the watchers to notify, and remove one-shot watches."""
         receivers = dict.fromkeys(self._fire_here(path, event), path)
         if self._recursive and event is not EventType.CHILDREN:
             for ancestor in _ancestors(path):
@@ -92,7 +92,7 @@ class ServerWatches(Generic[Watcher]):
         self.child: WatchesByPath[Watcher] = WatchesByPath(names_watched=names_watched)
 
     def __len__(self) -> int:
-        """The number of watches; a persistent one counts in both tables."""
+        """The number of watches. A persistent one counts in both tables."""
         return len(self.data) + len(self.child)
 
     def add(self, path: str, watcher: Watcher, mode: WatchMode) -> None:

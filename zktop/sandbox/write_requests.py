@@ -1,6 +1,6 @@
 """Requests that write: parse, decide with a `WritePlan`, apply, respond.
 
-`Store` has the tree and the watches; it applies changes and notifies the watchers.
+`Store` has the tree and the watches. It applies changes and notifies the watchers.
 """
 
 from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ class Store:
         return self.flavour.stat(node)
 
     def begin(self) -> WriteMoment:
-        """Begin a transaction; its zxid is consumed even if the transaction is refused later."""
+        """Begin a transaction. Its zxid is consumed even if the transaction is refused later."""
         self.zxid += 1
         return WriteMoment(self.zxid, self._wall_ms())
 
@@ -107,7 +107,7 @@ class Store:
         node_acl: tuple[Acl, ...],
         parent_acl: tuple[Acl, ...] = (),
     ) -> None:
-        """Notify each watcher that may read the znode; other watches just end.
+        """Notify each watcher that may read the znode. Other watches just end.
 
         Servers before 3.8.4 notified all of them, which leaked names.
         """
