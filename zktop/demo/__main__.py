@@ -26,8 +26,8 @@ from zktop.demo_types.contender_state import ContenderStep
 from zktop.errors import ExitCode, ZktopError
 
 STOPPING = frozenset({signal.SIGINT, signal.SIGTERM})
-HANG_UP_AFTER_S = 0.7  # then the session of a contender that has not stopped is closed
-EXIT_AFTER_S = 1.5  # and then the process exits, whatever it is doing
+HANG_UP_AFTER_S = 0.7  # close the session of a contender that has not stopped by then
+EXIT_AFTER_S = 1.5  # then exit the process, whatever it is doing
 PR_SET_PDEATHSIG = 1
 
 
@@ -96,7 +96,7 @@ def _read_commands(contender: DemoContender, commands: TextIO) -> None:
 
 
 def _stop(contender: DemoContender) -> None:
-    """Stop the contender; if the server does not respond, close its session, then exit."""
+    """Stop the contender. If the server does not respond, close its session, then exit."""
     contender.stop()
     for seconds, action in (
         (HANG_UP_AFTER_S, contender.hang_up),

@@ -1,7 +1,7 @@
 """ZooKeeper client of a contender: kazoo's client, which also reports each step of a lock.
 
-The client, not the recipe, reports the steps. So a recipe reads like the article that it is taken
-from, and the steps of kazoo's own recipes are reported as well.
+The client, not the recipe, reports the steps. So a recipe reads like the article from which it was
+taken, and the steps of kazoo's own recipes are reported as well.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ _silent_logger.disabled = True  # its output would appear in the middle of the U
 
 
 class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
-    """The session of one contender; only one thread uses it for locks."""
+    """The session of one contender. Only one thread uses it for locks."""
 
     hosts: list[tuple[str, int]]
 
@@ -89,7 +89,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         threading.Timer(seconds, setattr, (self, "hosts", self._reachable)).start()
 
     def drop(self) -> None:
-        """Cut the connection; kazoo reconnects at once with the same session."""
+        """Cut the connection. kazoo reconnects at once with the same session."""
         with contextlib.suppress(OSError, AttributeError):  # it may be disconnected
             self._connection._socket.shutdown(socket.SHUT_RDWR)  # noqa: SLF001  no public way
 
@@ -111,7 +111,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return names
 
     def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, ZnodeStat]:
-        """Read a node; report the watch if one is set."""
+        """Read a node. Report the watch if one is set."""
         self.reporter.requests += 1
         read: tuple[bytes, ZnodeStat] = super().get(path, watch and self._reporting(watch))
         if watch:
@@ -119,7 +119,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return read
 
     def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
-        """Check whether a node exists; report the watch if one is set."""
+        """Check whether a node exists. Report the watch if one is set."""
         self.reporter.requests += 1
         stat = super().exists(path, watch and self._reporting(watch))
         if watch and stat:
@@ -137,7 +137,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.reporter.report("watching", says, lock=_parent(path), node=path, watched=watched)
 
     def _reporting(self, watch: Watch) -> Watch:
-        """Wrap a watch so that it reports its notification; connection events are not reported."""
+        """Wrap a watch so that it reports its notification, but no connection events."""
 
         def notified(event: WatchedEvent) -> None:
             if event.type in EVENT_TEXTS:
@@ -148,7 +148,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return notified
 
     def _on_state(self, state: str) -> None:
-        """Report a change of the connection; called on kazoo's own thread."""
+        """Report a change of the connection. Called on kazoo's own thread."""
         if self._is_closing:
             return
         if state == KazooState.CONNECTED:
@@ -165,7 +165,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 def connect(
     connection: ClientSettings, reporter: StepReporter, wakeup: StoppableEvent
 ) -> LockClient:
-    """Open a client; close it if it cannot connect."""
+    """Open a client, but close it if it cannot connect."""
     try:
         client = LockClient(connection, reporter, wakeup)
     except ValueError as problem:

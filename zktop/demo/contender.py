@@ -27,7 +27,7 @@ EXIT_NOT_DONE = 1  # no round succeeded; `flock` uses the same exit code
 
 
 class DemoContender:
-    """One contender: call `run` from one thread, the other methods from any."""
+    """One contender. Call `run` from one thread, and the other methods from any thread."""
 
     def __init__(self, order: ContenderOrder, on_step: OnStep) -> None:
         """Refuse an invalid order before connecting."""
@@ -110,7 +110,7 @@ class DemoContender:
                 if not all(self._acquire(claim, held) for claim in self.order.claims):
                     return False
                 self._work.run()
-        except ConnectionClosedError:  # by `hang_up`
+        except ConnectionClosedError:  # `hang_up` has closed it
             raise StoppedError from None
         except (PlaceLostError, SessionExpiredError, ConnectionLoss) as loss:
             sentence = f"{_why_lost(loss, held)}: the place in the queue is lost"

@@ -46,7 +46,7 @@ class ContenderChange(Struct, frozen=True):
 
 
 class ContenderProcess:
-    """One contender's process, its pipes and its state; used by the pool's thread alone."""
+    """One contender's process, its pipes and its state, used by the pool's thread alone."""
 
     def __init__(self, order: ContenderOrder, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin  # noqa: S101  it was started with pipes
@@ -110,7 +110,7 @@ class ContenderProcess:
         return changes
 
     def wait(self) -> None:
-        """Wait for the process to end; its pipes have already ended."""
+        """Wait for the process to end. Its pipes have already ended."""
         try:
             self._process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -134,7 +134,7 @@ class ContenderProcess:
 
 
 class ProcessPool:
-    """Contenders that run as processes; every method may be called from any thread.
+    """Contenders that run as processes. Every method may be called from any thread.
 
     Most methods wait for the pool's thread. `soon` does not.
     """
@@ -165,7 +165,7 @@ class ProcessPool:
         self.close()
 
     def states(self) -> tuple[ContenderState, ...]:
-        """Return the states of all running contenders, in starting order; never waits."""
+        """Return the states of all running contenders, in starting order, without waiting."""
         return self._states
 
     def soon(self, act: Callable[[], Result]) -> Future[Result]:
@@ -202,7 +202,7 @@ class ProcessPool:
         self._send(name, f"cut {seconds:g}")
 
     def freeze(self, name: str) -> None:
-        """Stop a contender at any point (SIGSTOP)."""
+        """Suspend a contender, wherever it is (SIGSTOP)."""
         self._signal(name, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
@@ -210,11 +210,11 @@ class ProcessPool:
         self._signal(name, signal.SIGCONT)
 
     def kill(self, name: str) -> None:
-        """Kill a contender (SIGKILL); its session remains until it expires."""
+        """Kill a contender (SIGKILL). Its session remains until it expires."""
         self._signal(name, signal.SIGKILL)
 
     def close(self) -> None:
-        """End all contenders: they release their locks; after a timeout, kill them."""
+        """End all contenders, which release their locks. After a timeout, kill them."""
         with contextlib.suppress(UsageError):
             self._submit(self._hang_up)
             self._thread.join(CLOSE_TIMEOUT_S)
@@ -238,7 +238,7 @@ class ProcessPool:
             if self._ended:
                 raise UsageError("the process pool is closed")
             self._tasks.put(task)
-            with contextlib.suppress(BlockingIOError):  # full: the thread will wake anyway
+            with contextlib.suppress(BlockingIOError):  # the pipe is full, so the thread will wake
                 self._wake_sender.send(b"!")
 
     # The methods below run in the pool's thread.

@@ -8,12 +8,12 @@ from zktop.demo.contender_processes import ContenderChange
 from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 
-MAX_ENDED = 100  # contenders; a scene has far fewer
+MAX_ENDED = 100  # contenders, far more than a scene has
 MAX_ENDED_SESSIONS = 64  # lost sessions, and those of ended contenders, which soon expire
 
 
 class ContenderTally:
-    """Filled by a process pool, read from any thread; only `until` waits."""
+    """Filled by a process pool and read from any thread. Only `until` waits."""
 
     def __init__(self) -> None:
         self._news = threading.Condition()
@@ -21,7 +21,7 @@ class ContenderTally:
         self.ended: dict[str, ContenderState] = {}
         self.our_sessions: tuple[Session, ...] = ()  # the same object until a session is added
         self._live_sessions: dict[str, Session] = {}
-        self._sessions: dict[Session, None] = {}  # also of contenders that ended recently
+        self._sessions: dict[Session, None] = {}  # including those of recently ended contenders
 
     def add(self, change: ContenderChange) -> None:
         """Add a change reported by the process pool."""

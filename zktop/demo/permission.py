@@ -1,4 +1,4 @@
-"""Permission to write to an ensemble; `Contenders` starts nothing without it."""
+"""Permission to write to an ensemble. `Contenders` starts nothing without it."""
 
 from typing import Final, Literal
 

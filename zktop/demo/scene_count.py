@@ -14,9 +14,9 @@ COUNTED_STEPS: frozenset[StepKind] = frozenset(
 
 
 def scene_count(steps: Iterable[ContenderStep]) -> SceneCount:
-    """List the departures in these steps, without expiries, and the most holders of each lock.
+    """Return the departures in these steps, without expiries, and the most holders of each lock.
 
-    Holders are contenders that believe at the same time that they hold the lock. Steps of
+    Holders are the contenders that believe at the same time that they hold the lock. Steps of
     different contenders may arrive in the wrong order, so they are sorted first.
 
     >>> at = "2026-01-31T12:00:0{}Z".format
@@ -49,7 +49,7 @@ class _Counter:
         self._lost: set[str] = set()  # contenders that lost their session and its nodes
 
     def add(self, step: ContenderStep) -> None:
-        """Count one step; steps must come in chronological order."""
+        """Count one step. Steps must come in chronological order."""
         lock, node = step.lock or "", step.node or ""
         match step.what:
             case "created":
@@ -82,7 +82,7 @@ class _Counter:
             self._leave(step, lock, "left")
 
     def _end(self, step: ContenderStep) -> None:
-        """Count the end of a process; one that ends by itself has released everything."""
+        """Count the end of a process. One that ends by itself has released everything."""
         for lock in sorted(self._held[step.contender]):
             self._leave(step, lock, "died")
         self._held[step.contender].clear()

@@ -1,4 +1,4 @@
-"""Play scenes: `SceneRun` plays the moves of one scene; a UI controls a `ScenePlayer`."""
+"""Play scenes: `SceneRun` plays the moves of one scene, and a UI controls a `ScenePlayer`."""
 
 import contextlib
 import queue
@@ -28,7 +28,7 @@ from zktop.demo_types.scene_moves import (
 )
 from zktop.errors import ExitCode, UsageError, ZktopError
 
-MOVE_TIMEOUT_S = 20.0  # plus the time that sessions need to expire
+MOVE_TIMEOUT_S = 20.0  # in addition to the time that sessions need to expire
 PACE_S = 2.0
 
 
@@ -41,7 +41,7 @@ class SceneFailedError(ZktopError):
 class SceneRun:
     """One run of a scene, with the contenders of a pool and the tally of their steps.
 
-    Call `play` and `step` from one thread at a time; `stop` from any.
+    Call `play` and `step` from one thread at a time, and `stop` from any thread.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class SceneRun:
             self._narrate(self.played, f"Notice: {self.scene.look_at}")
 
     def stop(self) -> None:
-        """End the scene at the current move; call `clean_up` next."""
+        """End the scene at the current move. Call `clean_up` next."""
         self._stopped = True
         self._tally.wake()
 
@@ -112,7 +112,7 @@ class SceneRun:
             client.end()
 
     def _perform(self, move: SceneMove) -> None:
-        """Carry out a move; if contenders share a lock, each starts once the last has queued."""
+        """Carry out a move. If contenders share a lock, each starts once the last has queued."""
         self._before = self._tally.all_counts() if move.acts else {}
         starts = [act for act in move.acts if isinstance(act, StartContender)]
         share_a_lock = len({start.claims[0].path for start in starts}) < len(starts)
@@ -159,7 +159,7 @@ class SceneRun:
         return any(claim.path.startswith(f"{self.folder}/") for claim in state.order.claims)
 
     def _end(self, names: set[str]) -> None:
-        """Make contenders release and end; kill those that do not in time."""
+        """Make contenders release and end. Kill those that do not end in time."""
         for command in (self._pool.thaw, self._pool.cancel, self._pool.kill):
             for name in names:
                 with contextlib.suppress(UsageError):  # it has ended in the meantime
@@ -208,11 +208,11 @@ class ScenePlayer:
         self.close()
 
     def load(self, scene: Scene) -> None:
-        """Clean up the loaded scene; load another one, paused before its first move."""
+        """Clean up the loaded scene, and load another one, paused before its first move."""
         self._interrupt(lambda: self._load(scene))
 
     def play(self, scene: Scene | None = None, pace_s: float = PACE_S) -> None:
-        """Play to the end; from the beginning if a scene is given or the loaded one is over."""
+        """Play to the end. Start over if a scene is given or the loaded one is over."""
         if scene is not None:
             self.load(scene)
         self._commands.put(lambda: self._play_until(None, pace_s))
@@ -255,7 +255,7 @@ class ScenePlayer:
                 self._set(problem=str(problem) or type(problem).__name__, is_cleaning=False)
 
     def _next(self) -> Callable[[], None] | None:
-        """Return the next command; if none arrives in time, the next move or a restart."""
+        """Return the next command or, if none arrives in time, the next move or a restart."""
         wait_s: float | None = None  # for as long as it takes
         if self.progress.phase == "playing":
             wait_s = self._rest_s
@@ -274,7 +274,7 @@ class ScenePlayer:
         self._set(scene=scene, folder=self._scene_run.folder)
 
     def _play_until(self, goal: int | None, pace_s: float = 0.0) -> None:
-        """Set how many moves to play; None: all. Start over after a failure or the end."""
+        """Play this many moves, or all if None. Start over after a failure or the end."""
         now = self.progress
         if now.scene is None:
             return

@@ -9,7 +9,7 @@ class StoppedError(Exception):
 
 
 class Timeout:
-    """A timeout that starts when it is created; with None it never expires."""
+    """A timeout that starts when it is created. With None it never expires."""
 
     def __init__(self, seconds: float | None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds
@@ -25,7 +25,7 @@ class Timeout:
 
 
 class StoppableEvent:
-    """An event set by watches, connection changes and commands; one thread waits for it.
+    """An event set by watches, connection changes and commands. One thread waits for it.
 
     After `stop`, every wait raises `StoppedError`.
     """
@@ -35,11 +35,11 @@ class StoppableEvent:
         self._stopped = False
 
     def set(self, *_event: object) -> None:
-        """Wake the waiting thread; takes an event so that kazoo can call it as a watch."""
+        """Wake the waiting thread. It takes an event so that kazoo can call it as a watch."""
         self._event.set()
 
     def clear(self) -> None:
-        """Forget earlier events; call it before setting a watch."""
+        """Forget earlier events. Call it before setting a watch."""
         self._event.clear()
         self.check()
 

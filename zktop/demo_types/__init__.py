@@ -1,1 +1,1 @@
-"""Frozen values that the demo, the app and the UI share; nothing here does any I/O."""
+"""Frozen values that the demo, the app and the UI share. Nothing here does any I/O."""

@@ -52,7 +52,7 @@ class ContenderOrder(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     rounds: Annotated[int, Meta(ge=0)] = 1  # 0: repeat forever
     pause_s: Seconds = 0.0  # between two rounds
     root: str = DEMO_ROOT
-    anywhere: bool = False  # may write outside the root; set only at the user's request
+    anywhere: bool = False  # may write outside the root, which only the user can allow
 
 
 class Flaw(Struct, frozen=True):

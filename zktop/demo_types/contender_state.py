@@ -114,7 +114,7 @@ class ContenderState(Struct, frozen=True):
     holds: tuple[str, ...] = ()  # paths of the locks that it believes it holds
     watches: Watched | None = None  # while it waits
     last: ContenderStep | None = None
-    exit_code: int | None = None  # of its process; a negative one is the signal that killed it
+    exit_code: int | None = None  # of its process. If negative, the signal that killed it.
     last_words: Text = Text("")  # the last line of its stderr
 
     @property
@@ -128,7 +128,7 @@ class ContenderState(Struct, frozen=True):
 
     @property
     def state(self) -> str:
-        """A short label for the state; the most serious condition takes precedence."""
+        """A short label for the state. The most serious condition takes precedence."""
         if self.exit_code is not None:
             return "ended" if self.exit_code >= 0 else f"killed by signal {-self.exit_code}"
         return "frozen" if self.frozen else self.connection_loss or self.activity
@@ -190,7 +190,7 @@ class ContenderState(Struct, frozen=True):
         return self.holds
 
     def _watches_after(self, step: ContenderStep) -> Watched | None:
-        """Return its current watch: a watch fires once, and only a waiter relies on one."""
+        """Return its current watch. A watch fires only once, and only a waiter relies on one."""
         if step.what == "watching" and step.node:
             return Watched(step.node, step.watched)
         has_fired = self.watches and step.what == "notified" and step.node == self.watches.path

@@ -13,7 +13,7 @@ class LessonPart(Struct, frozen=True):
 
 
 class Lesson(Struct, frozen=True):
-    """One or two scenes with a question; the answer is hidden until the user asks for it."""
+    """One or two scenes with a question, whose answer is hidden until the user asks for it."""
 
     title: str
     about: str
@@ -33,7 +33,7 @@ class DemoDeparture(Struct, frozen=True):
     lock: str
     how: DepartureKind
     woken: tuple[str, ...] = ()
-    went_on: tuple[str, ...] = ()  # those that then acquired the lock
+    went_on: tuple[str, ...] = ()  # the woken clients that then acquired the lock
     is_latest: bool = True  # no client has joined or left the lock since
 
 

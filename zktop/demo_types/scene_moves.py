@@ -55,7 +55,7 @@ class ExpectedStep(Struct, frozen=True):
 class SceneMove(Struct, frozen=True):
     """One move of a scene: its narration, its actions, and the steps that it waits for.
 
-    A move without actions only waits; steps reported before it count, too.
+    A move without actions only waits, and steps that were reported earlier count, too.
     """
 
     says: str
@@ -90,7 +90,7 @@ class Scene(Struct, frozen=True):
 class SceneLine(Struct, frozen=True):
     """One line of a scene's narration."""
 
-    number: int  # of the move, from 1; 0 is the title
+    number: int  # of the move, from 1, or 0 for the title
     of: int
     says: str
 

@@ -1,4 +1,4 @@
-"""kazoo's own recipes, unchanged; zktop only reports their steps and can cancel them."""
+"""kazoo's own recipes, unchanged. zktop only reports their steps and can cancel them."""
 
 import threading
 from collections.abc import Callable
@@ -154,7 +154,7 @@ class KazooElection(KazooLock):
         self._done.set()
 
     def _elected(self) -> bool:
-        """Return whether it leads. Clear the event first, so that a later election sets it."""
+        """Return whether it leads. First clear the event, so that a later election sets it."""
         self.client.wakeup.clear()
         return self.node is not None
 
@@ -180,7 +180,7 @@ class KazooElection(KazooLock):
 
 
 def _translate_errors(acquire: Callable[[], Any]) -> bool:
-    """Call kazoo's `acquire`; translate its exceptions to those of the other recipes."""
+    """Call kazoo's `acquire`, and translate its exceptions to those of the other recipes."""
     try:
         return bool(acquire())
     except LockTimeout:

@@ -20,7 +20,7 @@ class QueueRecipe(Recipe):
     """A recipe whose contenders queue up as ephemeral sequential nodes below the lock."""
 
     lists = "the queue, and again after each notification"
-    pattern: ClassVar[str]  # regular expression for the part of a node's name before the number
+    pattern: ClassVar[str]  # regular expression for a node's name without the number at the end
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Queue up, and wait until no node before ours excludes it."""
@@ -94,7 +94,7 @@ class QueueRecipe(Recipe):
         return [match.string for match in sorted(matches, key=lambda match: int(match[1]))]
 
     def _place(self, me: str, queue: list[str]) -> int:
-        """Our place in the queue, from 0; PlaceLostError if our node is not in it."""
+        """Return our place in the queue, from 0. Raise PlaceLostError if our node is not in it."""
         self._check_session()
         if me not in queue:
             raise PlaceLostError

@@ -107,7 +107,7 @@ class NaiveReadWrite(QueueRecipe):
         return f"{self.mode}-"
 
     def _ahead(self, me: str) -> list[str]:
-        """Return the first in the queue if it excludes ours; sorting whole names is the flaw."""
+        """Return the first in the queue if it excludes ours. Sorting whole names is the flaw."""
         names = sorted(self._queue())
         if me not in names or self.lost:
             raise PlaceLostError

@@ -16,13 +16,13 @@ class PlaceLostError(Exception):
 
 
 class LockRefusedError(Exception):
-    """The client library refuses to use this lock; the message says why."""
+    """The client library refuses to use this lock. The message says why."""
 
 
 class Recipe:
     """One way to contend for a lock, as a client would write it.
 
-    The class attributes describe it for the user; `info` collects them. A subclass implements
+    The class attributes describe it for the user, and `info` collects them. A subclass implements
     `acquire`, and `RECIPES` lists it.
     """
 
@@ -35,7 +35,7 @@ class Recipe:
     watches: ClassVar[str]
     modes: ClassVar[tuple[Mode, ...]] = ("exclusive",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
-    broken: ClassVar[str | None] = None  # what is wrong with it even without a flaw
+    broken: ClassVar[str | None] = None  # what is wrong with it, even without a flaw
     joins: ClassVar[tuple[str, ...]] = ()  # layouts of locks that it can queue in
 
     @classmethod
@@ -58,7 +58,7 @@ class Recipe:
         self._losses = client.losses
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the lock; after a timeout, delete the node and return False."""
+        """Wait for the lock. After a timeout, delete the node and return False."""
         raise NotImplementedError
 
     def release(self) -> None:
@@ -69,7 +69,7 @@ class Recipe:
             self._report_released()
 
     def cancel(self) -> None:
-        """End a waiting `acquire`; called from another thread."""
+        """End a waiting `acquire`. Called from another thread."""
         self.client.wakeup.stop()
 
     @property

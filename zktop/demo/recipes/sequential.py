@@ -1,6 +1,6 @@
 """Exclusive locks with sequential nodes: by polling, parent watches and predecessor watches.
 
-Each follows the sample code of an article, in C, Java or PHP; `source` names the article.
+Each follows the sample code of an article, in C, Java or PHP. `source` names the article.
 """
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError

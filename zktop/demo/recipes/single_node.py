@@ -1,4 +1,4 @@
-"""The lock is one ephemeral node; the other contenders watch it."""
+"""The lock is one ephemeral node, which the other contenders watch."""
 
 from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
 
@@ -7,7 +7,7 @@ from zktop.demo.stoppable_wait import Timeout
 
 
 class SingleNode(Recipe):
-    """The contender that creates the node has the lock; the others watch it and try again."""
+    """The contender that creates the node has the lock. The others watch it and try again."""
 
     name = "single-node"
     source = "article 3, the exclusive lock; article 5, PHP, method 1"

@@ -38,7 +38,7 @@ SCENES: tuple[Scene, ...] = (
 
 
 def scene_named(name: str) -> Scene:
-    """Find a scene; the error lists all names.
+    """Find a scene, or raise UsageError with a list of all names.
 
     >>> scene_named("ab-ba").title
     'Two locks in two orders'

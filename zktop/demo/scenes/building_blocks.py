@@ -13,7 +13,7 @@ Value = TypeVar("Value", CommandContender, ExpectedStep)
 def contends(
     name: str, recipe: str, lock: str, mode: object = None, **options: object
 ) -> StartContender:
-    """Return a contender for one lock; other options belong to the claim or to the contender."""
+    """Return a contender for one lock. Other options belong to the claim or to the contender."""
     own = {key: options.pop(key) for key in StartContender.__struct_fields__ if key in options}
     claim = {"recipe": recipe, "path": lock, "mode": mode} | options
     return convert({"name": name, "claims": (claim,)} | own, StartContender)
@@ -53,7 +53,7 @@ def behind(start: StartContender, says: str | None = None) -> SceneMove:
 
 
 def behind_all(start: StartContender, *others: str) -> SceneMove:
-    """Start a contender that wakes all other waiters; wait until they watch again."""
+    """Start a contender that wakes all other waiters, and wait until they watch again."""
     its_move = behind(start)
     again = tuple(ExpectedStep(name, "watching") for name in others)
     return replace(its_move, until=its_move.until + again)

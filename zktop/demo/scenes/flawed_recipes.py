@@ -1,4 +1,4 @@
-"""Scenes that show the flaws of recipes; the flaws themselves are in `demo/recipes`."""
+"""Scenes that show the flaws of recipes. The flaws themselves are in `demo/recipes`."""
 
 from zktop.demo.scenes.building_blocks import behind, contends, first, move
 from zktop.demo_types.scene_moves import Scene
