@@ -14,7 +14,7 @@ from zktop.ui.trees.path_tree import (
     ITSELF,
     MAX_BELOW,
     MAX_DEPTH,
-    OPEN_BELOW,
+    MAX_OPEN_BELOW,
     PathNode,
     PathTree,
     PathTreeLines,
@@ -92,7 +92,7 @@ def test_a_prefix_is_free_only_if_all_its_locks_are() -> None:
 
 def test_a_large_prefix_is_closed_unless_the_selected_lock_is_in_it() -> None:
     """A thousand lines would hide the others."""
-    (top,) = path_tree(total(f"/l/{number}") for number in range(OPEN_BELOW + 1))
+    (top,) = path_tree(total(f"/l/{number}") for number in range(MAX_OPEN_BELOW + 1))
 
     assert not is_open_by_default(top, None)
     assert is_open_by_default(top, "/l/3")

@@ -24,11 +24,11 @@ from zktop.ui.styled_text import Line, Run, fitted, line, right_aligned
 from zktop.ui.trees.tree_lines import Branch, write_branches
 from zktop.ui.view_state import Selection
 
-ITSELF: Final = "(the lock itself)"  # of a path that has other locks below it
+ITSELF: Final = "(the lock itself)"  # below a path that also has other locks below it
 MAX_BELOW: Final = 200  # locks or prefixes listed below one prefix
-MAX_DEPTH: Final = 64  # of a prefix: the tree is built by recursion
-LOCKS_AT_ONCE: Final = 500  # some 3 ms
-OPEN_BELOW: Final = 12  # a prefix with at most this many is open until the user closes it
+MAX_DEPTH: Final = 64  # names in a prefix, because the tree is built by recursion
+LOCKS_AT_ONCE: Final = 500  # counting them takes some 3 ms
+MAX_OPEN_BELOW: Final = 12  # a prefix with at most this many is open until the user closes it
 LOCKS_CELLS: Final = 8
 WAITING_CELLS: Final = 10
 STATE_CELLS: Final = 14
@@ -87,12 +87,12 @@ class PathTree:
 
     @property
     def top(self) -> PathNode:
-        """The node of `/`; below it, prefixes with one child are joined with it."""
+        """The node of `/`. Below it, prefixes with one child are joined with that child."""
         return _node("", self._root, "")
 
 
 def _node(name: str, content: _Below, path: str, itself: PathNode | None = None) -> PathNode:
-    """Return the node of a prefix; `itself` is the lock at that path, if any."""
+    """Return the node of a prefix. `itself` is the lock at that path, if any."""
     locks = {lock.name: lock for lock in content.locks}
     below = [
         _node(part, inner, f"{path}/{part}", locks.pop(part, None))
@@ -117,13 +117,13 @@ def _badness(node: PathNode) -> tuple[int, int, str]:
 
 
 def worst_of(nodes: Iterable[PathNode]) -> LockStatus:
-    """Return the worst state of some nodes; it is `free` only if all of them are free."""
+    """Return the worst state of some nodes. It is `free` only if all of them are free."""
     statuses = {node.worst for node in nodes}
     return min(statuses, key=lambda status: (status.rank, status.code == FREE.code), default=OK)
 
 
 class PathTreeLines:
-    """Draws the tree; `is_open` decides whether the locks below a prefix are listed."""
+    """Draws the tree. `is_open` decides whether the locks below a prefix are listed."""
 
     def __init__(self, is_open: Callable[[PathNode], bool]) -> None:
         self._is_open = is_open
@@ -160,7 +160,9 @@ class PathTreeLines:
 
 def is_open_by_default(node: PathNode, selected: str | None) -> bool:
     """Return whether a prefix has few children, or the selected lock is below it."""
-    return len(node.below) <= OPEN_BELOW or bool(selected and selected.startswith(f"{node.path}/"))
+    return len(node.below) <= MAX_OPEN_BELOW or bool(
+        selected and selected.startswith(f"{node.path}/")
+    )
 
 
 def _heads() -> Line:

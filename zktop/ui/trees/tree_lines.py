@@ -35,11 +35,11 @@ WAITER_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
     "no-owner": ("no owner", "warning"),
     "hidden": ("owner unknown", "unknown"),
 }
-MAX_TREE_LOCKS: Final = 500  # in an ensemble; with more, panes show no trees: they are slow
+MAX_TREE_LOCKS: Final = 500  # with more locks, panes show no trees, because they are slow
 
 
 class Branch(NamedTuple):
-    """A line of a tree, and the branches below it; `columns` are aligned in all lines."""
+    """A line of a tree, and the branches below it. `columns` are aligned in all lines."""
 
     drawn: Line
     link: LineLink | FoldLink | None = None
@@ -50,7 +50,7 @@ class Branch(NamedTuple):
 def write_branches(
     writer: LineWriter, branches: Sequence[Branch], indent: str = " ", columns_at: int = 0
 ) -> None:
-    """Write branches below the last line, each with a stroke; the last one has a corner."""
+    """Write branches below the last line, each with a stroke. The last one has a corner."""
     for number, branch in enumerate(branches, start=1):
         is_last = number == len(branches)
         mark, more = ("└─ ", "   ") if is_last else ("├─ ", "│  ")

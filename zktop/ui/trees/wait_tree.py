@@ -28,14 +28,14 @@ from zktop.ui.view_state import Selection
 
 MAX_ROOTS: Final = 20
 MAX_TOPS: Final = 40  # clients of one root
-MAX_SEARCHED: Final = 500  # waiters of one lock whose own locks are checked
+MAX_WAITERS_SEARCHED: Final = 500  # so many waiters of one lock have their own locks checked
 MAX_NESTED: Final = 6  # waiters of one lock that are shown because others wait for them
 MAX_LISTED: Final = 12  # other waiters of one lock in a tree about one item
 MAX_DEPTH: Final = 5  # nested locks; the way to the selected item may be longer
 MAX_ITEMS: Final = 300
 MAX_WIDE_WAY: Final = 8  # on a longer way to the selected item, other waiters are left out
 MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
-MAX_NAMES: Final = 3  # of waiters in one line
+MAX_NAMES: Final = 3  # so many waiters are named in one line
 
 ClientKind = Literal[
     "runs",  # waits for nothing
@@ -204,7 +204,7 @@ def _deadlock_by_session(report: Report) -> dict[Session, Deadlock]:
 
 
 class _TreeBuilder:
-    """Builds one tree; remembers which sessions are listed."""
+    """Builds one tree, and remembers which sessions are listed."""
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ class _TreeBuilder:
         return (wait.path,) if wait else self._waits_by_watch(session)
 
     def _waits_by_watch(self, session: Session) -> tuple[Text, ...]:
-        """Return the locks it waits for by a watch alone; not elections, where it stands by."""
+        """Return the locks it waits for by a watch alone. In elections it stands by instead."""
         records = self.report.records
         return tuple(
             path for path in self.report.watched_by(session) if not records[path].lock.has_standbys
@@ -300,7 +300,11 @@ class _TreeBuilder:
         room = 0 if self.items > MAX_ITEMS else max(0, self.max_listed - len(clients))
         clients += [self._watcher(view, watcher) for watcher in watchers[:room]]
         left_out = set(shown) if self.max_listed else ()
-        named = [member for at, member in enumerate(waiters[:MAX_SEARCHED]) if at not in left_out]
+        named = [
+            member
+            for at, member in enumerate(waiters[:MAX_WAITERS_SEARCHED])
+            if at not in left_out
+        ]
         others: list[str] = []
         if holder is not None:
             members = (member for member in lock.holders[:MAX_HOLDERS] if member.owner != holder)
@@ -320,7 +324,7 @@ class _TreeBuilder:
         is_full = self.items > MAX_ITEMS
         nested = [
             at
-            for at, waiter in enumerate(waiters[:MAX_SEARCHED])
+            for at, waiter in enumerate(waiters[:MAX_WAITERS_SEARCHED])
             if not is_full and waiter.owner and self._blocks_elsewhere(waiter.owner, path)
         ]
         on_the_way = [
@@ -363,7 +367,7 @@ class _TreeBuilder:
         return item._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 
     def _watcher(self, view: LockView, session: Session) -> TreeClient:
-        """Return a session that waits without a node; only its watch shows it."""
+        """Return a session that waits without a node, so that only its watch shows it."""
         self.items += 1
         client = view.watcher(session)
         return TreeClient(

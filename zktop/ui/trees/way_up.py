@@ -48,7 +48,7 @@ def _is_request(lock: Lock, node: Member) -> bool:
 
 
 def main_wait(report: Report, session: Session) -> Step | None:
-    """Return the oldest wait of a session; an election counts only if its followers wait."""
+    """Return the oldest wait of a session. An election counts only if its followers wait."""
     waits = [
         Step(session, path, member)
         for path in dict.fromkeys(report.locks_of.get(session, ()))

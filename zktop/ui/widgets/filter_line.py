@@ -56,7 +56,7 @@ class FilterLine(Input):
         self._end(event.value)
 
     def on_blur(self) -> None:
-        """Keep the filter after a click elsewhere; stay open while the terminal has no focus."""
+        """Keep the filter after a click elsewhere. Stay open while the terminal has no focus."""
         if self.is_open and self.app.app_focus:
             self._end(self.value)
 
@@ -70,7 +70,7 @@ class FilterLine(Input):
             self._end("")
 
     def close(self) -> None:
-        """Show the footer again; keys go elsewhere."""
+        """Show the footer again, and let keys go elsewhere."""
         self.remove_class("-open")
         self._footer.display = True
         self.can_focus = False

@@ -30,7 +30,7 @@ class PageFooter(ScrollingView, can_focus=False):
         *,
         may_write: bool,
     ) -> None:
-        """Show the keys of a page, with the focus in this pane; `words` renames actions."""
+        """Show the keys of a page, with the focus in this pane. `words` renames actions."""
         shown_for = page, pane, table, words, may_write
         if self._shown_for != shown_for:
             self._shown_for = shown_for

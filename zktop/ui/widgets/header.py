@@ -28,16 +28,16 @@ from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrap
 from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.scrolling_view import ScrollingView
 
-SHORT_TITLE_CELLS: Final = 4  # of a tab in a very narrow window
+SHORT_TITLE_CELLS: Final = 4  # for a tab in a very narrow window
 NAME_SHARE: Final = 3  # the name may take a third of the line
 MIN_NAME_CELLS: Final = 9
-GAP: Final = 2
-CRUMB_RANKS: Final = (1, 2)  # of the page, and of the lock on it
+GAP_CELLS: Final = 2
+CRUMB_RANKS: Final = (1, 2)  # for the page, and for the lock on it
 CRUMB: Final = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
 
 class HeaderPiece(NamedTuple):
-    """A piece of the first line; rank 0 is the most important."""
+    """A piece of the first line. Rank 0 is the most important."""
 
     rank: int
     drawn: Line
@@ -58,7 +58,7 @@ def ensemble(
         for rank, place in zip(CRUMB_RANKS, places, strict=False)
     ]
     shown = (*crumbs, *pieces(report, acknowledged)) if report is not None else tuple(crumbs)
-    room = width - width_of(begin) - GAP
+    room = width - width_of(begin) - GAP_CELLS
     worst = [piece for piece in shown if piece.rank == 0]
     if worst and _width(worst) > room - min(MIN_NAME_CELLS, cell_len(name)):
         return _without_name(begin, worst, width)
@@ -79,7 +79,7 @@ def _without_name(begin: Line, worst: Sequence[HeaderPiece], width: int) -> Line
 
 
 def _short(name: str, room: int) -> str:
-    """Cut the middle of a long name; its end is the chroot.
+    """Cut the middle of a long name, because its end is the chroot.
 
     >>> _short("zk1:2181,zk2:2181,zk3:2181/app", 16), _short("記録記録記録記録", 9)
     ('zk1:2181…181/app', '記録…記録')
@@ -93,14 +93,14 @@ def _short(name: str, room: int) -> str:
 
 
 def _width(pieces: Iterable[HeaderPiece]) -> int:
-    return sum(width_of(piece.drawn) + GAP for piece in pieces)
+    return sum(width_of(piece.drawn) + GAP_CELLS for piece in pieces)
 
 
 def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
     """Return the most important pieces that fit, in the order of the line."""
     kept = set()
     for piece in sorted(pieces, key=lambda piece: piece.rank):
-        needed = width_of(piece.drawn) + GAP
+        needed = width_of(piece.drawn) + GAP_CELLS
         if piece.rank == 0 or needed <= room:
             kept.add(piece)
             room -= needed
@@ -170,13 +170,13 @@ class PageHeader(ScrollingView, can_focus=False):
         self.repaint()
 
     def _keep_messages_below(self) -> None:
-        """Move messages below the last line; their first line is one below the margin."""
+        """Move messages below the last line. Their first line is one below the margin."""
         for messages in self.screen.query("ToastRack"):
             messages.styles.margin = (len(self._lines) - 1, 0, 0, 0)
 
     @property
     def tabs(self) -> Iterator[tuple[str, Offset]]:
-        """The number of each tab and its position on the screen; a filter may hide some tabs."""
+        """The number of each tab and its position on the screen. A filter may hide some tabs."""
         x, y = self.region.offset
         for run in self._lines[1]:
             number = run.text.strip()[:1]
@@ -212,7 +212,7 @@ def _first_line(state: ViewState, places: Sequence[Run], at_right: Line, width: 
 
 
 def _at_both_ends(left: Line, at_right: Line, width: int) -> Line:
-    """Put a piece at each end of a line; a very narrow line has only the left one."""
+    """Put a piece at each end of a line. A very narrow line has only the left one."""
     room = width - width_of(at_right)
     return (
         (*fitted(left, max(0, room - 1)), Run(" "), *at_right) if room > 1 else fitted(left, width)
@@ -264,7 +264,7 @@ def _was_lost(state: ViewState) -> bool:
 
 
 def _moment(state: ViewState, frame: Frame) -> Millis:
-    """Return the moment on display; its frame may be slightly older."""
+    """Return the moment on display. Its frame may be slightly older."""
     return frame.at if state.at is None else state.at
 
 
@@ -322,7 +322,7 @@ def _status_sentence(state: ViewState) -> str:
 
 
 def pieces(report: Report, acknowledged: Collection[str] = ()) -> Iterator[HeaderPiece]:
-    """Yield all pieces, in the order of the line; `acknowledged` are ids of alerts."""
+    """Yield all pieces, in the order of the line. `acknowledged` are ids of alerts."""
     ensemble = report.ensemble
     yield HeaderPiece(1, line(large_count(len(report.paths), "lock")))
     yield from _servers(ensemble)
@@ -333,7 +333,7 @@ def pieces(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Heade
 
 
 def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
-    """Yield how many servers are up; an outage has rank 0."""
+    """Yield how many servers are up. An outage has rank 0."""
     servers, sees = ensemble.servers, ensemble.visibility
     if not servers:
         yield HeaderPiece(2, line("servers not asked"))
@@ -371,7 +371,7 @@ def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 
 
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
-    """Return the largest lag; a lower bound if some are unknown or in another epoch."""
+    """Return the largest lag. It is a lower bound if some are unknown or in another epoch."""
     zxids = [server.server_zxid for server in servers if server.server_zxid is not None]
     oldest = min(zxids)
     largest = transactions_between(oldest, newest)
@@ -412,12 +412,12 @@ def _alarm(text: str, *, is_sure: bool) -> Line:
 
 
 def _pill(text: str, ink: Ink) -> Line:
-    """Draw a filled pill; a click on it goes to the next alert."""
+    """Draw a filled pill. A click on it goes to the next alert."""
     return (Run(f" {text} ".upper(), ink, "app.act('next_alert')"),)
 
 
 def _host(address: str, servers: Sequence[Server]) -> str:
-    """Return the host of a server; with its port if another server has the same host."""
+    """Return the host of a server, with its port if another server has the same host."""
     hosts = [server.server.rpartition(":")[0] for server in servers]
     host = address.rpartition(":")[0]
     return host if hosts.count(host) == 1 else address

@@ -51,7 +51,7 @@ class InkStyles:
     """The style of each ink in one theme."""
 
     def __init__(self, variables: Mapping[str, str], *, colours: bool = True) -> None:
-        """Read the variables of the theme; `ink-NAME` overrides the default style of an ink."""
+        """Read the variables of the theme. `ink-NAME` overrides the default style of an ink."""
         self._variables, self._colours = variables, colours
         self.cursor = self._style(variables.get("ink-cursor", CURSOR))
         if not self.cursor.bgcolor:
@@ -71,7 +71,7 @@ class InkStyles:
         return self._style(self._variables.get(f"ink-{ink}", INK_STYLES[ink]))
 
     def _style(self, style: str) -> Style:
-        """Parse words like `bold $error on $panel`; ignore unknown colours."""
+        """Parse words like `bold $error on $panel`, and ignore unknown colours."""
         attributes: dict[str, bool] = {}
         colours: dict[str, Color] = {}
         place = "color"

@@ -1,4 +1,4 @@
-"""Panels: views in a frame with a title, facts at the right, and keys at the bottom.
+"""Panels: views in a frame with a title, facts on the right, and keys at the bottom.
 
 In a small window only the title line of the frame is drawn.
 """
@@ -20,9 +20,9 @@ from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
 RULE: Final = "─"
 NAMED_KEY: Final = re.compile(r"\{(\w+)\}")
-CORNERS: Final = 6  # cells, with a piece of the border and a blank at each corner
-MIN_FACTS: Final = 12  # cells; a shorter piece would be useless
-MIN_RULE: Final = 4  # cells between the title and the facts, with a blank at each end
+CORNERS_CELLS: Final = 6  # with a piece of the border and a blank at each corner
+MIN_FACTS_CELLS: Final = 12  # a shorter piece would be useless
+MIN_RULE_CELLS: Final = 4  # between the title and the facts, with a blank at each end
 
 
 class FrameWords(NamedTuple):
@@ -59,14 +59,14 @@ else:
 
 
 class Panel(_View):
-    """Base of all views in a frame; the frame of the focused panel has another colour."""
+    """Base of all views in a frame. The frame of the focused panel has another colour."""
 
     DEFAULT_CLASSES = "panel"
     words = FrameWords("")
 
     @property
     def is_active(self) -> bool:
-        """True if keys go to this panel; only then is its cursor bright."""
+        """True if keys go to this panel. Only then is its cursor bright."""
         return self.has_focus
 
     def key_of(self, action: str) -> str:
@@ -108,7 +108,7 @@ class TextPanel(Panel, TextView):
 
 
 class LinkPanel(TextPanel):
-    """A text whose lines lead to other screens; its cursor is visible only with the focus."""
+    """A text whose lines lead to other screens. Its cursor is visible only with the focus."""
 
     keeps_cursor = False
 
@@ -127,7 +127,7 @@ class LogPanel(Panel, LogView):
 
 
 def set_height(widget: Widget, height: int) -> None:
-    """Set the height of a widget if it differs; Textual then lays out the screen again."""
+    """Set the height of a widget if it differs. Textual then lays out the screen again."""
     current = widget.styles.height
     if current is None or current.cells != height:
         widget.styles.height = height
@@ -154,12 +154,16 @@ def titled(title: str, facts: str, width: int, colour: str = "") -> Content:
     >>> titled("Locks", "412 · worst first", 30).plain, titled("Locks", "412", 14).plain
     ('Locks ── 412 · worst fi…', 'Locks')
     """
-    room = width - CORNERS
+    room = width - CORNERS_CELLS
     rest = room - cell_len(title) - cell_len(facts)
-    if facts and rest < MIN_RULE and rest + cell_len(facts) >= MIN_RULE + MIN_FACTS:
-        facts = set_cell_size(facts, rest + cell_len(facts) - MIN_RULE - 1) + "…"
-        rest = MIN_RULE
-    if not facts or rest < MIN_RULE:
+    if (
+        facts
+        and rest < MIN_RULE_CELLS
+        and rest + cell_len(facts) >= MIN_RULE_CELLS + MIN_FACTS_CELLS
+    ):
+        facts = set_cell_size(facts, rest + cell_len(facts) - MIN_RULE_CELLS - 1) + "…"
+        rest = MIN_RULE_CELLS
+    if not facts or rest < MIN_RULE_CELLS:
         return Content(title if cell_len(title) <= room else set_cell_size(title, max(0, room)))
     rule = f" {RULE * (rest - 2)} "
     return Content.assemble(title, (rule, colour), (facts, "not bold $secondary"))

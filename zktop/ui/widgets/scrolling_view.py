@@ -23,7 +23,7 @@ from zktop.ui.widgets.ink_styles import Light, RunStyles
 
 
 class Hovered(NamedTuple):
-    """The line and the link under the mouse; `is_row` if a click moves the cursor there."""
+    """The line and the link under the mouse. `is_row`: a click moves the cursor there."""
 
     y: int
     is_row: bool = False
@@ -120,7 +120,7 @@ class ScrollingView(ScrollView, can_focus=True, inherit_bindings=False):
         return [*heads, *lines, *blank][:height]
 
     def _guarded(self, index: int, width: int) -> Line:
-        """Draw one line; after an error, return a line that reports it."""
+        """Draw one line. If that fails, return a line that reports the error."""
         try:
             return self.drawn(index, width)
         except Exception as error:  # noqa: BLE001  the other lines are still useful
@@ -176,7 +176,7 @@ class ScrollingView(ScrollView, can_focus=True, inherit_bindings=False):
     # The cursor
 
     def move(self, by: int) -> None:
-        """Move the cursor; without one, scroll."""
+        """Move the cursor, or scroll if there is none."""
         if self.cursor is None:
             self.scroll_relative(y=by, animate=False, immediate=True)
         elif self.count:
@@ -263,7 +263,7 @@ class ScrollingView(ScrollView, can_focus=True, inherit_bindings=False):
         return index if is_line and self.cursor is not None and self.can_rest(index) else None
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked line; a second click opens the line."""
+        """Move the cursor to the clicked line. A second click opens the line."""
         at = event.get_content_offset(self)
         if at is None or event.style.meta.get("@click") or self.text_selection is not None:
             return  # the mouse was on a border or a link, or has just selected text
@@ -279,7 +279,7 @@ class ScrollingView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def is_cursor_placed(self) -> bool:
-        """True if the user moved the cursor; only then does one click on its line open it."""
+        """True if the user moved the cursor. Only then does one click on its line open it."""
         return True
 
     def can_rest(self, index: int) -> bool:

@@ -27,13 +27,13 @@ from zktop.ui.styled_text import (
 from zktop.ui.widgets.scrolling_view import ScrollingView
 
 R = TypeVar("R")
-GAP: Final = 1  # cells between two columns
-MIN_NAME_CELLS: Final = 6  # of a name that is cut in its middle
+GAP_CELLS: Final = 1  # between two columns
+MIN_NAME_CELLS: Final = 6  # for a name that is cut in its middle
 KEEPS_WIDTH_S: Final = 10.0  # at least this long, a column keeps the width of a text that is gone
 
 
 class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):
-    """A line that stands for several rows; when it is open, the rows follow it."""
+    """A line that stands for several rows. When it is open, the rows follow it."""
 
     name: str
     rows: tuple[R, ...]
@@ -103,11 +103,11 @@ def cut_last(drawn: Line, cells: int) -> Line:
 
 
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
-    """Choose the columns that fit into `width` cells; return each with its width."""
+    """Choose the columns that fit into `width` cells. Return each with its width."""
     kept = [column for column in columns if column.needs <= width]
-    while len(kept) > 1 and sum(column.width + GAP for column in kept) - GAP > width:
+    while len(kept) > 1 and sum(column.width + GAP_CELLS for column in kept) - GAP_CELLS > width:
         kept.remove(max(kept, key=lambda column: (column.rank, kept.index(column))))
-    spare = width - sum(column.width + GAP for column in kept) + GAP
+    spare = width - sum(column.width + GAP_CELLS for column in kept) + GAP_CELLS
     shares = sum(column.share for column in kept)
     widths = []
     for column in kept:
@@ -168,7 +168,7 @@ class Table(ScrollingView, Generic[R]):
         self.note: Sequence[Line] = ()  # shown while there are no rows
         self.chosen: Hashable | None = None  # the key of the row under the cursor
         self.held = False  # the user has placed the cursor: keep it on its row
-        self.moved_at = 0.0  # by the clock of `perf_counter`
+        self.moved_at = 0.0  # a time of `perf_counter`
         self.sorted_by: str | None = None
         self.reversed = False
         self.hidden: frozenset[str] = frozenset()  # columns that the user has hidden, by name
@@ -178,7 +178,7 @@ class Table(ScrollingView, Generic[R]):
         self._needed: dict[str, int] = {}  # the widest text, by flexible column
         self._lent_for: dict[str, int] = {}  # the same when `_widths` was computed
         self._recent: dict[str, int] = {}  # the same since `_recent_since`
-        self._recent_since = 0.0  # by the clock of `perf_counter`
+        self._recent_since = 0.0  # a time of `perf_counter`
 
     # Rows
 
@@ -218,7 +218,7 @@ class Table(ScrollingView, Generic[R]):
         return (row.name,) if isinstance(row, RowGroup) else self._key_of(row)
 
     def show(self, rows: Sequence[R | RowGroup[R]], note: Sequence[Line] = ()) -> None:
-        """Show these rows, in the user's order if one is set; show the note if there are none."""
+        """Show these rows, in the user's order if one is set. If there are none, show the note."""
         line = None if self.cursor is None else self.cursor - int(self.scroll_offset.y)
         self._given, self.rows, self.note = rows, self.ordered(rows), note
         if self.is_mounted and self.room.height:
@@ -227,7 +227,7 @@ class Table(ScrollingView, Generic[R]):
         self.repaint()
 
     def choose(self, key: Hashable) -> bool:
-        """Put the cursor on the row with this key; False if that row is not shown yet."""
+        """Put the cursor on the row with this key. Return False if that row is not shown yet."""
         self.chosen, self.held = key, True
         at = self._index(key)
         if at is not None:
@@ -312,7 +312,7 @@ class Table(ScrollingView, Generic[R]):
                 name = name[: cells - 1] + self.arrow
             drawn = (Run(name, "title"),)
             runs += right_aligned(drawn, cells) if column.at_right else fitted(drawn, cells)
-            runs.append(Run(" " * GAP))
+            runs.append(Run(" " * GAP_CELLS))
         return (merged(tuple(runs[:-1])),)
 
     def draw(self, index: int, width: int) -> Line:
@@ -331,7 +331,7 @@ class Table(ScrollingView, Generic[R]):
                 drawn = cut_cell(column, row, drawn, cells)
             space = Run(" " * room)
             runs += (space, *drawn) if column.at_right else (*drawn, space)
-            runs.append(Run(" " * GAP))
+            runs.append(Run(" " * GAP_CELLS))
         return tuple(runs[:-1])
 
     def _cell(self, column: Column[R], row: R | RowGroup[R]) -> Line:
@@ -364,7 +364,7 @@ class Table(ScrollingView, Generic[R]):
             self.columns, self._widths = columns, (0, [])
 
     def toggle_column(self, name: str) -> bool:
-        """Hide a column, or show it again; False for the last visible one."""
+        """Hide a column, or show it again. Return False for the last visible one."""
         hidden = self.hidden ^ {name}
         if all(column.name in hidden for column in self.columns):
             return False
@@ -394,10 +394,10 @@ class Table(ScrollingView, Generic[R]):
         for column, cells in self._fitting(self.room.width):
             if left <= x < left + cells and column.key:
                 self.sort_by(column.name)
-            left += cells + GAP
+            left += cells + GAP_CELLS
 
     def sort_by(self, name: str | None) -> None:
-        """Sort by this column; a second call with the same name reverses the order."""
+        """Sort by this column. A second call with the same name reverses the order."""
         self.reversed = not self.reversed if name == self.sorted_by else False
         self.sorted_by = name
         self._reorder()
@@ -414,7 +414,7 @@ class Table(ScrollingView, Generic[R]):
         self.post_message(self.SortChanged())
 
     def ordered(self, rows: Sequence[R | RowGroup[R]]) -> Sequence[R | RowGroup[R]]:
-        """Return the rows in the user's order, without groups; as given if no order is set."""
+        """Return the rows without groups in the user's order, or as they are if none is set."""
         if not self.has_order or not any(column.key for column in self.columns):
             return rows
         alone = [row for row in rows if not isinstance(row, RowGroup)]

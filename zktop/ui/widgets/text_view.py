@@ -41,7 +41,7 @@ class TextView(ScrollingView):
         targets: Sequence[object | None] = (),
         heads: Sequence[Line] = (),
     ) -> None:
-        """Show these lines; the cursor follows its target."""
+        """Show these lines. The cursor follows its target."""
         before = self._lines, self._heads, self.cursor
         self._lines, self._targets, self._heads = lines, targets, heads
         at = None
@@ -68,7 +68,7 @@ class TextView(ScrollingView):
 
     @property
     def allow_select(self) -> bool:
-        """True for a text; a click on a list selects a row, not a character."""
+        """True for a text. A click on a list selects a row, not a character."""
         return self.ALLOW_SELECT and bool(self._lines)
 
     def text_select_all(self) -> None:
@@ -134,7 +134,7 @@ class TextView(ScrollingView):
 
 
 def highlighted(strip: Strip, start: int, end: int, style: Style) -> Strip:
-    """Draw characters of a strip in a style, from `start` to `end`; -1 is the end of the text."""
+    """Draw the characters from `start` to `end` in a style. An `end` of -1 is that of the text."""
     text = strip.text
     last = len(text.rstrip()) if end < 0 else end
     begin, stop = cell_len(text[:start]), cell_len(text[:last])
@@ -147,7 +147,7 @@ class StaticText(TextView, can_focus=False):
 
 
 class TextList(TextView):
-    """A list to choose from; its selected line stays visible."""
+    """A list to choose from. Its selected line stays visible."""
 
     ALLOW_SELECT = False
 
@@ -176,7 +176,7 @@ class LogView(TextView):
     follows = True
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Stop following after scrolling back; follow again at the end."""
+        """Stop following when the user scrolls back. Follow again at the end."""
         super().watch_scroll_y(old_value, new_value)
         self.follows = new_value >= self._end or (self.follows and new_value > old_value)
 

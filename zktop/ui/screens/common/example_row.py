@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, Run, fitted, hanging_lines, line, width_of
 
-GAP: Final = 2  # cells between two columns
+GAP_CELLS: Final = 2  # between two columns
 MARGIN: Final = 1
 NAME_CELLS: Final = 12  # of a column in the narrow form
 
@@ -32,7 +32,7 @@ def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
      └ its path
     """
     widths = [max(len(cell.name), len(cell.text)) for cell in cells]
-    starts = [MARGIN + sum(widths[:at]) + GAP * at for at in range(len(cells))]
+    starts = [MARGIN + sum(widths[:at]) + GAP_CELLS * at for at in range(len(cells))]
     heads = [_placed([(cell.name, "title") for cell in cells], starts)]
     lines = heads if any(cell.name for cell in cells) else []
     lines.append(_placed([(cell.text, cell.ink) for cell in cells], starts))

@@ -16,10 +16,10 @@ INK_OF_STATE: dict[str, Ink] = {
     "suspended": "warning",
     "lost": "critical",
 }
-OTHER_WORDS: Final = {"holds": "holding", "waits": "waiting"}  # those of the other screens
+WORDS_OF_OTHER_SCREENS: Final = {"holds": "holding", "waits": "waiting"}
 
 STATES: Final = (  # what `state:` may find
-    *OTHER_WORDS.values(),
+    *WORDS_OF_OTHER_SCREENS.values(),
     "frozen",
     "ended",
     "killed by signal",
@@ -31,12 +31,12 @@ STATES: Final = (  # what `state:` may find
 def passes(contender: ContenderState, wanted: Filter) -> bool:
     name, path, recipe = contender.name, contender.path, contender.recipe
     words = f"{name} {contender.state} {path} {recipe} {contender.mode} {contender.says}"
-    state = f"{contender.state} {OTHER_WORDS.get(contender.state, '')}"
+    state = f"{contender.state} {WORDS_OF_OTHER_SCREENS.get(contender.state, '')}"
     return wanted.passes({"": words, "state": state, "owner": contender.name})
 
 
 def _lock(contender: ContenderState) -> Line:
-    """Return the last two names of the lock's path; demo locks share the rest."""
+    """Return the last two names of the lock's path. Demo locks share the rest."""
     return line("/".join(contender.path.split("/")[-2:]))
 
 

@@ -1,4 +1,4 @@
-"""The list at the left of screen 6: lessons, other scenes in groups, recipes."""
+"""The list on the left of screen 6: lessons, other scenes in groups, recipes."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ Target = Lesson | Scene | RecipeInfo
 
 
 class IndexEntry(NamedTuple):
-    """A line of the list, and the item that it selects; None for a heading."""
+    """A line of the list, and the item that it selects. A heading selects None."""
 
     drawn: Line
     target: Target | None = None

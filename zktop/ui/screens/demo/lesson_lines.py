@@ -45,7 +45,7 @@ def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
 def after_scene(
     lessons: Sequence[Lesson], scenes: Mapping[str, Scene], progress: SceneProgress
 ) -> list[Line]:
-    """Return the hint after a part of a lesson: the key for the next part or lesson."""
+    """Return the hint that follows one part of a lesson: the key for the next part or lesson."""
     lesson = lesson_of(lessons, progress.scene)
     if lesson is None or progress.scene is None or progress.phase != "over":
         return []
@@ -66,14 +66,14 @@ class ShownLesson(NamedTuple):
 
     lesson: Lesson
     number: int
-    scenes: Mapping[str, Scene]  # by name
+    scenes: Mapping[str, Scene]  # keys: their names
     progress: SceneProgress
-    counted: Mapping[str, str]  # by scene: what was counted in each part that was played
+    counted: Mapping[str, str]  # scene: what was counted in this part, once it was played
     is_answered: bool
 
 
 def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
-    """Return the lesson as text; `answer_key` is the key that shows the answer."""
+    """Return the lesson as text. `answer_key` is the key that shows the answer."""
     lesson = shown.lesson
     head = line((f"LESSON {shown.number}  ", "title"))
     lines = hanging_lines(head, lesson.title, width, "strong")
@@ -99,7 +99,7 @@ def lesson_lines(shown: ShownLesson, width: int, answer_key: str) -> list[Line]:
 
 
 def _parts(shown: ShownLesson, width: int) -> list[Line]:
-    """Return the parts; below each one that was played, what was counted in it."""
+    """Return the parts. Below each one that was played is what was counted in it."""
     progress, parts = shown.progress, shown.lesson.parts
     loaded = progress.scene.name if progress.scene else None
     following = next_scene(shown.lesson, progress)
@@ -119,6 +119,6 @@ def _parts(shown: ShownLesson, width: int) -> list[Line]:
                 lines[-1] = (*lines[-1], Run(f"  {hint}", "dim"))
             else:
                 lines += wrapped(hint, width, "dim", 2 * INDENT)
-        if counted and part.scene != loaded:  # below the picture for the loaded part
+        if counted and part.scene != loaded:  # for the loaded part it is below the picture
             lines += wrapped(counted, width, "info", f"{INDENT}    ")
     return lines

@@ -2,15 +2,15 @@
 
 from typing import Final, NamedTuple
 
-MIN_CLIENT_LINES: Final = 8  # of contenders and log together
+MIN_CLIENT_LINES: Final = 8  # contenders and log together
 MIN_LOG_LINES: Final = 4
 MIN_TEXT_LINES: Final = 5
-SHORT_TEXT_LINES, SHORT_LOG_LINES = 12, 7  # of a text and a log below a picture
-READABLE_LINES: Final = 16  # of a text; a longer one may scroll to leave room for contenders
+SHORT_TEXT_LINES, SHORT_LOG_LINES = 12, 7  # below a picture
+READABLE_LINES: Final = 16  # a longer text may scroll to leave room for contenders
 
 
 class Heights(NamedTuple):
-    """Lines of the panes, with their frames; 0: not shown."""
+    """The heights of the panes in lines, frames included. A pane with 0 lines is not shown."""
 
     picture: int
     text: int
@@ -19,7 +19,7 @@ class Heights(NamedTuple):
 
 
 def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool) -> Heights:
-    """Divide the lines: first picture and text, then contenders; the log gets the rest.
+    """Divide the lines: first picture and text, then contenders. The log gets the rest.
 
     In a small window, picture and text get all lines, or all but those of a short log, because
     the picture shows the contenders. With `is_alone` no picture shows them, so their list comes

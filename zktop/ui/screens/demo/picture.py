@@ -23,13 +23,13 @@ from zktop.ui.screens.findings.ring_drawing import is_ring, ring_order
 from zktop.ui.screens.lock.lock_detail import ShownQueue
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, side_by_side, width_of, wrapped
 
-MAX_ROWS: Final = 12  # of one lock
+MAX_ROWS_OF_LOCK: Final = 12
 MAX_LANES: Final = 4
 MARK_CELLS: Final = 3
 MIN_NAME_CELLS: Final = 8
 MIN_STATE_CELLS: Final = 8
 BETWEEN_CELLS: Final = 2
-MIN_COLUMN_CELLS: Final = 36  # of each of two locks side by side
+MIN_COLUMN_CELLS: Final = 36  # if there is less, two locks are not side by side
 GAP_CELLS: Final = 3
 LASTING_MS: Final = 1_000  # a shorter state may be part of a change
 HOLDS: Final = {
@@ -49,7 +49,7 @@ WAITS: Final = {
 
 
 class Picture(NamedTuple):
-    """Lines, and the name of the contender that each is about; None for other lines."""
+    """Lines, and the name of the contender that each is about. Other lines have None."""
 
     lines: list[Line]
     targets: list[str | None]
@@ -145,8 +145,8 @@ def _draw_lock(
             fitted((*_client(row, *cells), Run(arrow.ljust(arrow_cells), "key"), *note), width)
         )
         names.append(row.reported.name if row.reported else None)
-    if len(queue) > MAX_ROWS:
-        lines.append(line((f"   and {len(queue) - MAX_ROWS} more", "dim")))
+    if len(queue) > MAX_ROWS_OF_LOCK:
+        lines.append(line((f"   and {len(queue) - MAX_ROWS_OF_LOCK} more", "dim")))
         names.append(None)
     for state in _believers(report, queue, view, reported.values()):
         lines.append(_believer(state, cells[0]))
@@ -160,7 +160,7 @@ def _rows(
     queue: ShownQueue,
     reported: Mapping[Session, ContenderState],
 ) -> list[_Row]:
-    clients = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
+    clients = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS_OF_LOCK))]
     nodes = Counter(member.owner for member in queue.members)
     return [
         _row(
@@ -193,7 +193,7 @@ def _row(
 
 
 def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:
-    """Return the widths of the columns for names and states; arrows begin to the right of them."""
+    """Return the widths of the columns for names and states. Arrows begin to their right."""
     names = max((cell_len(row.name) for row in rows), default=0)
     states = max((cell_len(row.state) for row in rows), default=0)
     name_cells = max(MIN_NAME_CELLS, names + BETWEEN_CELLS)
@@ -226,7 +226,7 @@ def _watched(view: LockView, queue: ShownQueue, row: _Row) -> list[int]:
         paths = [row.reported.watches.path] if row.reported.watches else []
     members = [view.watch_check.member_at(path) for path in paths]
     places = queue.places_of(member.node for member in members if member is not None)
-    return [place + 1 for place in places if place < MAX_ROWS]
+    return [place + 1 for place in places if place < MAX_ROWS_OF_LOCK]
 
 
 def _watches_children(view: LockView, row: _Row) -> bool:

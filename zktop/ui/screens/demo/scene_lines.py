@@ -41,7 +41,7 @@ def caption(progress: SceneProgress, width: int, key_of: KeyOf) -> list[Line]:
 
 
 def scene_lines(scene: Scene, progress: SceneProgress, width: int, key_of: KeyOf) -> list[Line]:
-    """Describe a scene: what it teaches, and its moves; those already played have a mark."""
+    """Describe a scene: what it teaches, and its moves. Those already played have a mark."""
     is_loaded = progress.scene is not None and progress.scene.name == scene.name
     moves = count(len(scene.moves), "step")
     lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}")]

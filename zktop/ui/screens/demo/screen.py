@@ -47,7 +47,7 @@ CLEANED_UP: Final = ("R2", "R3", "R7")  # rules that the clean-up of an earlier 
 
 
 class DemoScreen(Page):
-    """The index of lessons, scenes and recipes; to its right, picture, text, contenders, log."""
+    """The index of lessons, scenes and recipes, and next to it picture, text, contenders, log."""
 
     DEFAULT_CLASSES = "-air"
     FIELDS = ("owner", "state")
@@ -162,7 +162,7 @@ class DemoScreen(Page):
             pane.styles.height = height
 
     def _show_minute(self, port: ContendersPort, state: ViewState, left: int) -> int:
-        """Show the last minute of the demo clients if there is room; return its height."""
+        """Show the last minute of the demo clients if there is room. Return its height."""
         minute, report = self._minute, state.report
         sessions = tuple(contender.session for contender in port.states if contender.session)
         if report is None or not sessions:
@@ -198,12 +198,12 @@ class DemoScreen(Page):
         index.frame(FrameWords("Learn", "", f"{{open}} {self._index_verb}"))
 
     def _loaded(self, port: ContendersPort) -> Target | None:
-        """Return the loaded lesson; for a scene without a lesson, the scene."""
+        """Return the loaded lesson, or the loaded scene if it belongs to no lesson."""
         scene = port.progress.scene
         return lesson_of(port.lessons, scene) or scene
 
     def _show_picture(self, port: ContendersPort, state: ViewState) -> int:
-        """Draw the loaded scene; return the number of lines."""
+        """Draw the loaded scene. Return the number of lines."""
         pane, progress = self._drawing, port.progress
         if progress.scene is None:
             pane.show([])
@@ -308,7 +308,7 @@ class DemoScreen(Page):
 
     @property
     def _chosen_scene(self) -> str | None:
-        """Name of the scene under the cursor of the index; for a lesson, its next part."""
+        """The name of the scene under the cursor of the index. For a lesson, of its next part."""
         target = self._index.target
         if isinstance(target, Lesson) and self._port is not None:
             return next_scene(target, self._port.progress)
@@ -364,7 +364,7 @@ class DemoScreen(Page):
 
     @property
     def footer_words(self) -> Mapping[str, str]:
-        """Enter opens the lock of a demo client; elsewhere it plays, or starts a recipe."""
+        """Enter opens the lock of a demo client. Elsewhere it plays, or starts a recipe."""
         is_playing = self._port is not None and self._port.progress.phase == "playing"
         words = {"scene_play": "Pause"} if is_playing else {}
         if self.focused_pane in CLIENT_PANES:

@@ -1,4 +1,4 @@
-"""The alerts of screen 1: a numbered line for each, worst first; the worst one with its sentence.
+"""The alerts of screen 1: a numbered line for each, worst first. The worst one has its sentence.
 
 Acknowledged alerts fold into one line at the end; notes may be hidden.
 """
@@ -37,7 +37,7 @@ ACKNOWLEDGED: Final = FindingKind("acknowledged", "info", is_sure=True)  # all a
 
 
 class AlertPicture(NamedTuple):
-    """A ring with a line for each client, and the client to kill; both may be empty."""
+    """A ring with a line for each client, and the client to kill. Both may be empty."""
 
     ring: tuple[Line, ...] = ()
     answer: tuple[Line, ...] = ()
@@ -47,7 +47,7 @@ class AlertPicture(NamedTuple):
         return bool(self.ring) and len(self.ring) + len(self.answer) <= room
 
     def lines(self, head: Line, room: int) -> tuple[Line, ...]:
-        """Return the ring, or only `head` if it does not fit; then the answer."""
+        """Return the ring, or only `head` if it does not fit, and then the answer."""
         return (*(self.ring if self.fits(room) else (head,)), *self.answer)
 
 
@@ -75,7 +75,7 @@ class Alert(NamedTuple):
         return self.confidence in CONFIRMED
 
     def picture_in(self, width: int) -> AlertPicture:
-        """Return the widest picture that fits; the narrowest without its ring if none does."""
+        """Return the widest picture that fits. If none fits, drop the ring of the narrowest."""
         for picture in self.pictures:
             if max(map(width_of, (*picture.ring, *picture.answer)), default=0) <= width:
                 return picture
@@ -238,7 +238,7 @@ def alert_lines(
     room: int = MAX_ALERTS,
     open_groups: Collection[FindingKind] = (),
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw the worst alert in several lines, the others in one; return what each line opens.
+    """Draw the worst alert in several lines, each other one in one. Return what each line opens.
 
     Alerts of one kind share a line. A deadlock whose ring does not fit into `room` lines shows its
     sentence instead, below the client to kill.
@@ -332,7 +332,7 @@ def _title(alert: Alert) -> str:
 
 
 def _sentence(alert: Alert, width: int, room: int) -> list[Line]:
-    """Wrap the sentence of an alert; a long one is truncated, and screen 3 shows it in full."""
+    """Wrap the sentence of an alert. A long one is truncated, but screen 3 shows it in full."""
     lines = wrapped(alert.sentence, width - 4, indent="   ")
     if len(lines) <= room or room <= 0:
         return lines[: max(0, room)]

@@ -25,19 +25,19 @@ from zktop.ui.styled_text import Line, cut_middle, fitted, joined, line, right_a
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
 
-MAX_NAMES: Final = 4  # of clients that wait for each other
+MAX_NAMES: Final = 4  # so many clients that wait for each other are named
 PAIR: Final = 2
-MIN_NAME_CELLS: Final = 8  # of one name among several
+MIN_NAME_CELLS: Final = 8  # for one name among several
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
-NARROW, MEDIUM, WIDE = 38, 76, 100  # cells of the line
+NARROW, MEDIUM, WIDE = 38, 76, 100  # widths of the line in cells
 
 
 class Blocker(NamedTuple):
     """One root blocker as text, and the screen that explains it."""
 
     root: RootBlocker
-    names: Sequence[str]  # of some of its clients
+    names: Sequence[str]  # some of its clients
     why: str
     ink: Ink
     link: LineLink
@@ -52,7 +52,7 @@ class Blocker(NamedTuple):
         return several(self.names, self.number)
 
     def client_in(self, width: int) -> str:
-        """Name its clients in so many cells; names that do not fit are shortened or counted."""
+        """Name its clients in so many cells. Names that do not fit are shortened or counted."""
         if cell_len(self.client) <= width:
             return self.client
         if self.number == len(self.names) == PAIR:
@@ -143,7 +143,7 @@ def _holding(path: Text | None) -> tuple[str, Ink]:
 
 
 def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
-    """Return the first finding that is not a note; findings come worst first."""
+    """Return the worst finding that is not a note. Findings come worst first."""
     finding = next((finding for finding in findings if finding.severity != "info"), None)
     if finding is None:
         return None

@@ -13,7 +13,7 @@ from zktop.ui.styled_text import Line, Run, joined, line
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 20  # this many quiet locks below one parent fold into one line
-KEEP_GROUP: Final = 10  # with fewer left, the line unfolds
+KEEP_GROUP: Final = 10  # if fewer locks are left, the line unfolds
 LINGER_MS: Final[Millis] = 10_000  # how long a lock that becomes quiet keeps its row
 
 

@@ -28,7 +28,7 @@ from zktop.ui.screens.lock.notes import WARNINGS
 
 MAX_MEMBERS_DATED: Final = 64  # members are in queue order, so the oldest is among the first
 MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown
-MAX_RUNS: Final = 8  # of equal modes
+MAX_MODE_RUNS: Final = 8
 KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
 RANK_MS: Final = 10**16  # a worse rank outweighs any waiting time
 
@@ -48,7 +48,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     group: str = ""  # the name of the quiet locks below the same parent
     is_quiet: bool = False  # no problem is known, and no client waits
     urgency: int = 0  # the worst status first, then the most time waited; at time 0
-    growth: int = 0  # of the urgency per millisecond
+    growth: int = 0  # how much the urgency grows per millisecond
     _held: Since | UnsetType | None = UNSET
     _waited: Since | UnsetType | None = UNSET
     _mix: str | None = None
@@ -72,7 +72,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     key = path
 
     def blocked_ms(self, now: Millis) -> int | None:
-        """Add up the time that all clients have waited; candidates of an election do not wait."""
+        """Add up the time that all clients have waited. Candidates of an election do not wait."""
         if self.waiting is None or self.lock.has_standbys:
             return None
         end = now if self.gone_at is None else self.gone_at
@@ -88,7 +88,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         return past.minute.queue[passed:] + (waiting,) * min(WINDOW_S, passed)
 
     def rate(self, now: Millis) -> float | None:
-        """Return requests per second over the last minute; none came after the last change."""
+        """Return requests per second over the last minute. None came after the last change."""
         past, first = self.history, self.history.first_look
         rate = past.minute.requests_per_s
         if rate is None or first is None:
@@ -100,7 +100,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
 
     @property
     def _known_at(self) -> Millis:
-        """The end of the history; nothing has changed since then."""
+        """The end of the history. Nothing has changed since then."""
         past = self.history
         first = past.first_look
         return past.at if past.changed_at is not None or first is None else first.at
@@ -145,7 +145,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         if lock.kind != "read-write":
             return _run(waiters[0].mode, len(waiters))
         modes = groupby(member.mode for member in waiters[:MAX_MEMBERS_MIXED])
-        runs = [_run(mode, sum(1 for _ in run)) for mode, run in islice(modes, MAX_RUNS)]
+        runs = [_run(mode, sum(1 for _ in run)) for mode, run in islice(modes, MAX_MODE_RUNS)]
         is_all = next(modes, None) is None and len(waiters) <= MAX_MEMBERS_MIXED
         return ".".join(runs) + ("" if is_all else "..")
 

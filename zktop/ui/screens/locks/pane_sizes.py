@@ -30,16 +30,16 @@ class UsedLines(NamedTuple):
 
 SHORT: Final = PaneHeights(alerts=4)
 MIN_LINES: Final = 30
-HEIGHTS: Final = (  # by the minimum height of the page
+HEIGHTS: Final = (  # each with the minimum height of the page
     (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, pulse=17, minute=14)),
     (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, pulse=12, minute=11)),
     (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1, minute=9)),
     (25, PaneHeights(alerts=5, about=1, health=1)),
 )
 MIN_TREE_PAGE: Final = 50  # the height from which three columns have a tree of waiters
-COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
+COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # minimum width, columns: as in the style sheet
 FRAME_CELLS: Final = 2
-MAX_MINUTE_LINES: Final = 50  # of the last minute below a short table
+MAX_MINUTE_LINES: Final = 50  # for the last minute below a short table
 STEP_LINES: Final = 5  # panes grow by multiples of this, not with every lock
 
 
@@ -54,7 +54,7 @@ def most_heights(page: int) -> PaneHeights:
 
 
 def heights_now(page: int, columns: int, used: UsedLines) -> PaneHeights:
-    """Return the heights on a page of this height; the last minute gets the lines left free."""
+    """Return the heights on a page of this height. The last minute gets the remaining lines."""
     heights = most_heights(page)
     if columns == 1:
         below = heights.about + heights.blockers + heights.events

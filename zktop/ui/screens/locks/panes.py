@@ -33,20 +33,20 @@ from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import overview
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import MIN_FACTS, FrameWords, LinkPanel, set_height
+from zktop.ui.widgets.panel import MIN_FACTS_CELLS, FrameWords, LinkPanel, set_height
 
 NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
 NO_LOCK: Final = line((" No lock is selected.", "dim"))
 
 
 class Pane(LinkPanel):
-    """A panel as high as its text, up to a limit; enter opens the line under the cursor."""
+    """A panel as high as its text, up to a limit. Enter opens the line under the cursor."""
 
     DEFAULT_CSS = """
     Pane { height: 0; scrollbar-size-vertical: 0; display: none; }
     """
     held = False  # the user has put the cursor on a line
-    wanted_height = 0  # in lines with the frame; Textual applies it at its next layout
+    wanted_height = 0  # in lines, frame included; Textual applies it at its next layout
 
     def moved(self) -> None:
         super().moved()
@@ -80,7 +80,7 @@ class Pane(LinkPanel):
 
 
 class AlertsPane(Pane):
-    """The alerts, worst first; the worst one with its sentence."""
+    """The alerts, worst first. The worst one has its sentence."""
 
     def __init__(self) -> None:
         super().__init__(id="alerts")
@@ -110,7 +110,7 @@ class AlertsPane(Pane):
         self.put([*lines, *more_lines], targets, (), height)
 
     def _separated(self, state: ViewState, report: Report) -> AlertList:
-        """Return the alerts of this report; sort again only after a change or a user's choice."""
+        """Return the alerts of this report. Sort again only after a change or a user's choice."""
         acknowledged, hides_notes = state.acknowledged.covered(report), state.hides_notes
         deadlocks = tuple(
             (deadlock.id, deadlock.confidence, deadlock.behind) for deadlock in report.deadlocks
@@ -124,7 +124,7 @@ class AlertsPane(Pane):
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """The ids of the alerts under the cursor; without the focus, those of the first line."""
+        """The ids of the alerts under the cursor. Without the focus, that is the first line."""
         first = next(filter(None, self._targets), None)
         target = self.target if self.has_focus else first
         if target == ACKNOWLEDGED:
@@ -262,7 +262,7 @@ class PreviewPane(Pane, can_focus=False):
         if not height:
             return
         lines = preview_lines(state, report, row.path, width, height)
-        facts = min(len(row.lock.layout), MIN_FACTS)  # the path matters more than the layout
+        facts = min(len(row.lock.layout), MIN_FACTS_CELLS)  # the path matters more than the layout
         title = middle(row.path, max(8, width - facts - 10))
         self.frame(FrameWords(title, row.lock.layout, "{open} open"))
         self.show(lines)

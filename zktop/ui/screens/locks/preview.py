@@ -21,7 +21,7 @@ from zktop.ui.widgets.table import shortened
 MAX_MEMBERS: Final = 1_000  # a longer queue is only counted
 NAME_CELLS: Final = 16
 STATE_CELLS: Final = 14
-BELOW_LINES: Final = 7  # for who may enter, and what a release does
+BELOW_LINES: Final = 7  # who may enter, and what a release does
 MAX_EVENTS: Final = 10
 PAST_HEAD_LINES: Final = 2
 
@@ -73,7 +73,7 @@ def _row(row: QueueRow, arrow: str, width: int) -> Line:
 
 
 def _lanes(width: int) -> int:
-    """Return how many columns of arrows fit at the right."""
+    """Return how many columns of arrows fit on the right."""
     return max(1, min(MAX_LANES, (width - _name_cells(width) - STATE_CELLS - 6) // LANE))
 
 

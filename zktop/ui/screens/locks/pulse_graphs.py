@@ -31,7 +31,7 @@ class PulseLine(NamedTuple):
 def pulse_lines(
     seconds: Sequence[PulseSecond], width: int, height: int = 1, *, has_load: bool = True
 ) -> list[Line]:
-    """Draw all graphs, each `height` lines high; a recording has no figures about zktop's load."""
+    """Draw all graphs, each `height` lines high. A recording has no figures about zktop's load."""
     room = max(0, width - LABEL_CELLS - VALUE_CELLS - 3)
     lines: list[Line] = []
     for graph in _graphs(seconds, has_load=has_load):
@@ -60,7 +60,7 @@ def _graph(graph: PulseLine, room: int, height: int) -> list[Line]:
 
 
 def _stretched(values: Sequence[float | None], number: int) -> list[float | None]:
-    """Resample values to this number of equal steps; a step shows the maximum of its values."""
+    """Resample values to this number of equal steps. A step shows the maximum of its values."""
     steps: list[float | None] = []
     for at in range(number):
         first, end = at * len(values) // number, (at + 1) * len(values) // number

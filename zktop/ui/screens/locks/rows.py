@@ -70,7 +70,7 @@ class LockRows(LiveRows[LockRow]):
                 yield
 
     def _changed(self, previous: Report | None, report: Report) -> Collection[Text]:
-        """Return the paths whose rows change; if all do, in order, so that sorting is fast."""
+        """Return the paths whose rows change. If all change, they are sorted, to save time."""
         statuses = self._changed_statuses(report)
         if previous is None:
             return report.paths
@@ -145,7 +145,7 @@ class LockRows(LiveRows[LockRow]):
 def statuses_of(
     findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()
 ) -> dict[Text, LockStatus]:
-    """Return the worst status of each lock; consequences count only for locks without a cause."""
+    """Return the worst status of each lock. Consequences count only for locks without a cause."""
     statuses: dict[Text, LockStatus] = {}
     for deadlock in deadlocks:
         for path in deadlock.locks:

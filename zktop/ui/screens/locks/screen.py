@@ -1,4 +1,4 @@
-"""Screen 1: all locks, worst first; around them alerts, root blockers, events and health."""
+"""Screen 1: all locks, worst first, surrounded by alerts, root blockers, events and health."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -51,8 +51,8 @@ from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns except the first
-EVENTS_S: Final = 0.09  # between two drawings of the events, which users watch as they happen
+SIDE_PERCENT: Final = {2: 36, 3: 54}  # number of columns: width of all except the first
+EVENTS_S: Final = 0.09  # the pause between drawings of events, which users watch as they happen
 
 
 class LocksScreen(SplitPage):
@@ -121,7 +121,7 @@ class LocksScreen(SplitPage):
         super().__init__()
         self._rows = LockRows()
         self._reading = ReadingInSteps(self)
-        self._filtered: str | None = ""  # by this text; None: not all rows are sorted yet
+        self._filter_in_use: str | None = ""  # None: not all rows are sorted yet
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
         self._alerts, self._blockers = AlertsPane(), BlockersPane(id="blockers")
@@ -137,7 +137,7 @@ class LocksScreen(SplitPage):
         self._drawn_for: object = None  # what the user chose, and the size
 
     def compose(self) -> ComposeResult:
-        """Create the panes; the table comes first, so it gets the focus."""
+        """Create the panes. The table comes first, so it gets the focus."""
         with Container(id="columns"):
             with Vertical(id="main"):
                 yield self.table
@@ -174,7 +174,7 @@ class LocksScreen(SplitPage):
         if self._rows.take_changed():
             self._sorter.changed()
         self._follow(state.subject)
-        if state.filter.text != self._filtered or not self.table.rows:
+        if state.filter.text != self._filter_in_use or not self.table.rows:
             self._sorter.now()
         drawn_before, self._drawn_for = self._drawn_for, self._chosen_view(state)
         for throttle in (self._panes, self._news):
@@ -203,7 +203,7 @@ class LocksScreen(SplitPage):
             {*table.tagged, table.kept},
             is_sorted=table.has_order,
         )
-        self._filtered = None if self._reading.is_under_way else state.filter.text
+        self._filter_in_use = None if self._reading.is_under_way else state.filter.text
         total = len(self._rows.rows)
         self.passed = FilterCount(len(rows), total) if state.filter else None
         order = f"by {table.sorted_by}" if table.sorted_by else "worst first"
@@ -243,7 +243,7 @@ class LocksScreen(SplitPage):
         return (side if self.columns < 3 else side // 2) - FRAME_CELLS  # noqa: PLR2004  columns
 
     def _list_problems(self, state: ViewState, report: Report) -> None:
-        """Fill the panes whose height depends on their text; the others share the rest."""
+        """Fill the panes whose height depends on their text. The others share the rest."""
         heights, main = self._most_heights, self.main_cells - FRAME_CELLS
         self._blockers.show_report(state, report, heights.blockers, self._news_cells)
         self._alerts.show_report(state, report, heights.alerts, main)
@@ -340,7 +340,7 @@ class LocksScreen(SplitPage):
     # Keys
 
     def action_open(self) -> None:
-        """Open the lock under the cursor; open or close a group."""
+        """Open the lock under the cursor, or open or close the group."""
         group = self.table.group
         if group is not None:
             self._rows.toggle(group.name)

@@ -21,8 +21,8 @@ from zktop.ui.widgets.table import Column, RowGroup, Table
 
 SPARK_CELLS: Final = 5
 BAR_CELLS: Final = 3
-MAX_GRAPHS: Final = 500  # stored; more than the rows of any window
-FULL_BAR: Final = 12  # waiters
+MAX_STORED_GRAPHS: Final = 500  # more than the rows of any window
+FULL_BAR_WAITERS: Final = 12
 
 
 class LockCells:
@@ -40,7 +40,7 @@ class LockCells:
         return state_cell(row.status)
 
     def path(self, row: LockRow) -> Line:
-        """LOCK: the path; bright if a finding is about the lock."""
+        """LOCK: the path. It is bright if a finding is about the lock."""
         ink: Ink = "dim" if row.gone_at is not None or row.status.code == "free" else "plain"
         return line((row.path, "strong" if row.status.case else ink))
 
@@ -90,7 +90,7 @@ class LockCells:
             return UNKNOWN
         ink: Ink = "standby" if row.lock.has_standbys else "waits"
         number = Run(f"{row.waiting:>5}", ink if row.waiting else "dim")
-        drawn = bar(row.waiting, FULL_BAR, BAR_CELLS, is_ascii=self.is_ascii)
+        drawn = bar(row.waiting, FULL_BAR_WAITERS, BAR_CELLS, is_ascii=self.is_ascii)
         return (Run(drawn, ink), number)
 
     def mix(self, row: LockRow) -> Line:
@@ -133,18 +133,18 @@ class LockCells:
         drawn = sparkline(row.recent(now), now, SPARK_CELLS)
         if row.lock.has_standbys:
             drawn = tuple([run._replace(ink="standby") for run in drawn])
-        if len(self._graphs) >= MAX_GRAPHS:
+        if len(self._graphs) >= MAX_STORED_GRAPHS:
             self._graphs.clear()
         self._graphs[row.path] = row, now // SECOND_MS, drawn
         return drawn
 
 
-WIDE: Final = 74  # cells; a narrower table has only the most important columns
+WIDE_FROM_CELLS: Final = 74  # a narrower table has only the most important columns
 NO_AGE: Final = -float("inf")
 
 
 def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
-    """Return all columns; the function is long because it is a table."""
+    """Return all columns. The function is long because it is a table."""
 
     def blocked(row: LockRow) -> int:
         return row.blocked_ms(cells.report.now) or 0
@@ -160,7 +160,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                keeps_end=True,
                title="Path", about="The path of the lock."),
         Column("KIND", 6, cells.kind, lambda row: row.lock.kind, rank=4,
-               needs=WIDE,
+               needs=WIDE_FROM_CELLS,
                title="Kind of lock",
                about="mutex, rw (read/write), sem (semaphore, and its leases), elect (election), "
                "or single (one znode is the lock)."),
@@ -174,23 +174,23 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
         Column("QUEUE", BAR_CELLS + 5, cells.queue, lambda row: row.waiting or 0,
                at_right=True, descending=True,
                title="Waiting clients", about="How many clients wait."),
-        Column("MIX", 8, cells.mix, rank=8, share=1, needs=WIDE,
+        Column("MIX", 8, cells.mix, rank=8, share=1, needs=WIDE_FROM_CELLS,
                title="Queue by mode",
                about="The waiters in their order: W.R5 is a writer, then five readers."),
         Column("OLDEST", 7, cells.oldest, lambda row: _age_key(row.waited),
-               at_right=True, descending=True, needs=WIDE,
+               at_right=True, descending=True, needs=WIDE_FROM_CELLS,
                title="Oldest wait",
                about="How long the oldest waiter has waited."),
         Column("TOTAL WAIT", TOTAL_WAIT_CELLS, cells.blocked, blocked,
-               at_right=True, rank=3, descending=True, needs=WIDE,
+               at_right=True, rank=3, descending=True, needs=WIDE_FROM_CELLS,
                title="Sum of all waits",
                about="How long all clients have waited for this lock, added up."),
         Column("REQ/s", 5, cells.rate, rate, at_right=True, rank=7,
-               descending=True, needs=WIDE,
+               descending=True, needs=WIDE_FROM_CELLS,
                title="Requests per second",
                about="How many clients asked for the lock per second, over the last minute."),
         Column("HOLD p50/p99", 12, cells.holds, _usual_hold, rank=6,
-               descending=True, needs=WIDE,
+               descending=True, needs=WIDE_FROM_CELLS,
                title="Usual hold",
                about="Half of all holds were shorter than the first time, and 99 in 100 shorter "
                "than the second."),
@@ -201,7 +201,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
 
 
 def _age_key(since: Since | None) -> float:
-    """Return a key that orders by age; what is unknown comes before the youngest."""
+    """Return a key that orders by age. Unknown ages come before the youngest."""
     return NO_AGE if since is None or since.at is None else -since.at
 
 
@@ -211,7 +211,7 @@ def _usual_hold(row: LockRow) -> int:
 
 
 class LockTable(Panel, Table[LockRow]):
-    """The table of all locks; the user can tag some."""
+    """The table of all locks. The user can tag some of them."""
 
     page_orders = True
 
@@ -227,14 +227,14 @@ class LockTable(Panel, Table[LockRow]):
         self.tagged: set[Text] = set()
 
     def tag(self) -> None:
-        """Tag the lock under the cursor, or remove its tag; then go to the next line."""
+        """Tag the lock under the cursor, or remove its tag. Then go to the next line."""
         if self.row is not None:
             self.tagged ^= {self.row.path}
         self.action_down()
         self.repaint()
 
     def untag(self) -> bool:
-        """Remove all tags; False if there are none."""
+        """Remove all tags. Return False if there are none."""
         if not self.tagged:
             return False
         self.tagged.clear()
