@@ -26,7 +26,7 @@ from zktop.model.waits.confidence import Confidence
 from zktop.model.world.missing_roots import are_idle
 from zktop.output.check_verdict import CheckVerdict, FailCriteria, VerdictBuilder
 
-MIN_SAMPLE_EVERY_S = 0.5  # between two reads of the servers' tables
+MIN_SAMPLE_EVERY_S = 0.5  # the shortest pause between two reads of the servers' tables
 NAGIOS_CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
 _EXAMPLES = """\b
 Examples:
@@ -122,7 +122,7 @@ def command(
 
 
 def _print(lines: Iterable[str], code: int) -> int:
-    """Print the answer; return `code` even if the reader closes the pipe early."""
+    """Print the answer. Return `code` even if the reader closes the pipe early."""
     try:
         for line in lines:
             put(line)
@@ -160,7 +160,7 @@ def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdic
 
 
 def _verdict(builder: VerdictBuilder, report: Report, source: LiveRun | Replay) -> CheckVerdict:
-    """Return the verdict of the last report; raise NothingToLookAtError if no lock is readable.
+    """Return the verdict of the last report. Raise NothingToLookAtError if no lock is readable.
 
     Named roots that exist but have no clients do not raise it, unlike mistyped ones.
     """

@@ -155,7 +155,7 @@ def _order(name: str, config: Config, options: Mapping[str, Any]) -> ContenderOr
 def _contend_together(
     orders: Sequence[ContenderOrder], on_step: OnStep, max_contenders: int
 ) -> int:
-    """Run each contender as a process; return their exit code if all have the same, else 1."""
+    """Run each contender as a process. Return their exit code if all have the same, else 1."""
     tally = ContenderTally()
     failures: list[OSError] = []  # of writing the output
 

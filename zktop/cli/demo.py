@@ -42,7 +42,7 @@ Examples:
   zktop scene --list
 """
 _KEEP_END_S = 12.0  # show the final state for this long, then clean up and repeat the scene
-_MAX_LINES = 6  # of the narration above the report
+_MAX_NARRATION_LINES = 6
 _SAMPLE_EVERY_S = 1.0
 
 
@@ -95,7 +95,7 @@ def _names_ensemble(effective: EffectiveConfig) -> bool:
 
 
 def _print_demo(config: Config, name: str, sandbox: str | None, duration: Millis | None) -> None:
-    """Play the scene repeatedly; print a report after each change."""
+    """Play the scene repeatedly, and print a report after each change."""
     tally, settings = ContenderTally(), demo_connection(config, sandbox)
     printed: tuple[object, ...] = ()
     narration: list[str] = []
@@ -116,7 +116,7 @@ def _print_demo(config: Config, name: str, sandbox: str | None, duration: Millis
             if player.failure is not None:
                 raise player.failure
             # The player drops its lines before it repeats the scene: keep showing the old ones.
-            newest = [move.line() for move in player.progress.lines[-_MAX_LINES:]]
+            newest = [move.line() for move in player.progress.lines[-_MAX_NARRATION_LINES:]]
             narration = newest or narration
             content = (
                 *report.records.values(),

@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Print events of locks, deadlocks, findings and the connection as they happen.
 
-    It runs until ctrl-c, or for a --duration; a lost connection is an event, and zktop reconnects.
-    Deadlocks and findings that exist at the start are printed at once; `zktop snapshot` prints
+    It runs until ctrl-c, or for a --duration. A lost connection is an event, and zktop reconnects.
+    Deadlocks and findings that exist at the start are printed at once. `zktop snapshot` prints
     the locks.
     """
     if file is not None and duration is not None:

@@ -1,4 +1,4 @@
-"""`zktop free`: the ways to free a lock; does the two safe ones with --yes."""
+"""`zktop free`: print the ways to free a lock, and with --yes do one of the two safe ones."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ from zktop.output.ways_to_free import (
     not_freed,
 )
 
-PATIENCE_S: Final = 10.0  # for the asked client to release, or to see the deletion
+PATIENCE_S: Final = 10.0  # how long to wait for the asked client, or for the deletion
 _EXAMPLES = """\b
 Examples:
   zktop free /locks/import --hosts zk1:2181
@@ -53,7 +53,7 @@ Exit codes: 0 fine, 1 refused or not released, 2 wrong usage, 3 no connection,
 @click.argument("lock", metavar="LOCK")
 @click.option("--node", metavar="NAME", help="Delete this node, which no session owns.")
 @click.option("--revoke", is_flag=True, help="Ask the holders to release: Curator only.")
-@click.option("--yes", is_flag=True, help="Do it; without it, --node and --revoke change nothing.")
+@click.option("--yes", is_flag=True, help="Do it. Otherwise --node and --revoke change nothing.")
 @click.option(
     "--format",
     "form",
@@ -95,7 +95,7 @@ def command(
 
 
 def _checked(lock: str, config: Config, *, is_acting: bool, yes: bool) -> str:
-    """Return the path without a trailing slash; refuse invalid arguments."""
+    """Return the path without a trailing slash. Refuse invalid arguments."""
     if not lock.startswith("/") or "*" in lock:
         raise click.UsageError(f"LOCK is the path of one lock, like /locks/orders, not {lock!r}.")
     if yes and not is_acting:
@@ -107,7 +107,7 @@ def _checked(lock: str, config: Config, *, is_acting: bool, yes: bool) -> str:
 
 @contextmanager
 def _looking_at(config: Config, path: str) -> Iterator[tuple[LiveRun, Report]]:
-    """Read all locks, because deadlocks span several; if this one is not found, read it alone."""
+    """Read all locks, because deadlocks span several. If this one is not found, read it alone."""
     settings = config.settings()
     if settings.roots and settings.root_of(path) is None:
         config = replace(config, roots=(*config.roots, path))
@@ -131,7 +131,7 @@ def _print(plan: FreePlan, done: FreedJson | None, form: str, typed: TypedWords)
 
 
 def _deed(report: Report, view: LockView, node: str | None, *, revoke: bool) -> Deed | None:
-    """Return what to do, if anything; raise NotFreedError if it is refused."""
+    """Return what to do, if anything. Raise NotFreedError if it is refused."""
     if node is None and not revoke:
         return None
     if node is None:
@@ -163,6 +163,6 @@ def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
 
 
 def _is_there(report: Report, path: str, stat: Stat) -> bool:
-    """Return whether a node still exists; a newer node with the same name does not count."""
+    """Return whether a node still exists. A newer node with the same name does not count."""
     node = report.world.node(path)
     return node is not None and (node.stat is None or node.stat.czxid == stat.czxid)

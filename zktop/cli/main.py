@@ -77,7 +77,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(args: list[str]) -> int:
-    """Run a command line; return the exit code, and print any error as a sentence on stderr."""
+    """Run a command line. Return the exit code, and print any error as a sentence on stderr."""
     try:
         with zktop.make_context("zktop", args) as context:
             result = zktop.invoke(context)
@@ -102,7 +102,7 @@ def module_of(command: str) -> str:
 
 
 class Commands(click.Group):
-    """The group of subcommands; imports only the one that runs."""
+    """The group of subcommands. It imports only the one that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
@@ -157,7 +157,7 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
 
 
 def _print_config(overrides: Overrides) -> None:
-    """Print a line for each setting, with secrets masked; imports late, like subcommands."""
+    """Print a line for each setting, with secrets masked. Imports late, like subcommands."""
     from zktop.app.config_file_mistakes import every_mistake  # noqa: PLC0415  see above
     from zktop.app.ui_settings import check_ui  # noqa: PLC0415  see above
     from zktop.config.join_sources import effective_config  # noqa: PLC0415  see above

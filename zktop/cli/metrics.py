@@ -28,7 +28,7 @@ from zktop.model.report import Report
 
 SUFFIX = ".prom"  # the textfile collector of node_exporter reads no other files
 EMPTY_FOLDERS_S = 60.0  # the longest wait for empty lock folders
-CONFIRM_S = 1.0  # beyond `settle`, so that findings are confirmed
+CONFIRM_S = 1.0  # how long to wait after `settle`, so that findings are confirmed
 MAX_PORT = 65_535
 _EXAMPLES = """\b
 Examples:
@@ -43,7 +43,7 @@ OnReport = Callable[[Report], None]
 
 
 class AddressParam(click.ParamType[Address]):
-    """An address to listen on: HOST:PORT; :PORT for all IPv4 addresses, [::]:PORT for all."""
+    """An address to listen on: HOST:PORT, or :PORT (all IPv4 addresses), or [::]:PORT (all)."""
 
     name = "address"
 
@@ -153,7 +153,7 @@ def _webhooks(overrides: Overrides) -> Webhooks:
 def _look_at_reports(
     overrides: Overrides, duration: Millis | None, on_report: OnReport, *, is_once: bool = False
 ) -> None:
-    """Pass every report to `on_report`; a lost connection shows in the metrics.
+    """Pass every report to `on_report`. A lost connection shows in the metrics.
 
     With `is_once`, a lost connection is an error, and the first report comes when everything has
     been read: a partial count would look like the total.
@@ -169,7 +169,7 @@ def _look_at_reports(
 
 
 def _wait_for_empty_folders(run: LiveRun) -> None:
-    """Wait until empty lock folders are read; there may be thousands, and they are read last."""
+    """Wait until empty lock folders are read. There may be thousands, and they are read last."""
     if run.reads_more:
         for _report in run.reports(EMPTY_FOLDERS_S):
             run.raise_if_lost(patience_s=0.0)

@@ -1,4 +1,4 @@
-"""`zktop record`: record an ensemble to a file; other commands read it with --from."""
+"""`zktop record`: record an ensemble to a file that other commands read with --from."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -31,8 +31,8 @@ Examples:
 def command(overrides: Overrides, file: Path, at: ReplayTime | None, speed: float | None) -> int:
     """Show a recording, or the folder of `record --dir`: play, pause, step, and seek.
 
-    It begins paused at its first alert, or at its beginning if it has none; a saved part begins
-    where it was marked. --at chooses another time; with --speed it plays at once.
+    It begins paused at its first alert, or at its beginning if it has none. A saved part begins
+    where it was marked. --at chooses another time. With --speed it plays at once.
     """
     from zktop.app.run_ui import run_replay_ui  # noqa: PLC0415  the UI starts here
 

@@ -86,7 +86,7 @@ def _period(
     since: ReplayTime | None,
     until: ReplayTime | None,
 ) -> tuple[PeriodSummary, bool]:
-    """Sum up the period; also return whether ctrl-c ended it."""
+    """Sum up the period. Also return whether ctrl-c ended it."""
     if file is None:
         if since or until:
             raise click.UsageError("--since and --until need --from: only a recording has a past.")
@@ -97,7 +97,7 @@ def _period(
 
 
 def _form_of(output: Path | None) -> str:
-    """Return the format for the ending of a file name; Markdown if it has none."""
+    """Return the format for the ending of a file name, or Markdown if it has none."""
     suffix = output.suffix[1:].lower() if output else ""
     if suffix and suffix not in FORMATS:
         endings = ", ".join(f".{form}" for form in FORMATS)
@@ -109,7 +109,7 @@ def _form_of(output: Path | None) -> str:
 def _recorded(
     overrides: Overrides, file: str, since: ReplayTime | None, until: ReplayTime | None
 ) -> PeriodSummary:
-    """Sum up a recording, or a part of it.
+    """Sum up a recording, or part of it.
 
     At least the 15 minutes before that part are read, too.
     """

@@ -38,7 +38,7 @@ Examples:
     help="The server to imitate: ZooKeeper, ClickHouse Keeper, RaftKeeper or zetcd.",
 )
 def command(port: int, host: str, flavour: str) -> int:
-    """Run a ZooKeeper server in memory until ctrl-c; nothing is saved.
+    """Run a ZooKeeper server in memory until ctrl-c. Nothing is saved.
 
     It is for demos and tests only: one server, no disk, no quotas, no SASL, no TLS, no
     AdminServer, no reconfiguration. Every client that reaches its port may do whatever the ACLs
@@ -50,7 +50,7 @@ def command(port: int, host: str, flavour: str) -> int:
 
 @contextmanager
 def sandbox_process() -> Iterator[str]:
-    """Run a sandbox server on a free port as a child process; yields its address."""
+    """Run a sandbox server on a free port as a child process, and yield its address."""
     # -P: import nothing from the current folder. PYTHONPATH: run this same zktop.
     command = [sys.executable, "-P", "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes"]
     server = subprocess.Popen(  # noqa: S603  zktop itself, with fixed arguments

@@ -21,7 +21,7 @@ from zktop.output.check_verdict import non_lock_sentences
 from zktop.output.dot_and_mermaid import dot, mermaid
 from zktop.output.snapshot_json import snapshot
 
-CONFIRM_S = 1.0  # to wait for a listing that confirms or refutes a deadlock
+CONFIRM_S = 1.0  # how long to wait for a listing that confirms or refutes a deadlock
 FORMATS = ("json", "text", "dot", "mermaid")
 _EXAMPLES = """\b
 Examples:
@@ -80,7 +80,7 @@ def why_no_locks(report: Report, source: LiveRun | Replay) -> str:
 
 
 def first_report(run: LiveRun) -> Report:
-    """Return a report once all is read; if a deadlock is suspected, list again first."""
+    """Return a report once all is read. If a deadlock is suspected, list again first."""
     run.read()  # if it times out, a note of the run says so
     run.raise_if_lost()
     report = run.look()

@@ -26,7 +26,7 @@ FILE_PATH = click.Path()  # so that shells complete file names
 
 
 class ConfigOption(click.Option):
-    """An option and its key in the config file; all commands share one instance."""
+    """An option and its key in the config file. All commands share one instance."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ OPTIONS = (_hosts_option("127.0.0.1:2181"), *_OTHERS)
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the connection options; the command takes them as `overrides`."""
+    """Add the connection options. The command takes them as `overrides`."""
     return _add_options(OPTIONS, command)
 
 
@@ -168,7 +168,7 @@ def replay_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the connection options; without --hosts the demo starts its own server."""
+    """Add the connection options. Without --hosts the demo starts its own server."""
     hosts = _hosts_option("its own sandbox server")
     return _add_options((hosts, *_OTHERS, THEME), command)
 
@@ -263,7 +263,7 @@ def _sasl_parts(override: Override) -> Iterator[Override]:
 
 
 class ReplayTime(msgspec.Struct, frozen=True):
-    """A moment of a recording as the user typed it; already validated."""
+    """A moment of a recording as the user typed it. It has been validated."""
 
     text: str
 
@@ -329,7 +329,7 @@ _FORMS = "2026-01-31T12:00:00Z, 12:00:30 or, from the beginning, +90s"
 
 
 def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--since` and `--until`, which need a date; the command takes both as `window`."""
+    """Add `--since` and `--until`, which need a date. The command takes both as `window`."""
 
     @functools.wraps(command)
     def with_window(*, since: ReplayTime | None, until: ReplayTime | None, **values: Any) -> Any:

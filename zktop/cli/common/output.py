@@ -52,7 +52,7 @@ def put_table(rows: Iterable[Sequence[str]]) -> None:
 
 
 def narrate(sentence: str) -> None:
-    """Print a note or an error on stderr; ignore failures to write it."""
+    """Print a note or an error on stderr. Ignore failures to write it."""
     with suppress(OSError):
         for line in sentence.splitlines():
             _write(clean(line), sys.stderr)
@@ -92,6 +92,6 @@ def drop_output() -> None:
 
 
 def _write(line: str, stream: TextIO | None) -> None:
-    """Write a line; the caller or the end of the command flushes it."""
+    """Write a line. The caller or the end of the command flushes it."""
     if stream:  # None if it was closed when Python started
         stream.write(f"{line}\n")

@@ -25,7 +25,7 @@ _NUMBERS: Final = re.compile(r"(?<!\S)\d[\d,.]*")  # numbers in notes keep chang
 
 @contextmanager
 def live_run(overrides: Overrides, sample_every_s: float | None = None) -> Iterator[LiveRun]:
-    """Connect to the ensemble; a signal ends the block at its next wait."""
+    """Connect to the ensemble. A signal ends the block at its next wait."""
     with live_run_of(effective_config(overrides).config, sample_every_s) as run:
         yield run
 
@@ -49,7 +49,7 @@ def open_recording(
     *,
     ranks_blockers: bool = False,
 ) -> tuple[Replay, Millis | None]:
-    """Open a recording; return it with the moment of `--at`.
+    """Open a recording. Return it with the moment of `--at`.
 
     It is examined with the settings of the recorded run, unless the command line gives others.
     Root blockers are ranked only on request: no command but the UI shows them.
@@ -71,7 +71,7 @@ def _has_settings(overrides: Overrides) -> bool:
 
 
 def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
-    """Yield the reports of a live run for a duration; print each note when it first appears."""
+    """Yield the reports of a live run for a duration. Print each note when it first appears."""
     printed: set[str] = set()
     for report in run.reports(None if duration is None else duration / SECOND_MS):
         yield report
