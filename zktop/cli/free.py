@@ -83,7 +83,7 @@ def command(
         if plan is None or view is None:
             sentences = f"There is no lock at {path}.", *below_chroot([path], run.chroot)
             raise NothingToLookAtError(" ".join(sentences))
-        if view.lock.is_no_lock:
+        if view.lock.is_not_a_lock:
             why = why_no_lock(view.lock.layout, "name one of them")
             raise NothingToLookAtError(f"{path} is not the path of one lock: {why}.")
         deed = _deed(report, view, node, revoke=revoke)

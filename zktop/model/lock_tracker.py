@@ -202,7 +202,7 @@ def _change_of_unrecognised(before: Lock, after: Lock | None) -> LockChange | No
     If a lock is recognised there only now, its members may be older than this look. So they are
     compared with no lock instead of an empty one.
     """
-    if after is not None and after.unrecognised and _are_equal(before, after):
+    if after is not None and after.unrecognised and _are_same(before, after):
         return None
     is_recognised = after is not None and not after.unrecognised
     had_children = bool(before.family.members) and not before.family.denied
@@ -211,7 +211,7 @@ def _change_of_unrecognised(before: Lock, after: Lock | None) -> LockChange | No
     )
 
 
-def _are_equal(before: Lock, after: Lock) -> bool:
+def _are_same(before: Lock, after: Lock) -> bool:
     """Whether two empty locks at one path are the same."""
     return before.family is after.family and all(
         getattr(before, field) == getattr(after, field)

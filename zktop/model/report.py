@@ -129,7 +129,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         """Named roots that have children but are not locks."""
         exact = dict.fromkeys(root.path for root in self.settings.roots if "*" not in root.path)
         records = filter(None, (self.records.get(Text(path)) for path in exact))
-        return [record.lock for record in records if record.lock.is_no_lock]
+        return [record.lock for record in records if record.lock.is_not_a_lock]
 
     def view(self, path: str) -> LockView | None:
         record = self.records.get(Text(path))

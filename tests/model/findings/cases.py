@@ -218,7 +218,7 @@ def found(rule: str, case: LockContext | SessionContext | EnsembleContext) -> li
 
 def answers(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[object]:
     """All results of a rule."""
-    return list(BY_ID[rule].answers(case))
+    return list(BY_ID[rule].check(case))
 
 
 def lacks(rule: str, case: LockContext | SessionContext | EnsembleContext) -> list[str]:

@@ -59,12 +59,12 @@ def answered(rule: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> list[bool]
     found: list[bool] = []
     real = BY_ID[rule]
 
-    def answers(context: object) -> list[object]:
-        given = list(real.answers(context))
-        found.append(any(isinstance(one, RuleMatch) for one in given))
-        return given
+    def check(context: object) -> list[object]:
+        results = list(real.check(context))
+        found.append(any(isinstance(result, RuleMatch) for result in results))
+        return results
 
-    observed = msgspec.structs.replace(real, answers=answers)
+    observed = msgspec.structs.replace(real, check=check)
     monkeypatch.setitem(BY_ID, rule, observed)
     for name in ("LOCK_RULES", "SESSION_RULES", "ENSEMBLE_RULES"):
         rules = tuple(observed if one is real else one for one in getattr(apply, name))

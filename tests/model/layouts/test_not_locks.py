@@ -255,7 +255,7 @@ def test_a_named_path_that_is_no_lock_is_not_shown_as_free(
     report = report_of(listed(path, names, [owner] * len(names)), settings=settings)
 
     lock = report.records[Text(path)].lock
-    assert lock.is_no_lock
+    assert lock.is_not_a_lock
     assert says in (lock.error or "")
     assert report.findings == ()
 
@@ -265,7 +265,7 @@ def test_a_named_lock_with_a_stray_child_is_free() -> None:
     settings = Settings(roots=(Root(path="/app/lock"),))
     report = report_of(listed("/app/lock", ["README"], [0]), settings=settings)
 
-    assert not report.records[Text("/app/lock")].lock.is_no_lock
+    assert not report.records[Text("/app/lock")].lock.is_not_a_lock
 
 
 @pytest.mark.parametrize("path", ["/locks", "/app/queue"])

@@ -128,7 +128,7 @@ def test_the_newest_contact_wins() -> None:
     presence = seen.presence(ALICE)
 
     assert presence is not None
-    assert (presence.server, presence.also) == (ZK2, (ZK1,))
+    assert (presence.server, presence.other_servers) == (ZK2, (ZK1,))
 
 
 @pytest.mark.parametrize(

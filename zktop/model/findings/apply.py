@@ -125,12 +125,12 @@ def _apply(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examination:
     blinds: list[BlindSpot] = []
     due: Millis | None = None
     for rule in rules:
-        for answer in rule.answers(context):
-            match answer:
+        for result in rule.check(context):
+            match result:
                 case RuleMatch():
-                    findings.append(rule.finding(answer, now_ms))
+                    findings.append(rule.finding(result, now_ms))
                 case MissingInput():
-                    blinds.append(rule.blind(answer))
+                    blinds.append(rule.blind(result))
                 case LookAgainAt(at):
                     due = at if due is None else min(at, due)
     return Examination(tuple(findings), tuple(dict.fromkeys(blinds)), due)

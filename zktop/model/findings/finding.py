@@ -193,15 +193,15 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
     blocks: Blocks | None = None  # how long its findings hold up the waiters of a lock
     is_delay: bool = False  # its findings may just be delays, caused by a lock further ahead
     former_name: str | None = None  # scripts may still use it
-    answers: Callable[[C_contra], Iterable[RuleResult]] = lambda _: ()
+    check: Callable[[C_contra], Iterable[RuleResult]] = lambda _: ()
 
-    def __call__(self, answers: Callable[[C], Iterator[RuleResult]]) -> "Rule[C]":
-        return cast("Rule[C]", msgspec.structs.replace(self, answers=answers))
+    def __call__(self, check: Callable[[C], Iterator[RuleResult]]) -> "Rule[C]":
+        return cast("Rule[C]", msgspec.structs.replace(self, check=check))
 
     @property
     def means(self) -> str:
         """The first line of the function's docstring."""
-        return (self.answers.__doc__ or "").partition("\n")[0]
+        return (self.check.__doc__ or "").partition("\n")[0]
 
     def finding(self, match: RuleMatch, now_ms: Millis) -> Finding:
         about = match.about

@@ -81,7 +81,7 @@ def container_removed(ctx: LockContext) -> Iterator[RuleResult]:
 def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     """An ACL hides the lock or some of its members from zktop."""
     hidden = [member for member in ctx.members if member.znode.hidden]
-    is_denied = ctx.lock.error is not None and not ctx.lock.is_no_lock
+    is_denied = ctx.lock.error is not None and not ctx.lock.is_not_a_lock
     if not is_denied and not hidden:
         return
     yield RuleMatch(

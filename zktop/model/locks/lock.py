@@ -192,7 +192,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     dependencies: tuple[Dependency, ...] = ()  # the facts outside `family` that it depends on
 
     @property
-    def is_no_lock(self) -> bool:
+    def is_not_a_lock(self) -> bool:
         """Whether the user named a path with children that form no lock; `error` says so."""
         return self.unrecognised and self.error is not None and not self.family.denied
 

@@ -125,8 +125,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         if len(claims) < 2:  # noqa: PLR2004  most often one server has it
             return claims[0] if claims else None
         claims.sort(key=Presence.newness, reverse=True)
-        also = tuple(claim.server for claim in claims[1:])
-        return msgspec.structs.replace(claims[0], also=also)
+        others = tuple(claim.server for claim in claims[1:])
+        return msgspec.structs.replace(claims[0], other_servers=others)
 
     @cached_property
     def own_connection(self) -> Presence | None:

@@ -43,7 +43,7 @@ class Presence(Connection, frozen=True, gc=False, kw_only=True):
 
     server: Text
     at: Millis  # when that server's table was read
-    also: tuple[Text, ...] = ()  # other servers that claim the session
+    other_servers: tuple[Text, ...] = ()  # those that claim the session too
 
     @property
     def contact(self) -> Millis | None:

@@ -57,7 +57,7 @@ class World(msgspec.Struct, frozen=True):
     at: Millis = 0  # when the newest fact arrived
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
     owners: OwnerNames | None = None
-    left: PersistentMap[Text, Server] = PersistentMap()  # the last departure of each server
+    departures: PersistentMap[Text, Server] = PersistentMap()  # the last one of each server
     gap_at: Millis = 0  # the last gap in a recording: all that was known before it was lost
 
     def after(self, *facts: SourceFact) -> "World":
@@ -67,16 +67,16 @@ class World(msgspec.Struct, frozen=True):
         grouped = _group(facts)
         families = self._families_after(grouped.families)
         due = grouped.znodes.union(_unlisted(self.families, families, grouped.listed))
-        left = self.left.with_changes(_departures(self.left, grouped.servers))
+        departures = self.departures.with_changes(_departures(self.departures, grouped.servers))
         return World(
             families.with_changes(_without_outdated(families, due)),
-            self.tables.with_changes(self._tables_after(grouped.servers, left)),
+            self.tables.with_changes(self._tables_after(grouped.servers, departures)),
             _newest(self.link, _of(Link, grouped.others)),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
             max([self.complete_to, *[fact.zxid for fact in _of(Complete, grouped.others)]]),
             _newest(self.owners, _of(OwnerNames, grouped.others)),
-            left,
+            departures,
             self.gap_at,
         )
 
@@ -119,13 +119,13 @@ class World(msgspec.Struct, frozen=True):
         return self.families.with_changes(after)
 
     def _tables_after(
-        self, facts: list[ServerFact], left: Mapping[Text, Server]
+        self, facts: list[ServerFact], departures: Mapping[Text, Server]
     ) -> dict[Text, TableFacts | None]:
         after: dict[Text, TableFacts | None] = {}
         for fact in facts:
             stored = self.tables.get(fact.server, NO_TABLES)
             known: TableFacts = after.get(fact.server) or stored
-            departure = left.get(fact.server)
+            departure = departures.get(fact.server)
             if departure is not None:
                 known = known.since(departure)
             if departure is None or is_newer(fact, departure):
@@ -219,12 +219,12 @@ def _without_outdated(
     return after
 
 
-def _departures(left: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Text, Server]:
-    """Return the newest departures of servers, without known ones."""
+def _departures(earlier: Mapping[Text, Server], facts: list[ServerFact]) -> dict[Text, Server]:
+    """Return the newest departures of servers, without those known earlier."""
     newer: dict[Text, Server] = {}
     for fact in facts:
         if isinstance(fact, Server) and fact.left:
-            known = newer.get(fact.server) or left.get(fact.server)
+            known = newer.get(fact.server) or earlier.get(fact.server)
             if known is None or is_newer(fact, known):
                 newer[fact.server] = fact
     return newer
@@ -282,8 +282,8 @@ def facts_between(before: World, after: World) -> Iterator[AnyFact]:
 
 
 def _server_changes(server: Text, before: World, after: World) -> Iterator[ServerFact]:
-    departure = after.left.get(server)
-    if departure is not None and departure is not before.left.get(server):
+    departure = after.departures.get(server)
+    if departure is not None and departure is not before.departures.get(server):
         yield departure
     now, then = after.tables.get(server, NO_TABLES), before.tables.get(server, NO_TABLES)
     for field in now.__struct_fields__:

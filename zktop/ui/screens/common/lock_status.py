@@ -126,7 +126,7 @@ def ink_of_deadlock(deadlock: Deadlock) -> Ink:
 
 def status_without_finding(lock: Lock) -> LockStatus:
     if lock.error is not None:
-        return NO_LOCK if lock.is_no_lock else LOCKED
+        return NO_LOCK if lock.is_not_a_lock else LOCKED
     return OK if any(queue.members for queue in lock.queues) else FREE
 
 

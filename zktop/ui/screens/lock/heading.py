@@ -31,7 +31,7 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
     lock = detail.view.lock
     lines = list(_title(detail, width))
     if lock.error is not None:
-        problem = "No lock" if lock.is_no_lock else "zktop cannot read this lock"
+        problem = "No lock" if lock.is_not_a_lock else "zktop cannot read this lock"
         lines += wrapped(f"{problem}: {lock.error}", width - 1, "unknown", " ")
         if len(detail.queue):
             note = "This is the last queue that zktop could read. It may have newer nodes."

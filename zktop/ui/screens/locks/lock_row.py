@@ -108,7 +108,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     @property
     def is_unreadable(self) -> bool:
         """Whether an ACL hides it: what was known before may have changed."""
-        return self.lock.error is not None and not self.lock.is_no_lock
+        return self.lock.error is not None and not self.lock.is_not_a_lock
 
     @property
     def held(self) -> Since | None:

@@ -113,7 +113,7 @@ def _server(row: SessionRow) -> Line:
     presence = row.presence
     if presence is None:
         return UNKNOWN
-    return line(presence.server + "".join(f" also {server}" for server in presence.also))
+    return line(presence.server + "".join(f" also {server}" for server in presence.other_servers))
 
 
 def _timeout(row: SessionRow) -> Line:
