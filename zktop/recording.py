@@ -440,5 +440,5 @@ def redacted(fact: AnyFact) -> AnyFact:
 
 
 def without_payload(data: bytes) -> bytes:
-    """Return short data whole; of longer data, what names an owner or is read by a layout."""
+    """Return short data in full, but of longer data only what `redacted` keeps."""
     return data if len(data) <= WHOLE_BYTES else owner_part(data)

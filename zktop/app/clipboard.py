@@ -42,7 +42,7 @@ def copy_by_program(environment: Mapping[str, str], text: str) -> str | None:
 
 def _takes(words: tuple[str, ...], environment: Mapping[str, str], text: str) -> bool:
     try:
-        done = subprocess.run(  # noqa: S603  no shell; the words are in PROGRAMS
+        done = subprocess.run(  # noqa: S603  without a shell, and the words are in PROGRAMS
             words,
             input=text.encode(),
             env=dict(environment),

@@ -23,7 +23,7 @@ from zktop.demo_types.contender_order import ContenderOrder, LockClaim
 from zktop.errors import ExitCode, UsageError
 
 RETRY_PAUSE_S = 0.1  # after a failed round, so as not to hammer a server that rejects requests
-EXIT_NOT_DONE = 1  # no round succeeded; `flock` uses the same exit code
+EXIT_NOT_DONE = 1  # no round succeeded. `flock` uses the same exit code.
 
 
 class DemoContender:

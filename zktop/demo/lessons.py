@@ -17,7 +17,7 @@ QUEUE = Lesson(
     (
         "one row for the lock Mutex: who holds it, and how many wait",
         "the queue by number; the arrows are the watches that the server lists",
-        "nothing: a queue that moves is no problem",
+        "nothing: a queue that moves is not a problem",
         "one session for each client; 'if it dies' says who would move up",
         "when each client waited, and when it held the lock",
     ),
@@ -47,8 +47,8 @@ HERD = Lesson(
 READERS_AND_WRITERS = Lesson(
     "Readers and writers",
     "A read/write lock lets several readers in at the same time. A writer needs the lock "
-    "alone, so it waits for every request before its own. A reader waits only for the writers "
-    "before it.",
+    "alone, so it waits for every request ahead of its own. A reader waits only for the writers "
+    "ahead of it.",
     (LessonPart("readers-and-writers", "2 clients share the lock, 3 wait."),),
     "r1 and r2 are reading. Why must r3 wait, although it only wants to read?",
     "Because w1, a writer, asked before r3. If later readers could overtake a waiting writer, "
@@ -104,7 +104,7 @@ CRASH = Lesson(
     (
         "the lock is held, although its holder is dead",
         "ann's znode at the front of the queue, until the session expires",
-        "a note if the holder has been silent for long",
+        "a note if the holder has been silent for a long time",
         "the countdown to the end of ann's session, and what that frees",
         "how long bob waited for a lock whose holder was dead",
     ),
@@ -112,8 +112,8 @@ CRASH = Lesson(
 
 LOST_WAKE_UP = Lesson(
     "A lost wake-up",
-    "A client lists the queue first and sets its watch after that. If the client before it "
-    "leaves between the two, the watch is on a znode that is gone for good. In part 2 a "
+    "A client first lists the queue and then sets its watch. If the client ahead of it "
+    "leaves in between, the watch is on a znode that is gone for good. In part 2 a "
     "client is notified, is not first yet, and forgets to set a new watch.",
     (
         LessonPart("lost-wake-up", "1 client watches a znode that is gone: nothing will wake it."),

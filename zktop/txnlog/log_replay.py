@@ -36,7 +36,7 @@ SNAPSHOT: Final = "missing snapshot"
 UNCERTAIN: Final = "may not have been committed: the files of other members would show it."
 WRONG_CHARSET: Final = (
     " A path there is not ASCII: the servers' Java probably does not use UTF-8 (file.encoding), "
-    "which is no damage."
+    "which is not damage."
 )
 WRONG_LOCKS: Final = " What is shown of locks from there on may be wrong."
 MAX_READ_BYTES: Final = 2 * 0xFFFFF  # of a record: twice jute.maxbuffer, a server's default
@@ -370,7 +370,7 @@ class LogReplay:
 
 
 def _first_record(file: DataFile) -> tuple[Record | None, Sequence[Damage]]:
-    """Return the first record of a log, and the damage before it.
+    """Return the first record of a log, and the damage that precedes it.
 
     There is neither if a server has only just created the file.
     """

@@ -211,7 +211,7 @@ class Source:
         return self._connection.heard_at
 
     def pop_silence(self) -> Millis | None:
-        """Return when a long silence of our server began that is over, once; else None."""
+        """Return once when a long silence of our server began that is now over, or None."""
         return self._connection.pop_silence()
 
     def cost(self) -> Cost:

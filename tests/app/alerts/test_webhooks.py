@@ -303,7 +303,7 @@ def test_a_missing_secret_is_a_complaint_before_anything_is_posted() -> None:
         hooks.look(report())
         hooks.look(report())
 
-    assert complaints == ["webhook: the environment has no NO_SUCH_VARIABLE."]
+    assert complaints == ["webhook: the environment variable NO_SUCH_VARIABLE is not set."]
 
 
 def test_a_first_post_that_fails_is_a_complaint_after_a_missing_secret(

@@ -63,7 +63,7 @@ class FindingCommand:
         # As bytes, since the locale may not be able to encode them.
         variables = {SENTENCE: finding.sentence.encode(), CLUSTER: cluster.encode()}
         environment: dict[str, str | bytes] = {**os.environ, **variables}
-        return subprocess.Popen(  # noqa: S603  no shell; the words are the user's own
+        return subprocess.Popen(  # noqa: S603  without a shell, and the words are the user's own
             self._words,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

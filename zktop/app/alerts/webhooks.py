@@ -251,7 +251,7 @@ def secret(written: str) -> str:
     if kind != "env":
         return written
     if name not in os.environ:
-        raise ValueError(f"the environment has no {name}")
+        raise ValueError(f"the environment variable {name} is not set")
     return os.environ[name]
 
 

@@ -89,7 +89,7 @@ class KazooSemaphore(KazooLock):
     source = "kazoo.recipe.lock.Semaphore"
     brief = "kazoo's Semaphore: several clients may hold at once"
     creates = (
-        "a node in a queue beside the pool and, once it is first there, an ephemeral <uuid> node "
+        "a node in a queue next to the pool and, once it is first there, an ephemeral <uuid> node "
         "in the pool: its lease"
     )
     lists = "the leases in the pool, while it is first in the queue"

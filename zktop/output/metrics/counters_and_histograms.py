@@ -38,14 +38,14 @@ class RunCounters:
         )
         self._holds = seconds(
             "zktop_lock_hold_seconds",
-            "How long locks were held; holds whose beginning zktop did not see are left out.",
+            "How long locks were held, without holds whose beginning zktop did not see.",
         )
         self._waits = seconds(
             "zktop_lock_wait_seconds",
             "How long clients waited until they got a lock, if zktop saw all of it.",
         )
         self._blocked = counter(
-            "zktop_blocked_seconds", "Time that waiters have spent in queues, added up.", "root"
+            "zktop_blocked_seconds", "Total time that waiters have spent in queues.", "root"
         )
         self._expiries = counter(
             "zktop_session_expiries", "Sessions that expired and had a node in a lock."

@@ -52,7 +52,7 @@ def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metr
     roots = [root for root in roots_of(report) if root not in hidden]
     yield gauge(
         "zktop_locks",
-        "Locks by state; contended: clients wait for it; unreadable: an ACL hides it.",
+        "Locks by state. Clients wait for a contended one, and an ACL hides an unreadable one.",
         ("root", "state"),
         (((root, state), totals.locks[root, state]) for root in roots for state in LOCK_STATES),
     )
@@ -88,7 +88,7 @@ def verdict_families(report: Report) -> Iterator[Metric]:
     grades = Counter(deadlock.confidence for deadlock in report.deadlocks)
     yield gauge(
         "zktop_deadlocks",
-        "Deadlocks at present, by confidence: C4 and C3 are confirmed, C2 likely, C1 hints.",
+        "Current deadlocks by confidence: C4 and C3 are confirmed, C2 is likely, C1 is a hint.",
         ("confidence",),
         (((grade,), grades[grade]) for grade in get_args(Confidence)),
     )
@@ -99,7 +99,7 @@ def verdict_families(report: Report) -> Iterator[Metric]:
     )
     yield gauge(
         "zktop_findings",
-        "Findings at present that follow from no other; a rule without one has no sample.",
+        "Current findings that do not follow from another. A rule without one has no sample.",
         ("rule", "name", "severity", "confidence"),
         findings.items(),
     )
@@ -151,7 +151,7 @@ def own_families(report: Report, version: str) -> Iterator[Metric]:
     yield gauge("zktop_build_info", "The version of zktop.", ("version",), [((version,), 1)])
     yield GaugeMetricFamily(
         "zktop_up",
-        "1 if zktop is connected to ZooKeeper; if 0, there are no samples of locks.",
+        "1 if zktop is connected to ZooKeeper. If 0, there are no samples of locks.",
         value=is_up(report),
     )
     yield GaugeMetricFamily(

@@ -72,7 +72,7 @@ class ZooKeeperSession:
         return self._bytes_before + self._client.bytes_in
 
     def pop_silence(self) -> Millis | None:
-        """Return when a long silence of the server began that is over, once; else None."""
+        """Return once when a long silence of the server began that is now over, or None."""
         since, self._client.silent_since = self._client.silent_since, None
         return since
 
@@ -180,7 +180,7 @@ class ZooKeeperSession:
         known_zxid = self._clock.seen
         root = self._access.hosts.full("/")
 
-        def on_synced(answer: Answer) -> None:  # a read-only server refuses the sync; ignore that
+        def on_synced(answer: Answer) -> None:  # ignore that a read-only server refuses the sync
             if answer.code == SASL_REQUIRED:
                 self._refuse(f"{self._access.hosts}: the server requires SASL (see --sasl).")
                 return

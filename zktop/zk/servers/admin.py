@@ -189,7 +189,7 @@ def expiry(answer: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
 
 
 def _paths(command: str, table: bytes) -> PathsBySession:
-    """Parse a table of paths by session; sessions without any are left out."""
+    """Parse a table of paths by session, without the sessions that have none."""
     try:
         rows = msgspec.json.decode(table, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):

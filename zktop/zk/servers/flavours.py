@@ -59,17 +59,17 @@ OLD_ZOOKEEPER: Final = Traits(
     dates_changes=True,
 )
 ZOOKEEPER: Final = msgspec.structs.replace(OLD_ZOOKEEPER, multi_read=True, recursive=True)
-# A write to a child raises `cversion` too; a deletion leaves `pzxid` as is (ClickHouse#115457).
+# Even a write to a child raises `cversion`. A deletion leaves `pzxid` as is (ClickHouse#115457).
 OLD_KEEPER: Final = Traits(all_sessions=True)
 KEEPER: Final = msgspec.structs.replace(OLD_KEEPER, multi_read=True)
-# The end of a session leaves `pzxid` as is; a deletion changes it.
+# The end of a session leaves `pzxid` as is, but a deletion changes it.
 OLD_RAFTKEEPER: Final = Traits(counts_creations=True)
 RAFTKEEPER: Final = msgspec.structs.replace(OLD_RAFTKEEPER, multi_read=True)
-# Sequential nodes have their own counter; `pzxid` may be that of any child.
+# Sequential nodes have their own counter, and `pzxid` may be that of any child.
 ZETCD: Final = Traits(answers_words=False, ctime_units=1000)
 UNKNOWN: Final = Traits()
 
-# Traits by first version; the last matching row counts.
+# Traits by first version. The last matching row counts.
 TABLE: Final[tuple[tuple[Flavour, Version, Traits], ...]] = (
     ("zookeeper", (0, 0, 0), OLD_ZOOKEEPER),
     ("zookeeper", (3, 6, 0), ZOOKEEPER),

@@ -16,7 +16,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _EPOCH = date(1970, 1, 1).toordinal()
 _UTC = frozenset({"UTC", "GMT", "Z"})
 _QUARTER_MS = 15 * 60 * 1000  # time zones differ by multiples of 15 minutes
-# A listed session may be overdue by this much; a date further in the past is in another zone.
+# A listed session may be overdue by up to this time. An earlier date is in another zone.
 _LATE_MS = 60 * 1000
 _HALF_SECOND_MS = 500  # dates are truncated to seconds
 _YEAR_DIGITS = 4
