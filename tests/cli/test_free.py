@@ -202,7 +202,7 @@ def test_a_node_that_is_created_again_before_the_second_look_stays(
     client.delete(path)
     client.create(path)
 
-    with pytest.raises(NotFreedError, match="was created again"):
+    with pytest.raises(NotFreedError, match="just been created again"):
         writer.delete(path, first)
 
     assert client.exists(path)
@@ -224,7 +224,7 @@ def test_a_node_that_is_created_again_after_the_second_look_stays(
         return begin()
 
     writer._client.transaction = begin_late
-    with pytest.raises(NotFreedError, match="was created again"):
+    with pytest.raises(NotFreedError, match="just been created again"):
         writer.delete(path, first)
 
     assert client.exists(path)
@@ -251,7 +251,7 @@ def test_a_busy_queue_delays_the_deletion_only(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda client, path: client.set(path, b"x"), "has changed"),
+        (lambda client, path: client.set(path, b"x"), "has just changed"),
         (lambda client, path: client.create(f"{path}/below"), "has children"),
         (lambda client, path: client.delete(path), "is gone"),
     ],
