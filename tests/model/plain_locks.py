@@ -63,13 +63,13 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
         place = self.members.index(member)
         return self.members[max(0, place - 1) : place]
 
-    def before(self, member: Member) -> tuple[Member, ...]:
+    def members_before(self, member: Member) -> tuple[Member, ...]:
         """All members before it, unless it holds."""
         return () if self.holds(member) else self.members[: self.members.index(member)]
 
     def count_before(self, member: Member) -> int:
         """Count them."""
-        return len(self.before(member))
+        return len(self.members_before(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         """The member that is `leases` places before it."""

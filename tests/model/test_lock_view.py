@@ -36,10 +36,10 @@ def test_every_holder_and_every_blocker_ahead_is_named(modes: str, before: list[
     """A reader waits for the last writer before it, and so for all that one waits for."""
     names = members(modes)
     made = lock_in(world_of(names))
-    found = [nodes(made.before(member)) for member in made.members]
+    found = [nodes(made.members_before(member)) for member in made.members]
 
     assert found == [[names[int(at)] for at in places] for places in before]
-    assert [set(nodes(made.before(m))) for m in made.members] == [
+    assert [set(nodes(made.members_before(m))) for m in made.members] == [
         closure(made, m) for m in made.members
     ]
 

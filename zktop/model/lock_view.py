@@ -109,7 +109,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
     def _blockers(self, member: Member, ahead: int) -> Iterable[Member]:
         """The members to list as blockers: all, or the first holders and the nearest."""
         if ahead <= MAX_BLOCKERS:
-            return self.lock.before(member)
+            return self.lock.members_before(member)
         first = self.lock.holders[:MAX_BLOCKERS]
         nearest = self.lock.blocked_by(member)
         return {other.node: other for other in (*first, *nearest)}.values()

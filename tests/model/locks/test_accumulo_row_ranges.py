@@ -38,7 +38,7 @@ def test_a_writer_of_the_whole_table_is_the_only_blocker_of_the_next_request() -
     last = lock.queues[0].members[3]
 
     assert [one.sequence for one in lock.blocked_by(last)] == [2]
-    assert [one.sequence for one in lock.before(last)] == [0, 2]
+    assert [one.sequence for one in lock.members_before(last)] == [0, 2]
 
 
 def test_a_writer_waits_for_all_readers_of_its_rows() -> None:
@@ -61,4 +61,4 @@ def test_the_blockers_lead_to_all_conflicts(made: list[tuple[str, str, str]]) ->
 
     for member in lock.waiters:
         assert conflicts(lock, member) <= closure(lock, member)
-        assert {one.node for one in lock.before(member)} == conflicts(lock, member)
+        assert {one.node for one in lock.members_before(member)} == conflicts(lock, member)

@@ -97,7 +97,7 @@ class Past:
 
 def said(lock: Lock) -> tuple[object, ...]:
     """Return a lock as plain values."""
-    waits = [(m.node, nodes(lock.before(m)), lock.expected(m)) for m in lock.waiters]
+    waits = [(m.node, nodes(lock.members_before(m)), lock.expected(m)) for m in lock.waiters]
     fields = lock.layout, lock.kind, lock.stranded, sorted(lock.foreign), sorted(lock.warnings)
     return nodes(lock.holders), waits, fields, sorted(nodes(lock.obstacles))
 
@@ -112,7 +112,7 @@ def test_a_waiter_meets_a_late_child_when_it_looks_again() -> None:
     past = Past().come(ONE, TWO, FIRST).go(ONE[0])
 
     assert not past.now.holders
-    assert nodes(past.now.before(past.now.waiters[0])) == ["00-config"]
+    assert nodes(past.now.members_before(past.now.waiters[0])) == ["00-config"]
 
 
 def test_a_waiter_takes_the_lock_where_the_child_came_after_it_did() -> None:
@@ -157,7 +157,7 @@ def test_a_stranded_node_is_waited_for() -> None:
     """By clients of the same library that came after the name was gone, too."""
     past = Past().come(CONFIG, GO_ONE).go("config").come(GO_TWO)
 
-    assert nodes(past.now.before(past.now.waiters[-1])) == [GO_ONE[0]]
+    assert nodes(past.now.members_before(past.now.waiters[-1])) == [GO_ONE[0]]
     assert past.now.state(past.now.waiters[0]) == "waits"
     assert past.now.blocked_by(past.now.waiters[0]) == ()
 
@@ -189,7 +189,7 @@ def test_a_watch_is_proof_for_its_session_alone() -> None:
     past = Past().come(ONE, KAZOO_TWO, other).seen({KAZOO_TWO[1]: [ONE[0]]})
 
     assert nodes(past.now.waiters) == [KAZOO_TWO[0], other[0]]
-    assert nodes(past.now.before(past.now.waiters[1])) == [KAZOO_TWO[0]]
+    assert nodes(past.now.members_before(past.now.waiters[1])) == [KAZOO_TWO[0]]
 
 
 def test_a_watch_from_before_the_node_is_left_over() -> None:
@@ -288,7 +288,7 @@ def test_a_watch_proves_the_write_lock_that_sorts_by_session() -> None:
 
     (_, last) = past.now.waiters
     assert nodes(past.now.holders) == [OLD_FIVE[0]]
-    assert nodes(past.now.before(last)) == [OLD_THREE[0], OLD_FIVE[0]]
+    assert nodes(past.now.members_before(last)) == [OLD_THREE[0], OLD_FIVE[0]]
     assert [one.path for one in past.now.expected(last)] == [OLD_FIVE[0]]
     assert said(past.now) == said(past.afresh)
 
@@ -298,7 +298,7 @@ def test_other_watches_leave_write_locks_in_the_order_of_their_numbers(watched: 
     """As all do since 3.4.12; a cache watches all children."""
     past = Past().come(OLD_FIVE, OLD_THREE, OLD_SIX).seen({OLD_SIX[1]: watched})
 
-    assert nodes(past.now.before(past.now.waiters[-1])) == [OLD_FIVE[0], OLD_THREE[0]]
+    assert nodes(past.now.members_before(past.now.waiters[-1])) == [OLD_FIVE[0], OLD_THREE[0]]
     assert said(past.now) == said(past.afresh)
 
 
@@ -308,7 +308,7 @@ def test_a_write_lock_that_sorts_by_session_takes_the_lock_when_it_looks_again()
     past.go(OLD_FIVE[0])
 
     assert nodes(past.now.holders) == [OLD_THREE[0]]
-    assert nodes(past.now.before(past.now.waiters[0])) == [OLD_THREE[0]]
+    assert nodes(past.now.members_before(past.now.waiters[0])) == [OLD_THREE[0]]
 
 
 def test_a_watch_proves_that_the_oldest_write_lock_counts_a_foreign_name() -> None:
@@ -344,7 +344,7 @@ def test_in_a_pool_of_a_user_a_foreign_child_takes_a_lease(*, is_pool: bool, hel
 
     assert isinstance(lock, Lock)
     assert nodes(lock.holders) == [first[0], others[0][0]][:held]
-    assert nodes(lock.before(lock.waiters[0]))[-1] == lock.holders[-1].node
+    assert nodes(lock.members_before(lock.waiters[0]))[-1] == lock.holders[-1].node
     assert nodes(lock.obstacles) == (["zz"] if is_pool else [])
 
 
@@ -394,7 +394,7 @@ def test_every_member_holds_waits_or_is_stranded(
     past = Past().come(*[step for step in story if not isinstance(step, str)])
     lock = past.lock
     for member in lock.members if lock else ():
-        before = set(nodes(lock.before(member)))
+        before = set(nodes(lock.members_before(member)))
         if lock.queue_of(member).holds(member) or member.node in lock.stranded:
             assert not before
         else:

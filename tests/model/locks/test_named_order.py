@@ -50,14 +50,16 @@ def test_a_merged_order_is_that_of_all_children(
         merged = folder.order(CURATOR_CUSTOM, VIEW, group, for_readers=False)
         whole = ClientOrder(CURATOR_CUSTOM, VIEW, children, group=group)
         assert list(merged.first()) == list(whole.first())
-        assert [merged.before(one) for one in children] == [whole.before(one) for one in children]
+        assert [merged.count_before(one) for one in children] == [
+            whole.count_before(one) for one in children
+        ]
         for one in children:
             assert [merged.is_before(two, one) for two in children] == [
                 whole.is_before(two, one) for two in children
             ]
-            assert merged.equals(one) == whole.equals(one)
+            assert merged.same_rank(one) == whole.same_rank(one)
         for end in range(len(children) + 1):
-            assert list(merged.back(end)) == list(whole.back(end))
+            assert list(merged.backwards(end)) == list(whole.backwards(end))
 
 
 def test_each_lock_ranks_only_its_own_children(monkeypatch: pytest.MonkeyPatch) -> None:

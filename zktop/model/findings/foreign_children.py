@@ -324,7 +324,7 @@ def _split_pairs(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
                 and not first_queue.counts(first, second)
                 and not second_queue.counts(second, first)
             ):
-                yield first, second, first_queue.before(first)[-1]
+                yield first, second, first_queue.members_before(first)[-1]
 
 
 _COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software creates

@@ -145,7 +145,7 @@ def own_old_session(ctx: LockContext) -> Iterator[RuleResult]:
         is_away = ctx.ensemble.connected(old.owner, old.czxid) is False
         if not is_away or _was_connected_before(ctx, new, old):
             continue
-        if ctx.ensemble.connected(new.owner) and old in ctx.lock.before(new):
+        if ctx.ensemble.connected(new.owner) and old in ctx.lock.members_before(new):
             yield _own_old_session(ctx, old, new)
 
 

@@ -146,7 +146,7 @@ def _other_readers(lock: Lock, member: Member, waiter: Member, name: str) -> str
     """Say that the end of one reader is not enough for the first client behind it."""
     others = [
         other
-        for other in lock.before(waiter)
+        for other in lock.members_before(waiter)
         if other != member and (not member.owner or other.owner != member.owner)
     ]
     number = len(others)

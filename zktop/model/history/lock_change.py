@@ -216,7 +216,7 @@ def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
         return False
     if len(deleted) == lock.size and not lock.obstacles:
         return True
-    others = queue.before(member)
+    others = queue.members_before(member)
     if member.mode == "read":
         others = [other for other in others if other.mode != "read"]
     room = (lock.leases or 1) if lock.kind == "semaphore" else 1

@@ -52,7 +52,7 @@ class LockSite:
         child = self.family.members.get(Text(name))
         return child is None or child.is_leaf
 
-    def beside(self, ending: str) -> Family | None:
+    def children_of_sibling(self, ending: str) -> Family | None:
         """Return the children of the sibling with this node's name and an ending, if it exists."""
         sibling = Text(self.path + ending)
         family = self._family(sibling)

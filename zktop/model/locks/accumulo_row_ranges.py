@@ -63,7 +63,7 @@ class RowRangeQueue(QueueDefaults):
                 break
         return tuple(reversed(nearest))
 
-    def before(self, member: Member) -> Sequence[Member]:
+    def members_before(self, member: Member) -> Sequence[Member]:
         """Return all members before it that it conflicts with."""
         return tuple(self._conflicts(member))[::-1]
 

@@ -56,7 +56,7 @@ class ClientOrder:
     def place_of(self, child: Member) -> int:
         return self._place[child.node]
 
-    def before(self, member: Member) -> int:
+    def count_before(self, member: Member) -> int:
         """Return how many of the counted children precede a member."""
         place = self._place.get(member.node)
         if place is None:
@@ -66,13 +66,13 @@ class ClientOrder:
     def is_before(self, child: Member, member: Member) -> bool:
         """Return whether a child is counted and precedes a member."""
         place = self._place.get(child.node)
-        return place is not None and place < self.before(member)
+        return place is not None and place < self.count_before(member)
 
-    def back(self, end: int) -> Iterator[Member]:
+    def backwards(self, end: int) -> Iterator[Member]:
         """Yield the children before a position, nearest first."""
         return (self.readable[place] for place in range(end - 1, -1, -1))
 
-    def equals(self, child: Member) -> tuple[Member, ...]:
+    def same_rank(self, child: Member) -> tuple[Member, ...]:
         """Return a child and those with the same rank that only the server's listing orders."""
         place = self._place[child.node]
         if self._has_tie_rule:
@@ -118,7 +118,7 @@ class NamedOrder(ClientOrder):
         others = (pair for pair in pairs if pair[1].node not in self._place)
         return (child for _, child in islice(merge(own, others, key=_RANK), end))
 
-    def back(self, end: int) -> Iterator[Member]:
+    def backwards(self, end: int) -> Iterator[Member]:
         others, own_end = self._others, self._own_before(end)
         others_end = self._end_of_others(end - own_end)
         own = ((self.ranks[place], self.readable[place]) for place in range(own_end - 1, -1, -1))
@@ -145,8 +145,8 @@ class NamedOrder(ClientOrder):
             key=lambda place: place - bisect_left(self._left_out, place),
         )
 
-    def before(self, member: Member) -> int:
-        return super().before(member) + self._others_before(self._rank(member))
+    def count_before(self, member: Member) -> int:
+        return super().count_before(member) + self._others_before(self._rank(member))
 
     def is_before(self, child: Member, member: Member) -> bool:
         if child.node in self._place:
@@ -154,10 +154,14 @@ class NamedOrder(ClientOrder):
         else:  # own children of the same rank precede it, as in the merged order
             rank = self._rank(child)
             place = bisect_right(self.ranks, rank) + self._others_before(rank)
-        return place < self.before(member)
+        return place < self.count_before(member)
 
-    def equals(self, child: Member) -> tuple[Member, ...]:
-        return super().equals(child) if child.node in self._place else self._others.equals(child)
+    def same_rank(self, child: Member) -> tuple[Member, ...]:
+        return (
+            super().same_rank(child)
+            if child.node in self._place
+            else self._others.same_rank(child)
+        )
 
     def _others_before(self, rank: Rank) -> int:
         """The number of other children with a lower rank."""

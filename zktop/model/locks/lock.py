@@ -117,7 +117,7 @@ class LockQueue(Protocol):
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return members that must go first; their own blockers lead to the rest."""
 
-    def before(self, member: Member) -> Sequence[Member]:
+    def members_before(self, member: Member) -> Sequence[Member]:
         """Return all members that must go first, holders included."""
 
     def count_before(self, member: Member) -> int:
@@ -152,11 +152,11 @@ class QueueDefaults:
     def is_exempt(self, member: Member) -> bool:
         return False
 
-    def before(self: LockQueue, member: Member) -> Sequence[Member]:
+    def members_before(self: LockQueue, member: Member) -> Sequence[Member]:
         return self.blocked_by(member)
 
     def count_before(self: LockQueue, member: Member) -> int:
-        return len(self.before(member))
+        return len(self.members_before(member))
 
 
 def only_watched(kind: LockKind, layout: str) -> bool:
@@ -280,9 +280,9 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return members that must go first; their own blockers lead to the rest."""
         return self.queue_of(member).blocked_by(member)
 
-    def before(self, member: Member) -> Sequence[Member]:
+    def members_before(self, member: Member) -> Sequence[Member]:
         """Return all members that must go first, holders included."""
-        return self.queue_of(member).before(member)
+        return self.queue_of(member).members_before(member)
 
     def count_before(self, member: Member) -> int:
         """Return the number of members that must go first, without listing them."""

@@ -50,7 +50,7 @@ class ClientDecision(Struct, frozen=True, gc=False):
     outcome: MemberOutcome
     view: ClientView
     order: ClientOrder
-    before: int  # number of children that precede it
+    count_before: int  # number of children that precede it
     fails_at: tuple[Member, ...] = ()  # children that it cannot read now or at its next listing
 
 
@@ -118,27 +118,27 @@ class MixedQueue(QueueDefaults):
         if decision.outcome != "waits":
             return ()
         nearest: list[Member] = []
-        for child in decision.order.back(decision.before):
+        for child in decision.order.backwards(decision.count_before):
             nearest.append(child)
             if self._waits_for_all(child, decision):
                 break
         return tuple(reversed(nearest))
 
-    def before(self, member: Member) -> Sequence[Member]:
+    def members_before(self, member: Member) -> Sequence[Member]:
         decision = self._decisions[member.node]
         is_waiting = decision.outcome == "waits"
-        return tuple(decision.order.first(decision.before)) if is_waiting else ()
+        return tuple(decision.order.first(decision.count_before)) if is_waiting else ()
 
     def count_before(self, member: Member) -> int:
         decision = self._decisions[member.node]
-        return decision.before if decision.outcome == "waits" else 0
+        return decision.count_before if decision.outcome == "waits" else 0
 
     def nearest(self, member: Member) -> Member | None:
         """Return the child right before a waiter."""
         decision = self._decisions[member.node]
         if decision.outcome != "waits":
             return None
-        return next(decision.order.back(decision.before), None)
+        return next(decision.order.backwards(decision.count_before), None)
 
     def counts(self, member: Member, child: Member) -> bool:
         """Return whether a child precedes a member, as the member's client sees it."""
@@ -166,9 +166,9 @@ class MixedQueue(QueueDefaults):
 
     def _marker_target(self, decision: ClientDecision) -> tuple[Target, ...]:
         """Watch for the mark on the previous node. The first waiter watches the children."""
-        previous = next(decision.order.back(decision.before))
-        decision_before = self._decisions.get(previous.node)
-        if decision_before is None or decision_before.outcome == "holds":
+        previous = next(decision.order.backwards(decision.count_before))
+        previous_decision = self._decisions.get(previous.node)
+        if previous_decision is None or previous_decision.outcome == "holds":
             return (Target(HERE, "children"),)
         return (Target(previous.node, "data"),)
 
@@ -180,7 +180,7 @@ class MixedQueue(QueueDefaults):
             decision = self._decisions[member.node]
             if decision.outcome == "waits":
                 _, end = ends.get(id(decision.order), (None, 0))
-                ends[id(decision.order)] = decision.order, max(end, decision.before)
+                ends[id(decision.order)] = decision.order, max(end, decision.count_before)
         for order, end in ends.values():
             yield from (child for child in order.first(end) if child.layout == FOREIGN)
 
@@ -234,7 +234,7 @@ class MixedQueue(QueueDefaults):
     ) -> ClientDecision:
         """Decide what a member does if its client has this view."""
         order = self._order(view, member)
-        before = order.before(member)
+        before = order.count_before(member)
         fails_at = tuple(child for child in order.unreadable if child.node != member.node)
         if not is_proven and self.folder.memory.has_stranded(member):
             return ClientDecision("stranded", view, order, before, fails_at=fails_at)
@@ -244,9 +244,9 @@ class MixedQueue(QueueDefaults):
         room = room_of(self)
         if before < room or member.node in self.exempt:
             return ClientDecision("holds", view, order, before)
-        older = (child for child in order.back(before) if self._is_older(child, member))
+        older = (child for child in order.backwards(before) if self._is_older(child, member))
         had_room = len(list(islice(older, room))) < room  # when it last listed the children
-        nearest = next(order.back(before))
+        nearest = next(order.backwards(before))
         if had_room and nearest.node not in self.folder.watched_by(member.owner):
             return ClientDecision("holds", view, order, before)
         return ClientDecision("waits", view, order, before, fails_at=fails_at)
@@ -283,11 +283,13 @@ class MixedQueue(QueueDefaults):
         order, shown = decision.order, self.folder.watched_by(member.owner)
         if not shown:
             return []
-        watched = (child for child in order.back(decision.before) if child.node in shown)
+        watched = (
+            child for child in order.backwards(decision.count_before) if child.node in shown
+        )
         for last in islice(watched, _MAX_WATCHED_CHILDREN):
             existed = partial(_existed_at, at=max(last.czxid, member.czxid))
             watched_then = [
-                next((equal for equal in order.equals(child) if equal.node in shown), child)
+                next((tied for tied in order.same_rank(child) if tied.node in shown), child)
                 for child in self._targets_among(member, decision, existed)
             ]
             if watched_then and all(child.node in shown for child in watched_then):
@@ -301,9 +303,9 @@ class MixedQueue(QueueDefaults):
         existed: Callable[[Member], bool] = lambda _: True,
     ) -> list[Member]:
         """Return what it watches if only these children existed."""
-        order, before = decision.order, decision.before
+        order, before = decision.order, decision.count_before
         first = filter(existed, order.first(before))
-        return watched_members(self, member, first, filter(existed, order.back(before)))
+        return watched_members(self, member, first, filter(existed, order.backwards(before)))
 
     def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
         """Find the members whose watch proves a view other than the assumed one."""
@@ -346,7 +348,7 @@ class MixedQueue(QueueDefaults):
             return set()
         now, at_first = self._watched_now_and_at_first(member, decision)
         return {
-            equal.node for child in (*now, *at_first) for equal in decision.order.equals(child)
+            tied.node for child in (*now, *at_first) for tied in decision.order.same_rank(child)
         }
 
     def _targets_of_others(self, member: Member, views: Sequence[ClientView]) -> set[Text]:

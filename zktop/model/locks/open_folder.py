@@ -47,7 +47,7 @@ def watches_of(
     world: World,
     sessions: Iterable[Session],
     nodes: Mapping[Text, Text],
-    before: Mapping[Session, SessionWatches],
+    previous: Mapping[Session, SessionWatches],
 ) -> dict[Session, SessionWatches]:
     """Return which of these nodes each session watches. `nodes` maps paths to names.
 
@@ -55,12 +55,12 @@ def watches_of(
     is older than a session's next node is left over from an earlier one.
     """
     watches: dict[Session, SessionWatches] = {}
-    for session in {*sessions, *before}:
+    for session in {*sessions, *previous}:
         tables = list(_tables_of(world, session)) if session else []
         if len(tables) != 1:
             continue  # unknown, or moving from one server to another
         table, paths = tables[0]
-        known = before.get(session)
+        known = previous.get(session)
         earlier = known.children if known else {}
         watched = {nodes[path] for path in paths if path in nodes}
         watches[session] = SessionWatches(
@@ -85,7 +85,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
 
     site: LockSite
     memory: FolderMemory
-    before: Lock | None = None  # the previous version of the lock
+    previous: Lock | None = None  # the previous version of the lock
 
     def of(
         self, family: Family, layouts: Sequence[Layout], below: str = ""
@@ -97,8 +97,8 @@ class FolderOpener(msgspec.Struct, frozen=True):
             nodes = {absolute_path(self.site.path, child.node): child.node for child in children}
             sessions = [child.owner for child in children if child.owner]
             memory = self.memory
-            if memory is NO_MEMORY and self.before is not None and not below:
-                memory = _memory_before_others(self.before, children)
+            if memory is NO_MEMORY and self.previous is not None and not below:
+                memory = _memory_before_others(self.previous, children)
             return Folder(
                 children=children,
                 memory=memory,
@@ -125,9 +125,9 @@ def only_mixed(queues: Iterable[LockQueue]) -> Iterator[MixedQueue]:
             yield inner
 
 
-def memory_of(before: Lock) -> FolderMemory:
+def memory_of(lock: Lock) -> FolderMemory:
     """Return the state that the next version of a lock needs."""
-    queues = list(only_mixed(before.queues))
+    queues = list(only_mixed(lock.queues))
     if not queues:
         return NO_MEMORY
     waiting = [(queue, member) for queue in queues for member in queue.waiters]
@@ -158,16 +158,16 @@ def unseen_memory(lock: Lock) -> FolderMemory | None:
     return memory if warns or memory.stranded or memory.proofs else None
 
 
-def _memory_before_others(before: Lock, children: Sequence[Member]) -> FolderMemory:
+def _memory_before_others(lock: Lock, children: Sequence[Member]) -> FolderMemory:
     """Return the state of a lock of one library, if children of another kind were created since.
 
     Until then, a lock of one library needs no memory.
     """
-    known = before.family.members
+    known = lock.family.members
     came = (child for child in children if child.node not in known)
-    if all(child.layout == before.layout for child in came):
+    if all(child.layout == lock.layout for child in came):
         return NO_MEMORY
-    waiting = ((queue, member) for queue in before.queues for member in queue.waiters)
+    waiting = ((queue, member) for queue in lock.queues for member in queue.waiters)
     return FolderMemory(
         names=frozenset(name for name, znode in known.items() if znode.stat or znode.hidden),
         waited={

@@ -174,7 +174,7 @@ class RankedQueue(QueueDefaults):
             return self._writers_before(self.wall_before(ahead))
         return self._readers_before(ahead)
 
-    def before(self, member: Member) -> Sequence[Member]:
+    def members_before(self, member: Member) -> Sequence[Member]:
         return self.counted[: self.count_before(member)]
 
     def count_before(self, member: Member) -> int:

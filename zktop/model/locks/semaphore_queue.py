@@ -80,12 +80,12 @@ class LeasePool(QueueDefaults):
             return self._lease_nodes if self._is_full() else ()
         return self.gate.blocked_by(member)
 
-    def before(self, member: Member) -> Sequence[Member]:
+    def members_before(self, member: Member) -> Sequence[Member]:
         """Return the leases if none is free, and the members before it at the gate."""
         if self.holds(member):
             return ()
         leases = self._lease_nodes if self._is_full() else ()
-        return leases if self.is_pending(member) else (*leases, *self.gate.before(member))
+        return leases if self.is_pending(member) else (*leases, *self.gate.members_before(member))
 
     def count_before(self, member: Member) -> int:
         if self.holds(member):

@@ -31,7 +31,7 @@ def way_up(report: Report, session: Session) -> Iterator[Step]:
     for _ in range(MAX_CLIMB):
         wait = main_wait(report, current)
         lock = report.records[wait.path].lock if wait else None
-        before = lock.before(wait.member) if wait and lock else ()
+        before = lock.members_before(wait.member) if wait and lock else ()
         if wait is None or lock is None or not before or before[0].owner in passed:
             return
         above = before[0]

@@ -72,7 +72,7 @@ def _may_have_shape(site: LockSite) -> bool:
         return True
     return (
         not site.family.may_have_numbered(first.name)
-        and site.beside(QUEUE_OF_SEMAPHORE) is not None
+        and site.children_of_sibling(QUEUE_OF_SEMAPHORE) is not None
     )
 
 

@@ -133,7 +133,7 @@ CURATOR_SEMAPHORE: Final = LockShape(
 
 
 def _is_kazoo_semaphore(site: LockSite) -> bool:
-    gate, names = site.beside(QUEUE_OF_SEMAPHORE), site.family.members
+    gate, names = site.children_of_sibling(QUEUE_OF_SEMAPHORE), site.family.members
     if gate is None:
         return False
     if not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names):
@@ -146,17 +146,17 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     site, family = context.site, context.site.family
     listed, others = context.sorted_children(context.layout, family)
     leases = in_order(context.layout, listed)
-    beside = site.beside(QUEUE_OF_SEMAPHORE) or Family()
+    siblings = site.children_of_sibling(QUEUE_OF_SEMAPHORE) or Family()
     below = f"../{last_name(site.path)}{QUEUE_OF_SEMAPHORE}/"
-    gate, rest = _gate(KAZOO_LOCK, beside, context, below)
+    gate, rest = _gate(KAZOO_LOCK, siblings, context, below)
     root = site.itself()
     number = number_in(root.data if root else None)
     number = context.leases if number is None else number
     taken = [foreign_member(znode, ()) for znode in others]
     watched = Target(Text("."), "children")
-    left_at = _left_at(gate, context, _last_departure(beside))
+    left_at = _left_at(gate, context, _last_departure(siblings))
     head: GateHead = "hidden" if _taken_by_head(leases, gate, left_at) else "waiting"
-    current = Gate(gate, head, left_at, beside.listed_at)
+    current = Gate(gate, head, left_at, siblings.listed_at)
     pool = LeasePool((*leases, *taken), current, leases=number, watched=watched)
     foreign = tuple(znode.name for znode in others) + rest
     known = Leases(number, "known" if number is not None else None)
@@ -169,23 +169,25 @@ def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
     `departed` is the zxid of the last departure, for kazoo, where it is nearly always the head's.
     In Curator the head stays while its lease is pending, so a client behind it may leave first.
     """
-    before = next((pool for pool in context.before if isinstance(pool, LeasePool)), None)
-    if before is None:
+    previous = next(
+        (pool for pool in context.previous_queues if isinstance(pool, LeasePool)), None
+    )
+    if previous is None:
         return departed
-    head = next(iter(before.gate.members), None)
+    head = next(iter(previous.gate.members), None)
     if head is None:
-        return max(before.left_at, departed)
+        return max(previous.left_at, departed)
     if gate.find(head.node) is not None:
-        return before.left_at
+        return previous.left_at
     # A lease that the previous head took, or that existed while it was first, is not the new
     # head's. Leases are listed separately from the gate, so some may be newer than both.
-    leases = (*before.holders, before.pending) if before.pending else before.holders
+    leases = (*previous.holders, previous.pending) if previous.pending else previous.holders
     taken = [
         lease.czxid + 1
         for lease in leases
-        if lease.owner == head.owner or lease.czxid <= before.gate_read_at
+        if lease.owner == head.owner or lease.czxid <= previous.gate_read_at
     ]
-    return max(before.left_at, departed, *taken)
+    return max(previous.left_at, departed, *taken)
 
 
 def _last_departure(family: Family) -> int:

@@ -31,7 +31,7 @@ class ShapeContext(msgspec.Struct, frozen=True):
     leases: int | None  # the configured number
     known: KnownMembers
     folders: FolderOpener
-    before: tuple[LockQueue, ...] = ()  # the queues of the previous version
+    previous_queues: tuple[LockQueue, ...] = ()
 
     def single(self, node: str, znode: Znode) -> Member:
         """Make a member of a node with a fixed name."""
@@ -40,10 +40,10 @@ class ShapeContext(msgspec.Struct, frozen=True):
         member = Member(
             Text(node), "exclusive", None, self.layout.name, label, None, znode, not lasts
         )
-        before = self.known.get(member.node)
-        if before is None or before.znode is not znode or before.layout != member.layout:
+        known = self.known.get(member.node)
+        if known is None or known.znode is not znode or known.layout != member.layout:
             return member
-        return before
+        return known
 
     def sorted_children(
         self, layout: Layout, family: Family, below: str = ""

@@ -178,7 +178,7 @@ def _blocking(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
     lock, position = queue.lock, queue.position
     before = {
         MatrixColumn(position[other.node] < queue.holder_count, other.mode)
-        for other in (*lock.before(chosen)[:MAX_AHEAD_SEARCHED], *lock.blocked_by(chosen))
+        for other in (*lock.members_before(chosen)[:MAX_AHEAD_SEARCHED], *lock.blocked_by(chosen))
         if other.node in position  # foreign children are in no queue
     }
     return {column for column in before if conflicts(lock, chosen.mode, column.mode)}

@@ -57,7 +57,7 @@ def _has_final_name(member: Member) -> bool:
 def _waits_only_for(lock: Lock, waiter: Member, holder: Member) -> bool:
     if lock.count_before(waiter) != 1:
         return False
-    return lock.before(waiter)[0].node == holder.node
+    return lock.members_before(waiter)[0].node == holder.node
 
 
 def _verb(verb: str, members: Sequence[Member]) -> str:
