@@ -22,8 +22,8 @@ from zktop.model.text import MAX_LABEL_LENGTH, Text, decode
 from zktop.model.world.world import World
 from zktop.recording import (
     LEAD_MS,
+    MAX_UNREDACTED_BYTES,
     STATE_INTERVAL_MS,
-    WHOLE_BYTES,
     BulkRecorder,
     Header,
     LookMark,
@@ -325,7 +325,7 @@ def test_redacting_keeps_what_names_an_owner() -> None:
     assert json.loads(kept.data or b"") == {"HostName": "h1", "UserName": "vt"}
 
 
-@given(st.binary(min_size=WHOLE_BYTES + 1, max_size=4000))
+@given(st.binary(min_size=MAX_UNREDACTED_BYTES + 1, max_size=4000))
 def test_redacted_data_is_short(data: bytes) -> None:
     """Whatever is in a large znode, only a label can be in a recording."""
     kept = redacted(Node(path=Text("/a"), stat=stat(1), data=data, zxid=1, at=1))

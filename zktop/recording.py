@@ -37,12 +37,12 @@ SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
 LEAD_MS: Millis = 900_000  # read before the requested time: verdicts depend on the past
 MIN_SKIPPED_BYTES = 2 << 20  # of a file. Reading and examining less takes at most 20 s.
-WHOLE_BYTES = 256  # redaction keeps data of up to this size
+MAX_UNREDACTED_BYTES = 256  # data of up to this size stays whole in spite of redaction
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK_BYTES = 1 << 16
-_LEVEL, _BULK_LEVEL = 6, 2  # of compression
-_MAX_BLOCKS = 8  # waiting to be compressed
+_COMPRESSION_LEVEL, _BULK_COMPRESSION_LEVEL = 6, 2
+_MAX_WAITING_BLOCKS = 8  # to be compressed
 _DAMAGED = (msgspec.DecodeError, UnicodeDecodeError)
 
 
@@ -166,7 +166,7 @@ class Recorder:
     def _begin_member(self, at: Millis) -> None:
         self.close()
         self._state_at = at
-        self._member = _gzip_member(self._file, at, _LEVEL)
+        self._member = _gzip_member(self._file, at, _COMPRESSION_LEVEL)
 
     def _write(self, line: AnyLine) -> None:
         if self._member is not None:
@@ -182,7 +182,7 @@ class BulkRecorder:
     def __init__(self, file: IO[bytes]) -> None:
         """Write to a file that the caller opens and closes."""
         self._file = file
-        self._blocks: queue.Queue[bytes | Millis | None] = queue.Queue(_MAX_BLOCKS)
+        self._blocks: queue.Queue[bytes | Millis | None] = queue.Queue(_MAX_WAITING_BLOCKS)
         self._error: Exception | None = None
         self._member: gzip.GzipFile | None = None
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
@@ -224,7 +224,7 @@ class BulkRecorder:
     def _write_block(self, block: bytes | Millis) -> None:
         if isinstance(block, int):
             self._end_member()
-            self._member = _gzip_member(self._file, block, _BULK_LEVEL)
+            self._member = _gzip_member(self._file, block, _BULK_COMPRESSION_LEVEL)
         elif self._member is not None:
             self._member.write(block)
 
@@ -240,7 +240,7 @@ def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
 def packed_header(header: Header, at: Millis) -> bytes:
     """Return a header as a file, to which other recordings can be appended."""
     file = io.BytesIO()
-    with _gzip_member(file, at, _LEVEL) as member:
+    with _gzip_member(file, at, _COMPRESSION_LEVEL) as member:
         member.write(_encoder.encode(header) + b"\n")
     return file.getvalue()
 
@@ -249,7 +249,7 @@ def whole_part(path: Path) -> bytes | None:
     """Return the valid part of a truncated recording as a file, or None if it is complete."""
     recording = Recording(path)
     file = io.BytesIO()
-    with _gzip_member(file, recording.begin, _LEVEL) as member:
+    with _gzip_member(file, recording.begin, _COMPRESSION_LEVEL) as member:
         member.writelines(line + b"\n" for line in recording.whole_lines())
     return file.getvalue() if recording.cut_off else None
 
@@ -441,4 +441,4 @@ def redacted(fact: AnyFact) -> AnyFact:
 
 def without_payload(data: bytes) -> bytes:
     """Return short data in full, but of longer data only what `redacted` keeps."""
-    return data if len(data) <= WHOLE_BYTES else owner_part(data)
+    return data if len(data) <= MAX_UNREDACTED_BYTES else owner_part(data)

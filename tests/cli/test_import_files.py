@@ -656,7 +656,7 @@ def test_contenders_that_share_a_look_have_their_own_times(
 ) -> None:
     """With a look for each transaction, events and charges are the same."""
     (tmp_path / "log.1").write_bytes(pile_up().bytes())
-    monkeypatch.setattr(look_pace, "MAX_LOOKS", 0)
+    monkeypatch.setattr(look_pace, "MAX_SAVED_LOOKS", 0)
     found, looks = [], []
     for is_shared in (True, False):
         if not is_shared:

@@ -8,7 +8,7 @@ from demo.contenders import PATIENCE_S, Bench
 from msgspec.structs import replace
 
 from zktop.demo.contender_processes import ContenderChange
-from zktop.demo.contender_tally import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderTally
+from zktop.demo.contender_tally import MAX_ENDED_CONTENDERS, MAX_ENDED_SESSIONS, ContenderTally
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim
 from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
 from zktop.errors import UsageError
@@ -143,10 +143,10 @@ def test_the_session_of_an_ended_contender_is_known():
 def test_the_number_of_ended_contenders_is_bounded():
     """A UI may run for weeks."""
     tally = ContenderTally()
-    for number in range(MAX_ENDED + 10):
+    for number in range(MAX_ENDED_CONTENDERS + 10):
         live_and_die(tally, number)
 
-    assert len(tally.ended) == len(tally.counts) == MAX_ENDED
+    assert len(tally.ended) == len(tally.counts) == MAX_ENDED_CONTENDERS
     assert len(tally.our_sessions) == 1 + MAX_ENDED_SESSIONS  # one lived when it connected
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RETRY_S = 2.0
 RETRY = f"Retrying in {RETRY_S:g} s."
 RECONNECT_S = 1.0  # the client's longest pause between two attempts
-REFUSED_S = 12.0  # longer than any pause between two attempts of the client
+REFUSED_AFTER_S = 12.0  # longer than any pause between two attempts of the client
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
 EARLY_LOOKS_S = 0.5  # shortest pause between looks that show locks, during the first reading
 EARLY_LOOKS_SHARE = 16  # the same, as a multiple of the time that the last look took
@@ -187,7 +187,7 @@ class LiveFeed:
             return False
         now = monotonic()
         self._refused_since = self._refused_since or now
-        return now - self._refused_since > REFUSED_S
+        return now - self._refused_since > REFUSED_AFTER_S
 
     def _is_a_server_up(self) -> bool:
         try:

@@ -55,7 +55,7 @@ class LookPace:
 
 
 LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
-MAX_LOOKS: Final = 200  # saved up while little changes
+MAX_SAVED_LOOKS: Final = 200  # while little changes
 # When to look after a change: soon, then every minute, then every hour for a week.
 REST_MS: Final[tuple[Millis, ...]] = (
     *(1_000, 2_000, 5_000, 10_000, 20_000, 30_000),
@@ -78,7 +78,7 @@ class ImportPace:
 
     def __init__(self) -> None:
         self.due: Millis = 0
-        self._looks_left: float = MAX_LOOKS
+        self._looks_left: float = MAX_SAVED_LOOKS
         self._earned_at: Millis = 0  # the time up to which looks are counted as earned
         self._looked_at: Millis = 0  # time of the look after the last change
         self._rests = 0  # looks since then
@@ -86,7 +86,7 @@ class ImportPace:
     def changed(self, at: Millis) -> None:
         """Let a first change wait for others, unless looks are left."""
         earned = (at - self._earned_at) / LOOK_EVERY_MS
-        self._looks_left, self._earned_at = min(self._looks_left + earned, MAX_LOOKS), at
+        self._looks_left, self._earned_at = min(self._looks_left + earned, MAX_SAVED_LOOKS), at
         self.due = at + int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)
 
     def spend(self) -> None:

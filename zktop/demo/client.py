@@ -21,7 +21,7 @@ from zktop.demo_types.contender_state import WatchedPart
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.session_ids import session_id, session_text
 
-MAX_NAMES = 8  # in the sentence about a listing
+MAX_LISTED_NAMES = 8  # in the sentence about a listing
 UNREACHABLE_HOSTS = [("127.0.0.1", 1)]
 RETRY_FOREVER = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}
 EVENT_TEXTS = {
@@ -189,5 +189,5 @@ def _parent(path: str) -> str:
 def _first_names(names: list[str]) -> str:
     if not names:
         return "no children"
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
+    more = f" and {len(names) - MAX_LISTED_NAMES} more" if len(names) > MAX_LISTED_NAMES else ""
+    return ", ".join(names[:MAX_LISTED_NAMES]) + more

@@ -8,7 +8,7 @@ from zktop.demo.contender_processes import ContenderChange
 from zktop.demo_types.contender_state import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 
-MAX_ENDED = 100  # contenders, far more than a scene has
+MAX_ENDED_CONTENDERS = 100  # far more than a scene has
 MAX_ENDED_SESSIONS = 64  # lost sessions, and those of ended contenders, which soon expire
 
 
@@ -63,7 +63,7 @@ class ContenderTally:
     def _end(self, state: ContenderState) -> None:
         self._live_sessions.pop(state.name, None)
         self.ended[state.name] = state
-        if len(self.ended) > MAX_ENDED:
+        if len(self.ended) > MAX_ENDED_CONTENDERS:
             self._forget(next(iter(self.ended)))
 
     def _add_session(self, state: ContenderState, step: ContenderStep) -> None:

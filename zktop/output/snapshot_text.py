@@ -32,10 +32,10 @@ WIDTH = 80
 FIRST_STEPS, LAST_STEPS = 3, 2  # of a long ring
 MAX_WAYS_OUT = 2
 MAX_EXPIRIES = 10
-MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the last one
-FOLD_ABOVE = MAX_FIRST + 2
-MAX_RUNS = 12  # of modes, in the summary of a queue
-MAX_NAME, SHORT_NAME = 32, 16  # characters
+MAX_FIRST_ROWS = 8  # of a long queue, before contenders with a problem and the last one
+FOLD_ABOVE = MAX_FIRST_ROWS + 2
+MAX_MODE_RUNS = 12  # in the summary of a queue
+MAX_NAME_CHARS, SHORT_NAME_CHARS = 32, 16
 PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
 
 
@@ -52,9 +52,9 @@ def is_free(lock: LockJson) -> bool:
 def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     """Format a lock and its only holder in one line, or in two if the path is long."""
     (holder,) = lock.holders
-    name = middle(holder.name, SHORT_NAME)
+    name = middle(holder.name, SHORT_NAME_CHARS)
     session = f"{_session(holder):<18} {age(holder, now):>8}"
-    tail = f"{MODE_LETTERS[holder.mode]} {name:<{SHORT_NAME}}  {session}"
+    tail = f"{MODE_LETTERS[holder.mode]} {name:<{SHORT_NAME_CHARS}}  {session}"
     room = width - len(tail) - 4
     if len(lock.path) > room:
         yield f"  {lock.path}"
@@ -75,7 +75,7 @@ def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> st
         return cut(f"  {contender}", width)
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
     state = "stranded" if contender.stranded else contender.state
-    head = f"  {state:<7} {MODE_LETTERS[contender.mode]} {middle(contender.name, MAX_NAME)}"
+    head = f"  {state:<7} {MODE_LETTERS[contender.mode]} {middle(contender.name, MAX_NAME_CHARS)}"
     behind = _behind(contender)
     room = width - len(tail) - 2
     left = f"{head}  {behind}" if behind else head
@@ -101,8 +101,8 @@ def _mode_runs(contenders: Sequence[ContenderJson]) -> str:
     runs = [(mode, len(list(run))) for mode, run in groupby(modes)]
     if len(runs) < 2:  # noqa: PLR2004  one run adds nothing to the count
         return ""
-    text = " ".join(f"{mode}{count if count > 1 else ''}" for mode, count in runs[:MAX_RUNS])
-    return f"{text} ..." if len(runs) > MAX_RUNS else text
+    text = " ".join(f"{mode}{count if count > 1 else ''}" for mode, count in runs[:MAX_MODE_RUNS])
+    return f"{text} ..." if len(runs) > MAX_MODE_RUNS else text
 
 
 def cut(line: str, width: int) -> str:
@@ -114,10 +114,10 @@ def _fold(contenders: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJ
     if len(contenders) <= FOLD_ABOVE:
         yield from contenders
         return
-    yield from contenders[:MAX_FIRST]
-    hidden = contenders[MAX_FIRST:-1]
+    yield from contenders[:MAX_FIRST_ROWS]
+    hidden = contenders[MAX_FIRST_ROWS:-1]
     problems = [contender for contender in hidden if contender.watch.verdict in PROBLEMS]
-    with_problem = problems[:MAX_FIRST]
+    with_problem = problems[:MAX_FIRST_ROWS]
     runs = _mode_runs(contenders)
     more = len(hidden) - len(with_problem)
     yield f"...     {more} more {verb}{f', in all {runs}' if runs else ''}"
@@ -261,7 +261,7 @@ def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
         client = expired.owner or expired.client or expired.session
         effects = [_freed(freed) for freed in expired.freed]
         effects += [f"left the queue of {path}" for path in expired.left]
-        text = f"{expired.at[11:19]}Z  {middle(client, MAX_NAME)}: {', '.join(effects)}"
+        text = f"{expired.at[11:19]}Z  {middle(client, MAX_NAME_CHARS)}: {', '.join(effects)}"
         yield from wrapped(text, "  ", width, "             ")
 
 

@@ -26,7 +26,7 @@ _FRAME: Final = Struct(">QI")
 _ZXID: Final = Struct(">Q")
 _ZXID_AT: Final = 12
 _BEFORE_A_RECORD: Final = b"B\0\0\0\0"  # a record's end, and the unused half of a checksum
-_MAX_STEP: Final = 1 << 20  # at most this many transactions may be lost by damage
+_MAX_LOST: Final = 1 << 20  # transactions that damage between two records may cost
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -204,8 +204,8 @@ class LogRecords:
         """Return whether a zxid may follow soon after the last one."""
         if not self._zxid:
             return zxid > 0
-        is_new_epoch = zxid >> 32 > self._zxid >> 32 and zxid & 0xFFFF_FFFF < _MAX_STEP
-        return is_new_epoch or 0 < zxid - self._zxid <= _MAX_STEP
+        is_new_epoch = zxid >> 32 > self._zxid >> 32 and zxid & 0xFFFF_FFFF < _MAX_LOST
+        return is_new_epoch or 0 < zxid - self._zxid <= _MAX_LOST
 
     def _fill(self, size: int) -> bool:
         """Read until the block has this many bytes ahead. Return False at the end of the file."""

@@ -17,7 +17,7 @@ from servers import free_port
 from waiting import PATIENCE_S, eventually
 
 from zktop.app.alerts import webhooks
-from zktop.app.alerts.webhooks import MAX_ALERTS, MAX_WAITING, Webhooks
+from zktop.app.alerts.webhooks import MAX_ALERTS_PER_POST, MAX_WAITING_ALERTS, Webhooks
 from zktop.config.keys_and_defaults import WebhookSection
 from zktop.model.format import iso
 from zktop.output.finding_alerts import NEW_SESSION_MS
@@ -258,13 +258,16 @@ def test_unsent_alerts_are_sent_at_the_end() -> None:
 
 def test_thousands_of_alerts_are_sent_in_several_posts() -> None:
     """And what waits for a receiver is bounded: the oldest are dropped."""
-    many = [replace(DEADLOCK, id=f"D1-{number}") for number in range(MAX_WAITING + 5)]
+    many = [replace(DEADLOCK, id=f"D1-{number}") for number in range(MAX_WAITING_ALERTS + 5)]
     complaints: list[str] = []
     with receiving() as receiver, hooks_to(receiver.url, complaints) as hooks:
         hooks.look(report(*many))
-        sizes = [len(receiver.next()["alerts"]) for _ in range(MAX_WAITING // MAX_ALERTS)]
+        sizes = [
+            len(receiver.next()["alerts"])
+            for _ in range(MAX_WAITING_ALERTS // MAX_ALERTS_PER_POST)
+        ]
 
-    assert set(sizes) == {MAX_ALERTS}
+    assert set(sizes) == {MAX_ALERTS_PER_POST}
     assert "dropped" in complaints[0]
 
 

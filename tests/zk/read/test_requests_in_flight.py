@@ -119,7 +119,7 @@ def test_a_read_that_a_busy_server_refuses_is_sent_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With the same receiver, and under way until then."""
-    monkeypatch.setattr(requests_in_flight, "THROTTLED_S", 0.0)
+    monkeypatch.setattr(requests_in_flight, "THROTTLE_PAUSE_S", 0.0)
     reader, sent, answers = _reader(), [], []
     monkeypatch.setattr(reader.client, "_call", lambda _request, reply: sent.append(reply))
     reader.ask(Exists("/"), answers.append)

@@ -278,7 +278,7 @@ def test_a_server_that_never_answers_does_not_hold_up_the_others(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A silent server is given up after two deadlines, and named."""
-    monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 0.3)
+    monkeypatch.setattr("zktop.zk.servers.introspect.PROBE_TIMEOUT_S", 0.3)
     with listener(silent) as mute:
         hosts = f"{mute},{zookeeper.address}"
         with _sampled(hosts, AdminAccess(port=free_port())) as live:
@@ -299,7 +299,7 @@ def test_a_single_reading_asks_a_silent_server_once(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One reading does not wait twice for a silent server, and has the others' tables."""
-    monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 60.0)
+    monkeypatch.setattr("zktop.zk.servers.introspect.PROBE_TIMEOUT_S", 60.0)
     with listener(silent) as mute:
         given = {"introspect": True, "admin": AdminAccess(port=free_port())}
         with observing(f"{mute},{zookeeper.address}", "/nothing", **given) as live:

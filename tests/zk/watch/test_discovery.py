@@ -259,7 +259,7 @@ def test_empty_lock_folders_are_read_last_and_share_one_watch(
     large: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until then a sentence says that they are not read."""
-    monkeypatch.setattr(discovery, "MOSTLY_EMPTY_S", 2.5)
+    monkeypatch.setattr(discovery, "MOSTLY_EMPTY_AFTER_S", 2.5)
     with observing(large.address) as live:
         (said,) = live.source.degraded()
         assert said == "most of 1,500 lock folders in /orders are empty: not read yet"
@@ -272,7 +272,7 @@ def test_old_servers_are_not_asked_for_empty_lock_folders(
     large: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There each would take a watch of its own; a sentence says how to ask for them."""
-    monkeypatch.setattr(discovery, "MOSTLY_EMPTY_S", 0.0)
+    monkeypatch.setattr(discovery, "MOSTLY_EMPTY_AFTER_S", 0.0)
     with observing(large.address, persistent=False) as live:
         (said,) = live.source.degraded()
         assert said == "most of 1,500 lock folders in /orders are empty: not read: give --root"
@@ -283,7 +283,7 @@ def test_places_without_a_session_are_read_up_to_a_limit(
     large: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that may be locks all the same are named, with a way to ask for them."""
-    monkeypatch.setattr(discovery, "MAX_UNOWNED", 0)
+    monkeypatch.setattr(discovery, "MAX_UNOWNED_ZNODES", 0)
     client = KazooClient(large.address)
     client.start()
     client.create("/hive/LOCK-SHARED-0000000001", makepath=True)
@@ -304,7 +304,7 @@ def test_places_without_a_session_are_counted_once(
     busy: RunningServer, roots: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often they are found, also if another root covers them."""
-    monkeypatch.setattr(discovery, "MAX_UNOWNED", 5)
+    monkeypatch.setattr(discovery, "MAX_UNOWNED_ZNODES", 5)
     monkeypatch.setattr(discovery, "WALK_EVERY_S", 0.05)
     with observing(busy.address, *roots, looks_like_a_lock=_has_places) as live:
         eventually(lambda: live.source._discovery.walks > 5)
@@ -315,7 +315,7 @@ def test_places_without_a_session_count_while_they_exist(
     busy: RunningServer, writer: KazooClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A place of the past takes nothing from those of today."""
-    monkeypatch.setattr(discovery, "MAX_UNOWNED", 5)
+    monkeypatch.setattr(discovery, "MAX_UNOWNED_ZNODES", 5)
     monkeypatch.setattr(discovery, "WALK_EVERY_S", 0.05)
     with observing(busy.address, looks_like_a_lock=_has_places) as live:
         watches = live.source.cost().watches

@@ -338,7 +338,7 @@ def test_a_missing_chroot_is_said_until_it_exists(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The connection may last for days."""
-    monkeypatch.setattr(zookeeper_session, "CHROOT_S", 0.05)
+    monkeypatch.setattr(zookeeper_session, "CHROOT_CHECK_S", 0.05)
     with observing(f"{zookeeper.address}{root}/later", "/locks/*", **way) as live:
         said = f"the chroot {root}/later does not exist"
         assert said in live.source.degraded()

@@ -18,7 +18,7 @@ from zktop.output.snapshot_json import finding_json
 
 TIMEOUT_S = 10.0
 MAX_RUNNING = 4  # commands at the same time
-SENTENCE, CLUSTER = "ZKTOP_SENTENCE", "ZKTOP_CLUSTER"  # environment variables of the command
+SENTENCE_VARIABLE, CLUSTER_VARIABLE = "ZKTOP_SENTENCE", "ZKTOP_CLUSTER"  # set for the command
 
 
 class FindingCommand:
@@ -61,7 +61,10 @@ class FindingCommand:
 
     def _start(self, finding: Finding, cluster: str) -> "subprocess.Popen[bytes]":
         # As bytes, since the locale may not be able to encode them.
-        variables = {SENTENCE: finding.sentence.encode(), CLUSTER: cluster.encode()}
+        variables = {
+            SENTENCE_VARIABLE: finding.sentence.encode(),
+            CLUSTER_VARIABLE: cluster.encode(),
+        }
         environment: dict[str, str | bytes] = {**os.environ, **variables}
         return subprocess.Popen(  # noqa: S603  without a shell, and the words are the user's own
             self._words,

@@ -26,12 +26,12 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.output.finding_alerts import FindingAlerts, WebhookAlert, webhook_body
 
-TIMEOUT_S: Final = 10.0  # of one post
+POST_TIMEOUT_S: Final = 10.0
 FIRST_RETRY_S: Final = 1.0
 LAST_RETRY_S: Final = 60.0
 CLOSE_S: Final = 3.0  # for all webhooks together, to send what is left when zktop ends
-MAX_ALERTS: Final = 100  # in one post
-MAX_WAITING: Final = 10_000  # alerts, after which the oldest are dropped
+MAX_ALERTS_PER_POST: Final = 100
+MAX_WAITING_ALERTS: Final = 10_000  # then the oldest are dropped
 SCHEMES: Final = ("http://", "https://")
 RETRIED: Final = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
 Complain = Callable[[str], None]
@@ -142,7 +142,7 @@ class Webhook:
             for alert in alerts:
                 self._waiting.pop(alert.fingerprint, None)
                 self._waiting[alert.fingerprint] = alert
-            dropped = len(self._waiting) - MAX_WAITING
+            dropped = len(self._waiting) - MAX_WAITING_ALERTS
             for fingerprint in [*self._waiting][: max(0, dropped)]:
                 del self._waiting[fingerprint]
             self._has_news.notify()
@@ -194,7 +194,7 @@ class Webhook:
         """Wait for alerts and return the oldest, or none after `end` if none are left."""
         with self._has_news:
             self._has_news.wait_for(lambda: self._waiting or self._is_over.is_set())
-            return [*islice(self._waiting.values(), MAX_ALERTS)]
+            return [*islice(self._waiting.values(), MAX_ALERTS_PER_POST)]
 
     def _remove(self, alerts: Sequence[WebhookAlert]) -> None:
         """Remove alerts that are done, unless newer ones have replaced them."""
@@ -221,7 +221,7 @@ class Webhook:
             raise ValueError(f"the address begins with neither {' nor '.join(SCHEMES)}")
         request = Request(url, webhook_body(alerts, self._cluster), headers)  # noqa: S310  checked
         try:
-            self._opener.open(request, timeout=TIMEOUT_S).close()
+            self._opener.open(request, timeout=POST_TIMEOUT_S).close()
         except HTTPError as error:
             if error.code < HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in RETRIED:
                 raise _RefusedError(_sentence(error)) from error

@@ -13,7 +13,7 @@ from zktop.output.metrics.families import is_up
 from zktop.output.metrics.lock_totals import LockTotals, root_label
 
 BUCKETS_S: Final = (0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600)
-MAX_EXPIRED: Final = 10_000  # sessions to remember, whose nodes may vanish over several looks
+MAX_EXPIRED_SESSIONS: Final = 10_000  # to remember, as their nodes may vanish over several looks
 COUNTED: Final = tuple(kind for kind in get_args(EventKind) if kind != "missed")
 
 
@@ -107,5 +107,5 @@ class RunCounters:
         if session not in self._expired:
             self._expiries.inc()
             self._expired[session] = None
-        if len(self._expired) > MAX_EXPIRED:
+        if len(self._expired) > MAX_EXPIRED_SESSIONS:
             del self._expired[next(iter(self._expired))]

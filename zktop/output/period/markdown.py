@@ -6,7 +6,7 @@ from typing import Final
 
 from zktop.output.period.words import DeadlockWords, Document, WordTable
 
-MAX_ROWS: Final = 15  # of a table
+MAX_TABLE_ROWS: Final = 15
 _LINKED: Final = r"@|:(?=//)|(?<=www)\."  # GitHub turns plain text with these into links
 _SPECIAL: Final = re.compile(rf"([\\`*_\[\]<>|~&#]|{_LINKED})", re.IGNORECASE)
 
@@ -53,9 +53,9 @@ def _table(table: WordTable) -> Iterator[str]:
     if table.about:
         yield from (table.about, "")
     yield from (_cells(table.head), _cells("---" for _ in table.head))
-    yield from (_cells(plain(text) for text, _ in row) for row in table.rows[:MAX_ROWS])
-    if len(table.rows) > MAX_ROWS:
-        yield from ("", f"… and {len(table.rows) - MAX_ROWS} more.")
+    yield from (_cells(plain(text) for text, _ in row) for row in table.rows[:MAX_TABLE_ROWS])
+    if len(table.rows) > MAX_TABLE_ROWS:
+        yield from ("", f"… and {len(table.rows) - MAX_TABLE_ROWS} more.")
 
 
 def _cells(cells: Iterable[str]) -> str:

@@ -34,7 +34,7 @@ from zktop.output.snapshot_json import deadlock_json, expired_json, finding_json
 
 MAX_ACCOUNTS: Final = 200  # each of clients, locks and classes
 MAX_FINDINGS: Final = 500
-MAX_FOLDERS: Final = 5  # with znodes that no look has shown
+MAX_UNSEEN_FOLDERS: Final = 5  # with znodes that no look has shown
 
 
 class Origin(NamedTuple):
@@ -142,7 +142,7 @@ def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
 
 def _unseen_znodes(unseen: UnseenZnodes) -> Iterator[str]:
     """Yield a sentence for each of the folders with the most znodes that no look has shown."""
-    for folder, number in unseen.by_folder.most_common(MAX_FOLDERS):
+    for folder, number in unseen.by_folder.most_common(MAX_UNSEEN_FOLDERS):
         came, they = ("1 znode", "it") if number == 1 else (f"{number} znodes", "they")
         yield (
             f"At least {came} in {folder} came and went between two looks: {they} may have been "

@@ -26,7 +26,7 @@ FIRST_STEP_MS: Final[Millis] = 50
 MAX_MOMENTS: Final = 1_200
 MAX_STATES: Final = 300_000  # of all locks together
 MAX_HOLDERS, MAX_WAITERS = 6, 12  # listed per lock
-MAX_BYTES: Final = 1_500_000  # of the locks as JSON, which the page compresses to a sixth
+MAX_LOCKS_BYTES: Final = 1_500_000  # as JSON, which the page compresses to a sixth
 NO_NAME: Final = Text("?")
 
 
@@ -112,7 +112,7 @@ class Timeline:
         names = {actor.actor: actor.name for actor in accounts.actors}
         name_indexes: dict[str, int] = {}
         locks: list[LockTrack] = []
-        room = MAX_BYTES
+        room = MAX_LOCKS_BYTES
         contended = [lock.path for lock in accounts.locks if lock.path in self._tracks]
         for path in contended:
             track = self._lock(path, names, name_indexes)

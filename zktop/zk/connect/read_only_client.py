@@ -26,7 +26,7 @@ from zktop.zk.read import requests
 from zktop.zk.wall_clock import now_ms
 
 LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
-MAX_LINES = 100  # of the log
+MAX_LOG_LINES = 100
 PING_SHARE = 1 / 3  # of the session timeout: the longest time between two pings
 LATE_MS = 1_000  # an answer that takes longer is late
 
@@ -152,7 +152,7 @@ class RecentLog(logging.Logger):
 
     def __init__(self) -> None:
         super().__init__("zktop.zk", logging.WARNING)
-        self.lines: deque[str] = deque(maxlen=MAX_LINES)
+        self.lines: deque[str] = deque(maxlen=MAX_LOG_LINES)
         self.cause: BaseException | None = None  # of the newest logged error
 
     def handle(self, record: logging.LogRecord) -> None:

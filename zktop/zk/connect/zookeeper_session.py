@@ -25,9 +25,9 @@ from zktop.zk.read.requests_in_flight import Answer, Reader
 from zktop.zk.read.zxid_clock import ZxidClock
 from zktop.zk.wall_clock import now_ms
 
-REVIVE_S = 5.0  # from the end of a kazoo client to the start of the next
+REVIVE_AFTER_S = 5.0  # from the end of a kazoo client to the start of the next
 CLOSING_S = 2.0  # the longest wait for the session to close
-CHROOT_S = 5.0  # between two checks for a missing chroot
+CHROOT_CHECK_S = 5.0  # while the chroot is missing
 SASL_REQUIRED = -124  # the server's error code
 MAX_AHEAD_ZXIDS = 1_000  # how far `ZxidClock` may be ahead of the server
 
@@ -154,7 +154,7 @@ class ZooKeeperSession:
             why = self._why_no_ticket() or why
         if state != "expired":  # after an expiry kazoo itself opens a new session
             self._refuse(f"{self._access.hosts}: {why}.")
-            self._loop.after(REVIVE_S, self._revive)
+            self._loop.after(REVIVE_AFTER_S, self._revive)
         self._report("lost", why)
 
     def _why_no_ticket(self) -> str | None:
@@ -197,7 +197,9 @@ class ZooKeeperSession:
             self.note = "the ensemble lost its history: restart zktop"
         elif answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
             self.note = f"the chroot {self._access.hosts.chroot} does not exist"
-            self._loop.after(CHROOT_S, self._look_for_chroot, state, self.reader.connection_number)
+            self._loop.after(
+                CHROOT_CHECK_S, self._look_for_chroot, state, self.reader.connection_number
+            )
         self.ready = self._ever_ready = True
         self._report(state, self.note)
         self.on_ready()
@@ -205,7 +207,7 @@ class ZooKeeperSession:
     def _look_for_chroot(self, state: State, connection_number: int) -> None:
         def on_answer(answer: Answer) -> None:
             if answer.code == NO_NODE:
-                self._loop.after(CHROOT_S, self._look_for_chroot, state, connection_number)
+                self._loop.after(CHROOT_CHECK_S, self._look_for_chroot, state, connection_number)
             else:
                 self.note = None
                 self._report(state)

@@ -25,13 +25,13 @@ from zktop.zk.read.zxid_clock import ZxidClock
 from zktop.zk.wall_clock import now_ms
 
 THROTTLED = -127  # error code of an overloaded server (3.6 and later)
-THROTTLED_S = 1.0  # until the request is sent again
+THROTTLE_PAUSE_S = 1.0  # until the request is sent again
 MAX_UNDER_WAY = 1_000
 MAX_BATCH_ITEMS = 500  # items of a MultiRead
 MAX_BATCHES = 8  # under way at a time, because undecoded answers wait in memory
 MAX_ANSWER_BYTES = 2_000_000  # a server builds the whole answer before it sends any of it
 MIN_ITEMS_TO_LEARN = 10  # fewer items never raise the estimate: one large listing is not typical
-FIRST_GUESS_BYTES = 4_000.0  # of one item, until the first answer
+FIRST_GUESS_ITEM_BYTES = 4_000.0  # until the first answer
 MAX_REQUEST_BYTES = 500_000  # a server accepts 1 MB by default
 MAX_CHARACTER_BYTES = 4  # in UTF-8
 ITEM_HEADER_BYTES = 14
@@ -109,7 +109,7 @@ class Reader:
         self.connection_number = 0  # answers to requests on earlier connections are dropped
         self.asked = 0  # requests sent so far
         self.connected = False  # if not, requests are dropped: a new connection reads everything
-        self._bytes_each = FIRST_GUESS_BYTES
+        self._bytes_each = FIRST_GUESS_ITEM_BYTES
         self._largest_request = MAX_REQUEST_BYTES
         self._unanswered: deque[int] = deque()  # sizes of the batches under way
         self._largest_accepted = 0  # bytes of the largest batch that a server has answered
@@ -189,7 +189,7 @@ class Reader:
 
     def throttled(self, request: object, then: Then, connection_number: int) -> None:
         """Later repeat a request that the server throttled. Until then it counts as under way."""
-        self.loop.after(THROTTLED_S, self._call_again, request, then, connection_number)
+        self.loop.after(THROTTLE_PAUSE_S, self._call_again, request, then, connection_number)
 
     def _call_again(self, request: object, then: Then, connection_number: int) -> None:
         if connection_number == self.connection_number:

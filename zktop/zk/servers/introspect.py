@@ -26,7 +26,7 @@ from zktop.zk.servers.table_facts import facts
 from zktop.zk.servers.table_formats import EnsembleMember
 from zktop.zk.wall_clock import now_ms
 
-ANSWER_S = 1.5  # for a probe
+PROBE_TIMEOUT_S = 1.5
 RETRY_S = 0.5  # between a first miss and the second probe
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
 GONE_AFTER_S = 60.0  # a name server may omit an address for a while
@@ -150,7 +150,7 @@ class Introspection:
         for _ in not_probed:
             self._take_request()
         kinds = {address: self._schedules[name].kind for name, address in due.items()}
-        new_probes = probes(not_probed, self._context, ANSWER_S, kinds)
+        new_probes = probes(not_probed, self._context, PROBE_TIMEOUT_S, kinds)
         by_address = {**self.probed, **{probe.address: probe for probe in new_probes}}
         by_name = {name: by_address[address] for name, address in due.items()}
         self.probed = {}

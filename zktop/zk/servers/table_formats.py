@@ -48,7 +48,7 @@ _MAX_ID_DIGITS = 16  # hexadecimal
 _MAX_DIGITS = 19  # of a 64-bit number
 _NO_SESSION: Final = (0, 0xFFFF_FFFF_FFFF_FFFF)  # printed for a connection without a session
 _CLOSED = "null"  # address of a closing connection
-_MAX_SHOWN = 60  # characters of a bad line in the message
+_SHOWN_CHARS = 60  # of a bad line in the message
 _SETS = r"(?:Local |Global )*Session(?: Sets|s) ?\(\d+\)(?:/\(\d+\))?:"
 _OBJECT = r"[\w.$]+@[0-9a-f]+"  # a follower of 3.4 prints this instead of its sessions
 
@@ -59,7 +59,7 @@ class UnreadableError(RefusedError):
 
 def unreadable(word: str, line: str | None = None) -> UnreadableError:
     """The error for an answer with this unexpected line, or with a missing end if it is None."""
-    why = f"unexpected line: {line[:_MAX_SHOWN]!r}" if line is not None else "its end is missing"
+    why = f"unexpected line: {line[:_SHOWN_CHARS]!r}" if line is not None else "its end is missing"
     return UnreadableError(f"{word}: this answer cannot be read: {why}")
 
 

@@ -13,7 +13,7 @@ from zktop.zk.servers.four_letter import RefusedError
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
 READ_AT_ONCE_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
 SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
-FIRST_GUESS_BYTES = 100.0  # bytes of one watch, until measured
+FIRST_GUESS_WATCH_BYTES = 100.0  # until the first measurement
 SESSION_LINE_BYTES = 21  # counted for each watch: each may belong to a different session
 SHORTEST_LINE_BYTES = 3  # of a watched path: a tab, a slash and a line break
 SIZE_MARGIN = 1.25
@@ -50,7 +50,7 @@ class TableSizeEstimate:
     """Estimates the size of a server's watch table from the average size of a watch so far."""
 
     def __init__(self) -> None:
-        self._bytes_per_watch = FIRST_GUESS_BYTES
+        self._bytes_per_watch = FIRST_GUESS_WATCH_BYTES
         self._is_measured = False
 
     def expected(self, watches: int) -> int:

@@ -34,10 +34,10 @@ WALK_EVERY_S = 30.0  # between two walks of a large tree
 SMALL_WALK_EVERY_S = 2.0  # of a small tree
 WALKED_PER_S = 50  # average znodes per second over time
 BATCHES_AHEAD = 6  # under way in the first walk
-USED_SHARE = 50  # if fewer than one lock in 50 is used, empty lock folders are read last
-MOSTLY_EMPTY_S = 1.0  # from the end of a walk until they are read
-MAX_UNOWNED = 20_000  # znodes to read in places where no session owns one
-MAX_UNOWNED_IN_ONE = 1_000  # of them in one place
+ONE_USED_IN = 50  # locks: if fewer are used, empty lock folders are read last
+MOSTLY_EMPTY_AFTER_S = 1.0  # from the end of a walk until they are read
+MAX_UNOWNED_ZNODES = 20_000  # to read in places where no session owns a znode
+MAX_UNOWNED_IN_ONE_PLACE = 1_000
 FLOOD_PER_S = 5_000
 
 
@@ -327,7 +327,7 @@ class Discovery:
         most_are_locks = 2 * lock_count > len(sample) and not contents.folders
         if most_are_locks and siblings.may_be_watched:
             self._left_out.pop(siblings.parent, None)
-            if siblings.is_large and USED_SHARE * used < len(sample):
+            if siblings.is_large and ONE_USED_IN * used < len(sample):
                 self._mostly_empty[siblings.parent] = siblings
             else:
                 self._watch_all(siblings)
@@ -375,7 +375,10 @@ class Discovery:
         if path in self._unowned:
             return True
         number = max(1, len(names))
-        if number <= MAX_UNOWNED_IN_ONE and self._unowned_znodes + number <= MAX_UNOWNED:
+        if (
+            number <= MAX_UNOWNED_IN_ONE_PLACE
+            and self._unowned_znodes + number <= MAX_UNOWNED_ZNODES
+        ):
             self._unowned[path] = number
             self._unowned_znodes += number
             return True
@@ -427,6 +430,6 @@ class Discovery:
             base = self._watched[root].base
             if base not in tree.folders and not tree.pending(base):
                 self._watcher.drop(self._watched.pop(root))
-        self._reader.loop.after(MOSTLY_EMPTY_S, self._watch_mostly_empty, connection_number)
+        self._reader.loop.after(MOSTLY_EMPTY_AFTER_S, self._watch_mostly_empty, connection_number)
         pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self.znodes_seen / WALKED_PER_S))
         self._reader.loop.after(pause, self._walk, connection_number)

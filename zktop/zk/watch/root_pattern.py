@@ -12,7 +12,7 @@ ANY_NAME: Final = re.compile("[^/]*")
 SEMAPHORE_QUEUE: Final = "-__lock__"  # suffix of the sibling in which kazoo's clients queue
 
 _UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-_MIN_DIGITS = 9  # at the end of a sequential name: ten digits, or a minus sign and nine
+_MIN_SEQUENCE_DIGITS = 9  # a sequential name ends with ten digits, or a minus sign and nine
 
 
 def looks_like_a_member(name: str) -> bool:
@@ -23,7 +23,7 @@ def looks_like_a_member(name: str) -> bool:
     >>> looks_like_a_member("lock-0000000007"), looks_like_a_member("leases")
     (True, False)
     """
-    if len(name) >= _MIN_DIGITS and name[-_MIN_DIGITS:].isdecimal():
+    if len(name) >= _MIN_SEQUENCE_DIGITS and name[-_MIN_SEQUENCE_DIGITS:].isdecimal():
         return True
     return len(name) >= 32 and re.search(_UUID, name) is not None  # noqa: PLR2004  length of a uuid
 
