@@ -63,8 +63,8 @@ def run_demo_ui(
         leave_after_s=None if duration is None else duration / SECOND_MS,
     )
     name, words = (effective.cluster_name, typed) if sandbox is None else (sandbox, ())
-    opened = open_cluster(name, config, sandbox, words)
-    return _run(Clusters({name: config.hosts}, lambda _name: opened), settings)
+    cluster = open_cluster(name, config, sandbox, words)
+    return _run(Clusters({name: config.hosts}, lambda _name: cluster), settings)
 
 
 def run_replay_ui(

@@ -59,7 +59,7 @@ def die_with_parent(parent: int) -> None:
 
 @contextmanager
 def _stop_on_signals(contender: DemoContender) -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     over = threading.Event()
     listener = threading.Thread(target=_wait_for_signals, args=(contender, over), daemon=True)
     listener.start()
@@ -70,7 +70,7 @@ def _stop_on_signals(contender: DemoContender) -> Iterator[None]:
         if listener.ident is not None and listener.is_alive():
             signal.pthread_kill(listener.ident, signal.SIGTERM)
         listener.join()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def _wait_for_signals(contender: DemoContender, over: threading.Event) -> None:

@@ -286,9 +286,9 @@ class ProcessPool:
 
     def _send_signal(self, name: str, number: signal.Signals) -> None:
         process = self._process(name)
-        before = process.state
+        previous_state = process.state
         process.signal(number)
-        if process.state != before:
+        if process.state != previous_state:
             self._publish(ContenderChange(process.state))
 
     def _publish(self, *changes: ContenderChange) -> None:

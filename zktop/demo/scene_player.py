@@ -60,7 +60,7 @@ class SceneRun:
         self._pool, self._tally = pool, tally
         self._connection, self._on_line, self._root = connection, on_line, root
         self._stopped = False
-        self._before: dict[str, Counter[StepKind]] = {}  # steps before the current move
+        self._counts_before: dict[str, Counter[StepKind]] = {}  # steps before the current move
 
     @property
     def over(self) -> bool:
@@ -113,7 +113,7 @@ class SceneRun:
 
     def _perform(self, move: SceneMove) -> None:
         """Carry out a move. If contenders share a lock, each starts once the last has queued."""
-        self._before = self._tally.all_counts() if move.acts else {}
+        self._counts_before = self._tally.all_counts() if move.acts else {}
         starts = [act for act in move.acts if isinstance(act, StartContender)]
         share_a_lock = len({start.claims[0].path for start in starts}) < len(starts)
         expected = list(move.until)
@@ -121,7 +121,7 @@ class SceneRun:
             if self._stopped:
                 return
             if isinstance(act, StartContender):
-                self._before.pop(act.name, None)
+                self._counts_before.pop(act.name, None)
                 self._pool.start(act.order(self.folder, self._root, self._connection))
                 if share_a_lock:
                     self._wait_for([step for step in expected if step.name == act.name], ())
@@ -152,8 +152,8 @@ class SceneRun:
 
     def _times_in_move(self, step: ExpectedStep) -> int:
         """Return how often this step was reported since the start of the current move."""
-        before = self._before.get(step.name, Counter())
-        return self._tally.count(step.name, step.what) - before[step.what]
+        counts_before = self._counts_before.get(step.name, Counter())
+        return self._tally.count(step.name, step.what) - counts_before[step.what]
 
     def _plays(self, state: ContenderState) -> bool:
         return any(claim.path.startswith(f"{self.folder}/") for claim in state.order.claims)

@@ -59,8 +59,8 @@ class EventStream:
             yield lock_event(event, _mode(event, report))
 
     def _connection_events(self, report: Report) -> Iterator[EventJson]:
-        link, before = report.world.link, self._link
-        if link is not None and link != before:
+        link, previous_link = report.world.link, self._link
+        if link is not None and link != previous_link:
             self._link = link
             yield EventJson(
                 schema=EVENT,
@@ -74,10 +74,10 @@ class EventStream:
 
     def _deadlock_events(self, report: Report) -> Iterator[EventJson]:
         now = {deadlock.id: deadlock for deadlock in report.deadlocks}
-        before, self._deadlocks = self._deadlocks, now
-        for deadlock in _gone(before, now):
+        previous, self._deadlocks = self._deadlocks, now
+        for deadlock in _gone(previous, now):
             yield _deadlock("deadlock-resolved", deadlock, report)
-        for deadlock in self._risen(now, before):
+        for deadlock in self._risen(now, previous):
             yield _deadlock("deadlock", deadlock, report)
 
     def _finding_events(self, report: Report) -> Iterator[EventJson]:
@@ -85,20 +85,20 @@ class EventStream:
         now = {
             finding.id: finding for finding in report.findings if finding.id not in self._deadlocks
         }
-        before, self._findings = self._findings, now
-        for finding in _gone(before, now):
+        previous, self._findings = self._findings, now
+        for finding in _gone(previous, now):
             owner = self._owners.pop(finding.id, None) or _owner(finding, report)
             if finding.id not in self._deadlocks:
                 yield _finding("finding-cleared", finding, owner, report)
-        for finding in self._risen(now, before):
+        for finding in self._risen(now, previous):
             owner = self._owners[finding.id] = _owner(finding, report)
             yield _finding("finding", finding, owner, report)
         self._yielded = {key: self._yielded[key] for key in (*self._deadlocks, *now)}
 
-    def _risen(self, now: dict[str, State], before: dict[str, State]) -> Iterator[State]:
+    def _risen(self, now: dict[str, State], previous: dict[str, State]) -> Iterator[State]:
         """Yield the states that are new, or more certain or severe than ever before."""
         for key, state in now.items():
-            so_far = self._yielded.get(key) if key in before else None
+            so_far = self._yielded.get(key) if key in previous else None
             weight = _weight(state)
             highest = weight if so_far is None else Weight(*map(max, weight, so_far))
             if highest != so_far:
@@ -229,8 +229,8 @@ def _label(finding: Finding, session: Session, report: Report) -> Text | None:
     return None
 
 
-def _gone(before: dict[str, T], now: dict[str, T]) -> list[T]:
-    return [value for key, value in before.items() if key not in now]
+def _gone(previous: dict[str, T], now: dict[str, T]) -> list[T]:
+    return [value for key, value in previous.items() if key not in now]
 
 
 def _only(items: tuple[T, ...]) -> T | None:

@@ -39,12 +39,12 @@ class GzipReader:
             if not self._packed:
                 self.is_damaged = True
                 break
-            before = self._unpacker.copy()
+            unpacker_before = self._unpacker.copy()
             try:
                 data = self._unpacker.decompress(self._packed, size)
             except zlib.error:
                 self.is_damaged = True
-                return b"".join(_up_to_damage(before, self._packed))
+                return b"".join(_up_to_damage(unpacker_before, self._packed))
             self._packed = self._unpacker.unconsumed_tail or self._unpacker.unused_data
             if data:
                 return data

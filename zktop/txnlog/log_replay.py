@@ -101,11 +101,11 @@ class LogReplay:
         The restart is at `since` if the transaction before it is known. After a hole, another
         restart comes first. `on_skipped` is called with the transactions before a restart.
         """
-        before, at, has_begun = self._start(since), 0, False
-        merged = MergedRecords(self._members(before))
+        last_zxid, at, has_begun = self._start(since), 0, False
+        merged = MergedRecords(self._members(last_zxid))
         for zxid, body in merged:
             transaction = self._decoded(body)
-            hole = self._hole_between(before, zxid) if zxid != before + 1 else None
+            hole = self._hole_between(last_zxid, zxid) if zxid != last_zxid + 1 else None
             now = self._clock.time_of(transaction)
             if until is not None and now > until:
                 self.known_until = until if hole is None else self.known_until
@@ -116,17 +116,17 @@ class LogReplay:
             if not has_begun and zxid > self._exact_from and (since is None or now >= since):
                 has_begun = True
                 yield self._restart(
-                    zxid - 1 if self._hole else before, self._begin_time(since, at, now)
+                    zxid - 1 if self._hole else last_zxid, self._begin_time(since, at, now)
                 )
             effects = self._apply(transaction, is_counted=has_begun)
             if has_begun:
-                self._count(zxid, before, now)
+                self._count(zxid, last_zxid, now)
                 yield ReplayStep(transaction, effects, now)
             else:
                 on_skipped(transaction)
-            before, at = zxid, now
+            last_zxid, at = zxid, now
         if not has_begun:
-            yield self._restart(before, at or _newest_time(self._tree))
+            yield self._restart(last_zxid, at or _newest_time(self._tree))
         self._conclude(merged)
 
     @property

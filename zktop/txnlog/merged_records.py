@@ -96,17 +96,17 @@ class ServerLogs:
         for file in logs:
             with open_unpacked(file) as stream:
                 records = LogRecords(stream, file.name)
-                damage_before = 0
+                known_damage = 0
                 for record in records:
-                    if len(records.damage) > damage_before:
-                        damage_before = len(records.damage)
+                    if len(records.damage) > known_damage:
+                        known_damage = len(records.damage)
                         self._is_sure = False
                     if record[0] > last:
                         last = record[0]
                         yield record
                 if is_damaged(stream):
                     records.note_torn_end()
-                self._is_sure = self._is_sure and len(records.damage) == damage_before
+                self._is_sure = self._is_sure and len(records.damage) == known_damage
                 for damage in records.damage:
                     self._on_damage(damage)
 

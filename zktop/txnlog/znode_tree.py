@@ -207,9 +207,9 @@ class ZnodeTree:
         return self.nodes.get(path[: path.rfind("/")])
 
     def _add(self, path: str, node: StoredZnode) -> None:
-        before = self.nodes.get(path)
-        if before is not None:
-            self._sum -= before.crc
+        replaced = self.nodes.get(path)
+        if replaced is not None:
+            self._sum -= replaced.crc
         self.nodes[path] = node
         above, slash, name = path.rpartition("/")
         self._join(self.nodes.get(above) if slash else None, name, path, node.owner)

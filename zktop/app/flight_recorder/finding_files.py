@@ -47,21 +47,21 @@ class FindingFiles:
     def arrived(self, findings: Iterable[Finding], now: Millis) -> list[Finding]:
         """Return critical findings that are new and have no recent file or link."""
         critical = {finding.id: finding for finding in findings if finding.severity == "critical"}
-        before, self._present = self._present, frozenset(critical)
-        new = [finding for finding in critical.values() if finding.id not in before]
+        previously_present, self._present = self._present, frozenset(critical)
+        new = [finding for finding in critical.values() if finding.id not in previously_present]
         return [finding for finding in new if now - self._folder.kept_at(finding.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
         """Add the pieces that a crash kept out of the newest file. End it if its time is over."""
-        kept = self._folder.newest_kept()
-        if kept is None:
+        newest = self._folder.newest_kept()
+        if newest is None:
             return
         until = self._folder.newest_finding_at + AFTER_MS
-        pieces = self._folder.pieces_since(kept.begin - BEFORE_MS)
+        pieces = self._folder.pieces_since(newest.begin - BEFORE_MS)
         pieces = [piece for piece in pieces if piece.begin < until]
         for number in reversed(range(len(pieces))):
-            if _ends_with(kept.path, pieces[number]):
-                self._file, self._from, self._until = kept, kept.begin, until
+            if _ends_with(newest.path, pieces[number]):
+                self._file, self._from, self._until = newest, newest.begin, until
                 for piece in pieces[number + 1 :]:
                     self.add(piece)
                 break
@@ -80,9 +80,9 @@ class FindingFiles:
         """Return the open file under the name of this finding: the file itself or a link to it."""
         if self._file is None:
             return None
-        named = self._folder.kept_file(finding.id, now).path
-        if named == self._file.path:
-            return named
+        path = self._folder.kept_file(finding.id, now).path
+        if path == self._file.path:
+            return path
         return self._folder.link_kept(finding.id, self._file, now)
 
     def is_over(self, now: Millis) -> bool:

@@ -31,10 +31,10 @@ class ReadWrite(QueueRecipe):
 
     def _ahead(self, me: str) -> list[str]:
         """Return the nodes that exclude ours: all ahead of a writer, writers ahead of a reader."""
-        before = super()._ahead(me)
+        ahead = super()._ahead(me)
         if self.mode == "write":
-            return before
-        return [name for name in before if self._is_writer(name)]
+            return ahead
+        return [name for name in ahead if self._is_writer(name)]
 
     def _prefix(self) -> str:
         return f"{self.mode}-"

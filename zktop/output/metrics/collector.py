@@ -37,11 +37,11 @@ class ReportCollector:
 
     def look(self, report: Report) -> None:
         with self._mutex:
-            before = self._report
-            if before is None:
+            previous = self._report
+            if previous is None:
                 for root in roots_of(report):
                     self._counters.begin(root)
-            self._counters.look(report, before, self._totals)
+            self._counters.look(report, previous, self._totals)
             self._totals.look(report)
             self._report = report
 

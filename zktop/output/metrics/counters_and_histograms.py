@@ -65,10 +65,10 @@ class RunCounters:
         for metric in (self._holds, self._waits, self._blocked):
             metric.labels(root)
 
-    def look(self, report: Report, before: Report | None, totals: LockTotals) -> None:
+    def look(self, report: Report, previous: Report | None, totals: LockTotals) -> None:
         """Add the time since the previous report, and the events of this one."""
         # What clients do while the connection is lost is unknown.
-        elapsed_ms = 0 if before is None or not is_up(before) else report.now - before.now
+        elapsed_ms = 0 if previous is None or not is_up(previous) else report.now - previous.now
         for (root, state), waiting in totals.members.items():
             if state == "waits":
                 self._blocked.labels(root).inc(waiting * elapsed_ms / SECOND_MS)

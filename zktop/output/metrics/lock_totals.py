@@ -58,8 +58,8 @@ class LockTotals:
 
     def look(self, report: Report) -> None:
         """Recount the locks that changed since the previous report."""
-        before, self._report = self._report, report
-        for path in report.changed_since(before):
+        previous_report, self._report = self._report, report
+        for path in report.changed_since(previous_report):
             if (figures := self._figures.pop(path, None)) is not None:
                 self._count(figures, -1)
             if (view := report.view(path)) is not None:

@@ -51,9 +51,9 @@ class FindingCase(msgspec.Struct, frozen=True):
         """The case with the finding of the next report."""
         if not is_back and _says_the_same(finding, self.finding):
             return replace(self, finding=finding, last_at=now)
-        before = self if is_back else self.said_until(now)
+        case = self if is_back else self.said_until(now)
         times = self.times + is_back
-        return replace(before, finding=finding, last_at=now, times=times, said_at=now)
+        return replace(case, finding=finding, last_at=now, times=times, said_at=now)
 
     def said_until(self, now: Millis) -> "FindingCase":
         """The case when it no longer has its sentence."""

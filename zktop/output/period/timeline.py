@@ -98,8 +98,8 @@ class Timeline:
         if not self._is_begun:
             self._since, self._is_begun = max(self._since, report.now), True
         times = {event.lock: event.at for event in report.events}
-        before, self._report = self._report, report
-        for path in report.changed_since(before):
+        previous_report, self._report = self._report, report
+        for path in report.changed_since(previous_report):
             self._add(path, report, times.get(path, report.now), ledger)
         self._totals[self._moment(report.now)] = self._waiting, self._contended
         # Each track may keep two states, however long the step.
@@ -145,10 +145,10 @@ class Timeline:
         self._waiting += waiting - track.waiting
         self._contended += bool(waiting) - bool(track.waiting)
         track.waiting = waiting
-        before = len(track.states)
+        states_before = len(track.states)
         moment = self._moment(at)
         track.states[moment] = self._state(track, view, waiting, ledger) if view else (0, 0, ())
-        self._states += len(track.states) - before
+        self._states += len(track.states) - states_before
 
     def _state(self, track: _Track, view: LockView, waiting: int, ledger: Ledger) -> _State:
         lock, history = view.lock, view.history

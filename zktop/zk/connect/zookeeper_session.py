@@ -61,7 +61,7 @@ class ZooKeeperSession:
         self._others: tuple[Address, ...] = ()  # members that are not in --hosts
         self._ever_ready = False
         self._refusal: str | None = None
-        self._bytes_before = 0
+        self._bytes_of_earlier_clients = 0
         self._lost_at: Millis | None = None  # stays until the connection is back
         self._session: Session | None = None
         self._server: str | None = None
@@ -69,7 +69,7 @@ class ZooKeeperSession:
     @property
     def bytes_in(self) -> int:
         """Received bytes, over all clients."""
-        return self._bytes_before + self._client.bytes_in
+        return self._bytes_of_earlier_clients + self._client.bytes_in
 
     def pop_silence(self) -> Millis | None:
         """Return once when a long silence of the server began that is now over, or None."""
@@ -170,7 +170,7 @@ class ZooKeeperSession:
     def _revive(self) -> None:
         if not self._ever_ready:
             return
-        self._bytes_before += self._client.bytes_in
+        self._bytes_of_earlier_clients += self._client.bytes_in
         threading.Thread(target=self._close, args=(self._client,), daemon=True).start()
         self._client = self.reader.client = ReadOnlyClient(self._access, self, self._log)
         self.prefer(self._order)

@@ -173,8 +173,8 @@ class Introspection:
 
     def _report_unasked(self) -> None:
         why = "/zookeeper/config does not include its client port: add it to --hosts"
-        before, self._unasked = self._unasked, self.ensemble.unasked()
-        for name in set(before).difference(self._unasked):
+        previously_unasked, self._unasked = self._unasked, self.ensemble.unasked()
+        for name in set(previously_unasked).difference(self._unasked):
             self._report_departure(name)
         for name in self._unasked:
             sample = unreached(why)

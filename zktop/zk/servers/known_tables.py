@@ -34,44 +34,44 @@ class KnownTables:
     ) -> PathsBySession:
         """Parse a table, unless its text and everything else it depends on are unchanged."""
         digest = sha256(text).digest()
-        before = self._last_parsed.get(name)
-        if before is not None and before[:2] == (digest, basis):
-            return before[2]
+        last_parsed = self._last_parsed.get(name)
+        if last_parsed is not None and last_parsed[:2] == (digest, basis):
+            return last_parsed[2]
         rows = parse()
         self._last_parsed[name] = (digest, basis, rows)
         return rows
 
 
-def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
+def share(facts: Sequence[ServerFact], previous: Sequence[ServerFact]) -> None:
     """Let new facts share rows with those of the previous sample.
 
     With fifty thousand sessions a table takes megabytes. Rows of connections are not shared: the
     silence in each differs every time.
     """
-    before_by_type = {type(fact): fact for fact in before}
+    previous_by_type = {type(fact): fact for fact in previous}
     for fact in facts:
-        earlier = before_by_type.get(type(fact))
+        earlier = previous_by_type.get(type(fact))
         for name in _TABLES.get(type(fact), ()):
             force_setattr(fact, name, shared(getattr(fact, name), getattr(earlier, name, None)))
 
 
-def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | None:
+def shared(now: dict[K, V] | None, previous: dict[K, V] | None) -> dict[K, V] | None:
     """Return a table that shares rows with the previous one, or that one if nothing differs.
 
-    >>> before = {1: ("/a",), 2: ("/b",)}
-    >>> shared({1: ("/a",), 2: ("/b",)}, before) is before
+    >>> previous = {1: ("/a",), 2: ("/b",)}
+    >>> shared({1: ("/a",), 2: ("/b",)}, previous) is previous
     True
-    >>> shared({2: ("/b",), 3: ("/c",)}, before)[2] is before[2]
+    >>> shared({2: ("/b",), 3: ("/c",)}, previous)[2] is previous[2]
     True
     """
-    if not now or not before:
+    if not now or not previous:
         return now
-    if now == before:
-        return before
-    keys = dict(zip(before, before, strict=True))
+    if now == previous:
+        return previous
+    keys = dict(zip(previous, previous, strict=True))
     table: dict[K, V] = {}
     for key, row in now.items():
-        earlier = before.get(key, row)
+        earlier = previous.get(key, row)
         table[keys.get(key, key)] = earlier if earlier == row else row
     return table
 

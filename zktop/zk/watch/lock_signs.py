@@ -83,8 +83,8 @@ def is_numbered(name: str) -> bool:
     >>> is_numbered("lock-0000000007"), is_numbered("lockKey_1234567890")
     (True, False)
     """
-    before = name[-_LAST_DIGITS - 1 : -_LAST_DIGITS]
-    return name[-_LAST_DIGITS:].isdigit() and before not in _NONZERO_DIGITS
+    preceding = name[-_LAST_DIGITS - 1 : -_LAST_DIGITS]
+    return name[-_LAST_DIGITS:].isdigit() and preceding not in _NONZERO_DIGITS
 
 
 def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:

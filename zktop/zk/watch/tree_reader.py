@@ -81,9 +81,9 @@ class ListedZnode:
 
     def relisted(self, names: tuple[str, ...]) -> set[str]:
         """Store the names of a new listing and return the previous names."""
-        before = self.names if self._names else set()
+        previous_names = self.names if self._names else set()
         self._names = names
-        return before
+        return previous_names
 
 
 def may_have_new_data(folder: ListedZnode | None, stat: Stat) -> bool:
@@ -91,7 +91,7 @@ def may_have_new_data(folder: ListedZnode | None, stat: Stat) -> bool:
     return folder is None or folder.stat is None or folder.stat.mzxid != stat.mzxid
 
 
-def created_again(folder: ListedZnode, before: set[str], stat: Stat) -> set[str]:
+def created_again(folder: ListedZnode, previous_names: set[str], stat: Stat) -> set[str]:
     """Names that may now belong to a different znode.
 
     A member never gets the same name twice, but a lock that is a single znode does. The
@@ -100,9 +100,9 @@ def created_again(folder: ListedZnode, before: set[str], stat: Stat) -> set[str]
     if folder.stat is None:
         return set()
     created = (stat.next_sequence or 0) - (folder.stat.next_sequence or 0)
-    if created <= len(folder.names - before) + folder.creations:
+    if created <= len(folder.names - previous_names) + folder.creations:
         return set()
-    return {name for name in before & folder.names if not looks_like_a_member(name)}
+    return {name for name in previous_names & folder.names if not looks_like_a_member(name)}
 
 
 class TreeReader:
@@ -272,8 +272,10 @@ class TreeReader:
         folder = self.folders.setdefault(path, ListedZnode(path, root))
         if folder.root not in self._roots:  # dropped while its listing was under way
             folder.root = root
-        before = folder.relisted(names)
-        new_names = self._new_names(folder, names, before, stat) if before else names
+        previous_names = folder.relisted(names)
+        new_names = (
+            self._new_names(folder, names, previous_names, stat) if previous_names else names
+        )
         folder.stat, folder.creations, folder.deletions = stat, 0, 0
         self.on_listed(folder)
         covering = self._roots.covering(path)
@@ -285,13 +287,13 @@ class TreeReader:
             self.read_children(root, SiblingNames(path, new_names))
 
     def _new_names(
-        self, folder: ListedZnode, names: Sequence[str], before: set[str], stat: Stat
+        self, folder: ListedZnode, names: Sequence[str], previous_names: set[str], stat: Stat
     ) -> Sequence[str]:
         """Return the names that are new since the last listing, and drop the vanished ones."""
-        again = created_again(folder, before, stat)
-        for name in before - folder.names:
+        again = created_again(folder, previous_names, stat)
+        for name in previous_names - folder.names:
             self.forget(join(folder.path, name))
-        return [name for name in names if name not in before or name in again]
+        return [name for name in names if name not in previous_names or name in again]
 
     def _on_read(
         self,
