@@ -214,7 +214,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         return name
 
     def _with_port(self, label: Text, client: Text) -> Text:
-        """The label with the port of the client; its address if that is not unique.
+        """The label with the port of the client, or its address if that is not unique.
 
         A label that is only an address or an id, as Curator's is, says no more than the address.
         """

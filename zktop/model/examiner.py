@@ -161,7 +161,7 @@ class Examiner:
         )
 
     def _owners_in(self, world: World) -> OwnerList:
-        """The user's list of owners; the same object until the owners file changes."""
+        """The user's list of owners. It is the same object until the owners file changes."""
         read = world.owners
         if read is not None and read is not self._owners_read:
             self._owners_read = read
@@ -172,7 +172,7 @@ class Examiner:
         return self._owners
 
     def _time_of(self, world: World, now: Millis) -> Millis:
-        """The time of the report; while the connection is lost, the time at which it was lost."""
+        """The time of the report. While the connection is lost, it is the time of the loss."""
         lost_at = world.link.gone_since if world.link else None
         return now if lost_at is None else max(self._now, min(now, lost_at))
 

@@ -103,7 +103,7 @@ class Node(_PathFact, frozen=True, tag="node"):
 
 
 class NodeBatch(_NamesFact, frozen=True, tag="siblings"):
-    """Some children of one znode that were read together; recorded as one Node each."""
+    """Some children of one znode that were read together. Each is recorded as a Node."""
 
     stats: tuple[Stat, ...]
     data: tuple[bytes, ...]
@@ -295,7 +295,7 @@ SourceFact = AnyFact | NodeBatch  # what a source delivers
 
 
 def transactions_between(zxid: int, later: int) -> int:
-    """Return the number of transactions between two zxids; a lower bound if epochs differ.
+    """Return the number of transactions between two zxids, or a lower bound if epochs differ.
 
     Across epochs, only those of the later one are counted: a follower shows a zxid of the earlier
     one until the first transaction of the later one.

@@ -25,7 +25,7 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
     entries: Mapping[str, OwnerEntry] = {}
 
     def has_entries_of(self, other: "OwnerList") -> bool:
-        """Whether two lists have the same entries; instantly true for the same object."""
+        """Whether two lists have the same entries. For the same object, this takes no time."""
         return self is other or self.entries == other.entries
 
     def key_of(self, session: str, client: str) -> str | None:
@@ -59,7 +59,7 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
         }
 
     def address_of(self, session: str) -> Text:
-        """Return the address in the entry of a session; empty if it has none."""
+        """Return the address in the entry of a session, or "" if it has none."""
         entry = self.entries.get(session, "")
         return clean(entry.get(ADDRESS, "")) if isinstance(entry, dict) else Text("")
 

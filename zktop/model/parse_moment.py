@@ -15,7 +15,7 @@ _MAX_OFFSET_MS: Final = 366 * DAY_MS
 
 
 def full_time(text: str) -> Millis | None:
-    """Parse a time with its date, as zktop prints it; it is UTC if it has no zone.
+    """Parse a time with its date, as zktop prints it. A time without a zone is in UTC.
 
     >>> full_time("1970-01-01T00:01:30Z"), full_time("00:01:30")
     (90000, None)

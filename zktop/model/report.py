@@ -53,7 +53,7 @@ def owner_name_in(ensemble: Ensemble, owners: OwnerList) -> OwnerName:
 
 
 class LockRecord(msgspec.Struct, frozen=True, eq=False):
-    """One lock and its history; the same object while the lock does not change."""
+    """One lock and its history. It stays the same object while the lock does not change."""
 
     lock: Lock
     history: LockHistory
@@ -191,7 +191,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         )
 
     def address(self, session: Session | None, name: str = "") -> str:
-        """Return the client address of a session; empty if it is unknown, or the same as its name.
+        """Return the client address of a session, or "" if it is unknown or the same as its name.
 
         Without a connection, use the list of owners: an import of an audit log fills it.
         """

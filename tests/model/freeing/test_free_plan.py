@@ -480,7 +480,7 @@ def test_only_a_client_that_listens_has_the_option_to_be_asked() -> None:
     ("case", "why"),
     [
         pytest.param(listening("10.0.0.1"), "it is not revocable", id="it has data"),
-        pytest.param(listening("__REVOKE__"), "it has been asked already", id="asked"),
+        pytest.param(listening("__REVOKE__"), "it has already been asked", id="asked"),
         pytest.param(listening(table=watches(ZK1, {})), "it does not listen", id="no watch"),
         pytest.param(listening(table=connections(ZK1, row("ann"))), "cannot tell", id="no table"),
         pytest.param(

@@ -219,7 +219,7 @@ def test_it_is_not_denied_because_its_session_was_active() -> None:
         (
             (no_connections(ZK1), timeouts(ZK2, {"alice": 10_000}), expiry(ZK1, {"alice": 900})),
             "expired",
-            "its session was due to expire: the leader had not heard from it for long",
+            "its session was due to expire: the leader had not heard from it for a long time",
         ),
         (
             (no_connections(ZK1), timeouts(ZK2, {"alice": 10_000}), expiry(ZK1, {"alice": 1_900})),

@@ -173,7 +173,7 @@ def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _starving_readers(ctx: LockContext) -> int:
-    """The number of readers that starves a writer; at most the number that is remembered."""
+    """The number of readers that starves a writer, at most the number that is remembered."""
     return min(ctx.thresholds.starved_readers, MAX_FORMER_MEMBERS)
 
 

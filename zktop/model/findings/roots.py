@@ -163,7 +163,7 @@ def _recently(
     confidence: Confidence,
     evidence: tuple[Reason, ...],
 ) -> Iterator[RuleResult]:
-    """Report a change for SHOWN_MS after zktop saw it; as info after WARNING_MS."""
+    """Report a change for SHOWN_MS after zktop saw it, but only as info after WARNING_MS."""
     if at is None or ctx.now_ms - at > SHOWN_MS:
         return
     yield LookAgainAt(at + SHOWN_MS + 1)

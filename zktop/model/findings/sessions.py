@@ -265,7 +265,7 @@ def sessions_and_connections(
 def is_suspicious(session: Session, row: Connection | None, shared: SharedContext) -> bool:
     """Whether a session is worth examining: a cheap test.
 
-    It was silent for long, moved to another connection, or is connected to no server.
+    It was silent for a long time, moved to another connection, or is connected to no server.
     """
     if row is None:
         return True

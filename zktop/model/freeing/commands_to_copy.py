@@ -91,7 +91,7 @@ class ZkCli(Struct, frozen=True):
 
 
 def delete_commands(cli: ZkCli, path: str, version: int) -> tuple[str, ...]:
-    """Commands that delete a node if its data has this version; none if the path is not exact.
+    """Commands that delete a node if its data has this version, or () if the path is not exact.
 
     >>> delete_commands(ZkCli("zk1:2181/app"), "/locks/import/lock-7", 0)
     ('zkCli.sh -server zk1:2181/app delete -v 0 /locks/import/lock-7',)

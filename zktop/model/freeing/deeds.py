@@ -21,7 +21,7 @@ from zktop.model.world.world import World
 
 
 class Deed(Struct, frozen=True):
-    """Nodes to delete, or whose owners to ask for release; each with the Stat that was read."""
+    """Nodes to delete, or whose owners to ask for release, each with the Stat that was read."""
 
     kind: Literal["delete-node", "ask-to-release"]
     lock: Text

@@ -93,7 +93,7 @@ def ask_refusal(view: LockView, member: Member) -> str | None:
     if member.layout not in REVOCABLE_LAYOUTS or not member.owner:
         return "only Curator's mutex and read/write lock can be asked"
     if member.znode.data in REVOKED:
-        return "it has been asked already, and decides itself when to release"
+        return "it has already been asked, and decides itself when to release"
     stat = member.znode.stat
     if member.znode.data or (stat and stat.data_length):  # zktop may not be allowed to read it
         return "it is not revocable: Curator writes empty data into the nodes of revocable locks"

@@ -313,7 +313,7 @@ def _event(
 
 
 def _verdict_by_tables(member: Member, ctx: ChangeContext) -> ExpiryVerdict:
-    """Judge by the servers' tables; after a lost connection, by those from before the loss."""
+    """Judge by the servers' tables. After a lost connection, use those from before the loss."""
     if ctx.blind_since is None:
         together = ctx.joint_deletions.get(member.owner, 0)
         return judge_expiry(member, ctx.ensemble, ctx.now_ms, together, ctx.earlier)

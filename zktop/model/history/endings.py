@@ -114,7 +114,7 @@ def _without_connection(
     if ensemble.alive(member.owner, member.czxid) is False:
         return ExpiryVerdict(expired=True, why=Text("its session had left the ensemble"))
     if _was_due(member.owner, ensemble, now_ms):
-        why = "its session was due to expire: the leader had not heard from it for long"
+        why = "its session was due to expire: the leader had not heard from it for a long time"
         return ExpiryVerdict(expired=True, why=Text(why))
     return _by_joint_deletion(locks)
 

@@ -71,7 +71,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
 
     @property
     def is_expiry(self) -> bool:
-        """Whether a node vanished with a session that expired; not if it was ended."""
+        """Whether a node vanished with a session that expired, and was not ended on purpose."""
         return self.event == "expired" and bool(self.session) and self.why != ENDED
 
     @property

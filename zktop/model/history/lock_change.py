@@ -172,7 +172,7 @@ def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
 
 
 def arrivals(members: Sequence[Member]) -> list[int]:
-    """The transactions that created the members; 0 for those that were not read."""
+    """The transactions that created the members, with 0 for those that were not read."""
     return [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
 
 

@@ -161,7 +161,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return any(rank(child) is not None for child in others)
 
     def countable(self, layout: Layout, view: ClientView, group: str) -> Sequence[Member]:
-        """Return the children that a view may count; this group's only if locks share a parent."""
+        """Return the children that a view may count: its own group, if locks share the parent."""
         if view.counts != "own" or not layout.grouped:
             return self.children
         if layout.name not in self._by_group:

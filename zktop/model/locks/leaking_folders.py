@@ -137,7 +137,7 @@ def _is_empty_folder(znode: Znode, stat: Stat) -> bool:
 
 
 def _per_day(born: list[Millis], now: Millis) -> float:
-    """How many were created per day in the last week; 0 if all are less than a day old."""
+    """How many were created per day in the last week, or 0 if all are less than a day old."""
     recent = [at for at in born if now - at <= WEEK_MS]
     days = min(WEEK_MS, now - min(born, default=now)) / DAY_MS
     return len(recent) / days if days >= 1 else 0

@@ -44,7 +44,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def label(self) -> Text | None:
-        """The label of its client, from the node's name or data; parsed on each access."""
+        """The label of its client, from the node's name or data. It is parsed on each access."""
         return client_label(self.named, self.znode.data, self.layout)
 
     @property
@@ -54,7 +54,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def owner(self) -> Session:
-        """The session that owns the node; 0 if there is none or the node has not been read."""
+        """The session that owns the node, or 0 if there is none or the node has not been read."""
         return self.znode.stat.owner if self.znode.stat else 0
 
     @property
@@ -193,7 +193,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def is_not_a_lock(self) -> bool:
-        """Whether the user named a path with children that form no lock; `error` says so."""
+        """Whether the user named a path with children that are not a lock's; `error` says so."""
         return self.unrecognised and self.error is not None and not self.family.denied
 
     @property

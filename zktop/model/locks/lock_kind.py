@@ -35,7 +35,7 @@ def kind_of(site: LockSite, recognised: Recognised, built: Queues) -> LockKind:
 
 
 def _is_shared(layout: Layout, built: Queues) -> bool:
-    """Return whether readers may share; for some layouts, only if there is a reader."""
+    """Return whether this is a read/write lock: for some layouts, only if there is a reader."""
     if layout.means != "read-write":
         return False
     members = (member for queue in built.queues for member in queue.members)

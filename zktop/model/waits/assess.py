@@ -161,7 +161,7 @@ def _is_old(edge: WaitEdge, now_ms: int) -> bool:
 
 
 def _old_ring(view: _View) -> Ring:
-    """The first ring that old requests formed, each behind a holder; empty if there is none.
+    """The first ring that old requests formed, each behind a holder, or () if there is none.
 
     It stays the same until it opens, even if other rings form in the meantime.
     """

@@ -66,7 +66,7 @@ def queuing_actors(ring: Ring) -> frozenset[str]:
 
 
 def edges(core: Core) -> EdgesByWaiter:
-    """The edges of a core by waiter; for a large core, only those that keep it connected."""
+    """The edges of a core by waiter. A large core has only those that keep it connected."""
     full = sum(len(stuck_queue.members) ** 2 for stuck_queue in core.queues) <= 2 * _MAX_PAIRS
     graph: EdgesByWaiter = {actor: [] for actor in sorted(core.actors)}
     for stuck_queue in core.queues:
@@ -79,7 +79,7 @@ def edges(core: Core) -> EdgesByWaiter:
 
 
 def _pairs(stuck_queue: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
-    """Places that wait, each with one that blocks it; unless `full`, the fewest that suffice."""
+    """Places that wait, each with one that blocks it: all if `full`, or just enough of them."""
     waiting = [place for place, is_waiting in enumerate(stuck_queue.waits) if is_waiting]
     if full:
         return {(place, other) for place in waiting for other in blockers(stuck_queue, place)}
@@ -284,7 +284,7 @@ def coexistence(
 
 
 class ActorEvidence(Struct, frozen=True, kw_only=True):
-    """Facts about actors; what is absent is unknown.
+    """Facts about actors. A fact that is absent is unknown.
 
     `concurrent`: seen to act while they should have been blocked. `threads`: a rule in the
     config names it, usually as one thread. `released`: zxid of the last release by a stuck actor.

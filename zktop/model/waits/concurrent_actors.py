@@ -103,7 +103,7 @@ class ConcurrencyDetector:
         return actor in self._concurrent
 
     def released(self, actor: str) -> int:
-        """The zxid of its last release while it was stuck; 0 if it released nothing."""
+        """The zxid of its last release while it was stuck, or 0 if it released nothing."""
         return self._released.get(actor, 0)
 
     def note_deletion(self, request: WaitRequest, *, there: int, gone: int) -> None:

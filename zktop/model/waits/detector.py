@@ -376,7 +376,7 @@ def _follows(ensemble: Ensemble, actor: str, earlier: str, asked_ms: Millis) -> 
 
 
 def _created_at(locks: Mapping[Text, Lock], name: str) -> int:
-    """The transaction that created the root of a queue; 0 if it could not be read."""
+    """The transaction that created the root of a queue, or 0 if it could not be read."""
     lock = locks.get(Text(lock_path(name)))
     return lock.stat.czxid if lock and lock.stat else 0
 

@@ -1,4 +1,4 @@
-"""Collects evidence about the actors of a deadlock, and judges it; keeps the newest judgements.
+"""Collects evidence about the actors of a deadlock, judges it, and keeps the newest judgements.
 
 The wait graph shows waits and holders. The concurrency detector, histories and server tables show
 the rest: whether an actor acted while it waited, when it last sent a request, and whether it
@@ -63,7 +63,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     now_ms: Millis
 
     def judge(self, stuck: StuckCore) -> Judgement | None:
-        """Judge one core; locks are named by their paths."""
+        """Judge one core. The result names locks by their paths."""
         places = {actor: self.graph.places(actor) for actor in sorted(stuck.core.actors)}
         judgement = judge(stuck, self._evidence(stuck.core, places), self._names(places))
         return replace(judgement, deadlock=_with_paths(judgement.deadlock)) if judgement else None
@@ -152,7 +152,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
 def _facts_of_sessions(
     fact_of: Callable[[Session], Millis | None], sessions: Mapping[str, Session | None]
 ) -> dict[str, Millis]:
-    """The fact about each actor that is a session; actors without the fact are left out."""
+    """The fact about each actor that is a session. Actors without the fact are left out."""
     pairs = ((actor, fact_of(session)) for actor, session in sessions.items() if session)
     return {actor: fact for actor, fact in pairs if fact is not None}
 

@@ -76,7 +76,7 @@ class FinishOrder:
         return Reduction(self._locks, queues, self._turns.keys()).run(untested)
 
     def _without_turn(self, queue: ThinnedQueue | None) -> Iterator[str]:
-        """The tangled actors of a queue without a turn; drops actors no longer tangled."""
+        """The tangled actors of a queue without a turn. Those no longer tangled are dropped."""
         if queue is None:
             return
         for member in queue.members:

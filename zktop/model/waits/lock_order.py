@@ -100,7 +100,7 @@ Gates = frozenset[tuple[str, bool]]
 
 
 class OrderSample(Struct, eq=False):
-    """One distinct way in which an actor nested two locks; updated when it happens again."""
+    """One distinct way in which an actor nested two locks. It is updated when it happens again."""
 
     asker: OrderActor
     held: NestedLock

@@ -92,7 +92,7 @@ def _waited_in(lock: Lock, queue: LockQueue) -> LockQueue:
 
 
 def _kind(lock: Lock, source: LockQueue) -> QueueKind:
-    """The kind of a wait queue; pairwise conflicts if no simpler kind fits."""
+    """The kind of a wait queue. If no simpler kind fits, its members conflict in pairs."""
     if lock.kind == "election":
         return "election"
     is_gate = lock.kind == "lease" and isinstance(source, RankedQueue)

@@ -36,7 +36,7 @@ Root = str | int  # an actor, or the number of a core
 
 
 class RootBlocker(Struct, frozen=True, gc=False):
-    """A root blocker; if it is a core, `core` is the place of that core in the graph's list.
+    """A root blocker. If it is a core, `core` is the place of that core in the graph's list.
 
     `blocked_ms` is the sum of all waits behind it; `undated` of them have no known start.
     """
@@ -255,7 +255,7 @@ class _Roots:
         return {head: Waiting.of(waiters) for head, waiters in behind.items()}
 
     def _head(self, lock: str, node: str) -> str:
-        """The first actor that blocks a waiter; without conflicts, the first in the queue."""
+        """The first actor that blocks a waiter. Without conflicts, the queue begins with it."""
         queue = self._queues[lock]
         first = queue.requests[0].actor
         if not queue.conflicts:

@@ -85,7 +85,7 @@ class WaitGraph:
         return known[1]
 
     def holds(self, queue: WaitQueue, request: WaitRequest) -> bool:
-        """Whether this member holds the lock; cached only for the newest version of a queue."""
+        """Whether this member holds the lock. This is cached for the newest version of a queue."""
         first = queue.requests[0]
         if queue.kind in _ONE_HOLDER or (queue.kind == "read-write" and not first.reads):
             return request.exempt or request.node == first.node
@@ -238,7 +238,7 @@ class WaitGraph:
 
 
 class StuckCore(Struct, frozen=True, eq=False):
-    """A core and where it is in the graph; compared by identity."""
+    """A core and where it is in the graph. Cores are compared by identity."""
 
     graph: WaitGraph
     stuck_set: StuckSet

@@ -16,7 +16,7 @@ _NUMBER: Final = "\0"  # between a path and the number of a queue: no path conta
 
 
 def queue_name(path: str, number: int) -> str:
-    """The name of a lock's queue with this number; for number 0, the path itself."""
+    """The name of a lock's queue with this number. For number 0, it is the path itself."""
     return f"{path}{_NUMBER}{number}" if number else path
 
 

@@ -136,7 +136,7 @@ def _why(held: int, *, is_youngest: bool) -> str:
 
 @once_for_each
 def _tried(_core: Core) -> dict[str, bool]:
-    """Whether stopping an actor breaks a core; filled as actors are tried, which is slow."""
+    """Whether stopping an actor breaks a core. It is filled as actors are tried, which is slow."""
     return {}
 
 

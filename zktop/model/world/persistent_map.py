@@ -82,7 +82,7 @@ class PersistentMap(Mapping[K, V]):
         return changed
 
     def among(self, keys: AbstractSet[K]) -> set[K]:
-        """Return which of these keys the mapping has; fast if most are missing."""
+        """Return which of these keys the mapping has. This is fast if most are missing."""
         present = keys & self.base.keys()
         if not self.recent:
             return present

@@ -97,7 +97,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         return tuple(spot for spot in blind if not (has_times and spot.table == "expiry"))
 
     def missing(self, kind: TableKind) -> tuple[str, ...]:
-        """Why a kind of table is incomplete, one sentence per server; empty if it is complete."""
+        """Why a kind of table is incomplete, one sentence per server, or () if it is complete."""
         if not self.tables:
             return (f"no server was asked for its {TABLE_NAMES[kind]}",)
         return tuple(str(spot) for spot in self.blind_spots if spot.table == kind)

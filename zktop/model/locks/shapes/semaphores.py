@@ -164,7 +164,7 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
 
 
 def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
-    """Return a zxid by which all members before the head had left the gate; 0 if unknown.
+    """Return a zxid by which all members before the head had left the gate, or 0 if unknown.
 
     `departed` is the zxid of the last departure, for kazoo, where it is nearly always the head's.
     In Curator the head stays while its lease is pending, so a client behind it may leave first.
@@ -191,7 +191,7 @@ def _left_at(gate: LockQueue, context: ShapeContext, departed: int = 0) -> int:
 
 
 def _last_departure(family: Family) -> int:
-    """Return the newest zxid at which a child is known to have left; 0 if none has."""
+    """Return the newest zxid at which a child is known to have left, or 0 if none has."""
     departures = [zxid for name, zxid in family.absent.items() if name not in family.members]
     created = [znode.stat.czxid if znode.stat else 0 for znode in family]
     last = family.stat.pzxid if family.stat else None
