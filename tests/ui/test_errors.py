@@ -49,7 +49,7 @@ async def test_a_failing_page_is_reported_and_the_others_work(
         )
 
         assert "Drawing screen Locks failed (KeyError: 'x" in said
-        assert "the rest continues." in said
+        assert "The rest continues." in said
         assert str(log) in said.replace(" ", "")
         assert "\x1b" not in said
     assert "Traceback" in log.read_text()
@@ -131,7 +131,7 @@ def test_details_that_cannot_be_written_are_no_second_error(tmp_path: Path) -> N
     said = ErrorLog(blocked / "ui.log").note("This", ValueError("no"))
     assert "could not be written" in said
     assert "is full" in ErrorLog(full).note("This", ValueError("no"))
-    assert ErrorLog().note("This", ValueError("no")).endswith("the rest continues.")
+    assert ErrorLog().note("This", ValueError("no")).endswith("The rest continues.")
 
 
 async def test_a_filter_that_closes_while_the_app_ends_is_no_error() -> None:

@@ -157,7 +157,7 @@ def _contend_together(
 ) -> int:
     """Run each contender as a process. Return their exit code if all have the same, else 1."""
     tally = ContenderTally()
-    failures: list[OSError] = []  # of writing the output
+    failures: list[OSError] = []  # raised while writing the output
 
     def on_change(change: ContenderChange) -> None:
         tally.add(change)

@@ -79,7 +79,7 @@ def _weighed(report: Report, wanted: frozenset[str]) -> Iterator[tuple[str, Aler
 class Acknowledged(msgspec.Struct, frozen=True):
     """What the user has acknowledged, by the ids of the alerts."""
 
-    weights: Mapping[str, AlertWeight] = {}  # when they were acknowledged
+    weights: Mapping[str, AlertWeight] = {}  # the weights when the alerts were acknowledged
     gone_since: Mapping[str, Millis] = {}
 
     def adding(self, ids: Collection[str], report: Report) -> "Acknowledged":

@@ -64,7 +64,7 @@ class ErrorLog:
         key = f"{what} {type(error).__name__} {where}"
         if key not in self._known:
             short = clean(f"{type(error).__name__}: {error}")[:MAX_ERROR_CHARS]
-            sentence = f"{what} failed ({short}); the rest continues."
+            sentence = f"{what} failed ({short}). The rest continues."
             self._known[key] = f"{sentence} {self._write_details(what, error)}".rstrip()
         return self._known[key]
 
@@ -259,7 +259,7 @@ class BaseApp(App[int]):
         return self._trouble if perf_counter() < self._trouble_until else ""
 
     def guarded(self, what: str, do: Callable[[], object]) -> None:
-        """Call a function; if it fails, report the error and continue."""
+        """Call a function. If it fails, report the error and continue."""
         try:
             do()
         except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
@@ -271,7 +271,7 @@ class BaseApp(App[int]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Run an action; if it fails, report the error and continue."""
+        """Run an action. If it fails, report the error and continue."""
         try:
             return await super().run_action(action, default_namespace, namespaces)
         except Exception as error:  # noqa: BLE001  the next key is still useful
@@ -287,7 +287,7 @@ class BaseApp(App[int]):
         """Exit with one sentence after a fatal error. Tests get the error itself."""
         super()._handle_exception(error)
         if not self.is_headless:
-            sentence = self.error_log.note("zktop", error).replace("; the rest continues", "")
+            sentence = self.error_log.note("zktop", error).replace(" The rest continues.", "")
             self._exit_renderables[:] = [sentence]
 
     def _fatal_error(self) -> None:

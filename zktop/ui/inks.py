@@ -22,7 +22,7 @@ Ink = Literal[
     "ours",  # a demo contender
     "selected",
     "paused",  # must not be missed
-    "address",  # of a client or a server
+    "address",  # that of a client or a server
     "election",
     "alarm",  # a filled pill: something is wrong
     "caution",  # ... something may be wrong

@@ -30,7 +30,7 @@ FeedState = Literal[
     "read-only",  # live, on a server that is cut off from the others
     "lost",  # was live; the display shows the last known state
     "failed",  # a connection attempt failed; zktop retries
-    "replay",  # of a recording
+    "replay",  # a recording is replayed
 ]
 
 

@@ -32,10 +32,10 @@ class NavigationApp(BaseApp):
         super().__init__(settings)
         self.clusters = clusters
         self.hides_notes = False
-        self.visits: dict[str, Visit] = {}  # by the names of the clusters
+        self.visits: dict[str, Visit] = {}  # keys: the names of the clusters
         self.visit = self._prepared(first)
         self.switcher = ContentSwitcher(id="clusters")
-        self._is_turning = False  # to a page that is drawn in a moment
+        self._is_turning = False  # a new page will be drawn in a moment
 
     def _prepared(self, cluster: OpenCluster) -> Visit:
         settings, number = self.settings, len(self.visits) + 1

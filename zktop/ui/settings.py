@@ -24,11 +24,11 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     finding_hook: FindingHook | None = None  # runs the user's command for new findings
     commands: tuple[UserCommand, ...] = ()
     run_program: RunProgram | None = None  # runs a user command
-    copy: Copy | None = None  # to the clipboard of the desktop or of tmux
+    copy: Copy | None = None  # copies to the clipboard of the desktop or of tmux
     is_ascii: bool = False
     log: Path | None = None  # tracebacks of the UI
     page: str = "locks"
-    scene: str | None = None  # to play at the start
+    scene: str | None = None  # the scene to play at the start
     leave_after_s: float | None = None
     at: Millis | None = None  # where a recording starts
     speed: float | None = None  # of a recording: play it from the start

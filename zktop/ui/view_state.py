@@ -29,8 +29,8 @@ class TimeRange(NamedTuple):
 class Selection(NamedTuple):
     """The item that the user selected. Every page shows the same selection."""
 
-    path: str | None = None  # of a lock
-    node: str | None = None  # of a lock node in it
+    path: str | None = None  # the path of a lock
+    node: str | None = None  # the name of a node in that lock
     session: Session | None = None
     case: str | None = None  # id of a deadlock or finding
     contender: str | None = None  # name of a demo contender

@@ -200,7 +200,7 @@ async def test_n_skips_what_is_acknowledged() -> None:
         await settled(pilot)
 
         assert first == ORPHAN.id
-        assert said(app)[-1] == "No new alerts; 2 acknowledged."
+        assert said(app)[-1] == "No new alerts. 2 acknowledged."
 
 
 async def test_a_row_keeps_its_state() -> None:

@@ -16,7 +16,7 @@ from zktop.ui.settings import UiSettings
 from zktop.ui.view_state import Selection
 
 ORDERS, STOCK = "/zktop-demo/orders", "/zktop-demo/stock"
-KILLED = "Killed ann; its session expires later."
+KILLED = "Killed ann. Its session expires later."
 CLAIMS = (LockClaim("predecessor", ORDERS), LockClaim("predecessor", STOCK))
 ANN = ContenderState(ContenderOrder("ann", CLAIMS), activity="waits", session=0xA, holds=(ORDERS,))
 BOB = ContenderState(

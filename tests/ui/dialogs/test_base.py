@@ -104,7 +104,7 @@ async def test_an_error_in_a_dialog_does_not_end_the_app(how: str) -> None:
             form.query_one("#start", Button).press()
         await until(pilot, lambda: app.trouble, "the error in the header")
 
-        assert app.trouble.startswith("This action failed (KeyError: 'x'); the rest continues.")
+        assert app.trouble.startswith("This action failed (KeyError: 'x'). The rest continues.")
 
 
 async def test_a_title_is_plain_text() -> None:

@@ -75,7 +75,7 @@ def test_a_holder_that_waits_by_its_watch_alone_waits() -> None:
     (ann,) = tree.tops
     assert isinstance(ann, TreeClient)
 
-    assert (ann.kind, ann.also_waits) == ("waits", (B,))
+    assert (ann.kind, ann.also_waits_for) == ("waits", (B,))
 
 
 def test_the_selected_item_is_marked() -> None:

@@ -24,7 +24,7 @@ class AlertActions(Shell):
         notes = {finding.id for finding in report.findings if finding.severity == "info"}
         ids = [alert_id for alert_id in new if alert_id not in notes] or new
         if not ids:
-            none_new = f"No new alerts; {len(acknowledged)} acknowledged."
+            none_new = f"No new alerts. {len(acknowledged)} acknowledged."
             self.show_message(none_new if acknowledged else "No alerts.")
             return
         case = self.subject.case

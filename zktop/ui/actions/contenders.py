@@ -27,7 +27,7 @@ VERBS: Final = {"read": "read", "write": "write", "exclusive": "own"}
 DONE: Final[dict[ContenderAction, str]] = {
     "release": "Asked {} to release its lock.",
     "cancel": "Asked {} to cancel its request.",
-    "kill": "Killed {}; its session expires later.",
+    "kill": "Killed {}. Its session expires later.",
     "freeze": "Froze {}.",
     "thaw": "Thawed {}.",
 }

@@ -60,7 +60,7 @@ class PaletteGroup(NamedTuple):
     title: str
     find: Callable[[Words], Iterator[PaletteItem]]
     kind: str = ""  # when typed before a name, only this group is searched
-    note: str = ""  # in place of the items while nothing is typed
+    note: str = ""  # shown instead of the items while nothing is typed
     named: Callable[[str], PaletteItem | None] | None = None  # None: few items, to be searched
 
     def item(self, name: str) -> PaletteItem | None:
@@ -84,7 +84,7 @@ class SessionNames:
 
     def __init__(self, report: Report | None) -> None:
         self._report = report
-        self.known: list[SessionName] = []  # by id
+        self.known: list[SessionName] = []  # sorted by id
 
     def read(self) -> Iterator[None]:
         """Find all names: half a second for 100,000 locks, in steps."""

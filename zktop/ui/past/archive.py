@@ -71,7 +71,7 @@ class PackedStep(NamedTuple):
     alarms: tuple[str, ...]
     ours: Collection[Session]
     cost: Cost | None
-    memories: FolderMemories | None  # known before it, but not in any facts; None: not kept
+    memories: FolderMemories | None  # what was known before it but is in no facts; None: not kept
 
 
 class Block(msgspec.Struct, frozen=True, eq=False):
@@ -79,11 +79,11 @@ class Block(msgspec.Struct, frozen=True, eq=False):
 
     number: int  # of its first step, even before that is added
     steps: tuple[PackedStep, ...]
-    state: bytes | None  # packed facts known before it; None: use an earlier block's state
+    state: bytes | None  # the packed facts before it; None: use the state of an earlier block
     packed: bytes = b""  # the facts and events of its steps; empty while more are added
     loose: tuple[bytes, ...] = ()  # the same, one per step, until then
-    starts_over: bool = False  # earlier facts do not apply: they are newer, or before a gap
-    gap_at: Millis = 0  # of the world in its state
+    starts_over: bool = False  # earlier facts do not apply, as they are newer or precede a gap
+    gap_at: Millis = 0  # that of the world in its state
     memory_bytes: int = 0  # of the memories of its steps, roughly
 
     @property

@@ -22,7 +22,7 @@ def contacts(
     Only frames that are not packed are searched, once for all sessions.
     """
     contacts_of: dict[Session, set[tuple[Millis, Text]]] = {session: set() for session in sessions}
-    newest: dict[Text, Connections] = {}  # of each server
+    newest: dict[Text, Connections] = {}  # the table of each server
     for frame in takewhile(lambda frame: frame.at < end + MAX_DELAY_MS, tape.frames(begin)):
         for tables in frame.report.ensemble.tables:
             table = tables.facts.connections

@@ -13,8 +13,8 @@ from zktop.ui.interfaces import Frame
 KEPT_S: Final = 4 * 3600
 WAITS_S: Final = 60  # a percentile covers the waits that ended in the last minute
 MAX_WAITS: Final = 5_000
-MAX_CHANGES: Final = 40_000  # of the number of waiters
-DROPPED_PARTS: Final = 4  # of a full list, the oldest quarter is dropped
+MAX_WAITING_CHANGES: Final = 40_000
+DROPPED_PARTS: Final = 4  # the oldest quarter of a full list is dropped
 
 
 class PulseSecond(NamedTuple):
@@ -22,7 +22,7 @@ class PulseSecond(NamedTuple):
 
     second: int
     acquired: int = 0
-    waiting: int | None = None  # at its end
+    waiting: int | None = None  # at the end of the second
     wait_p99_ms: int | None = None
     sessions: int | None = None
     requests_per_s: float | None = None  # zktop's own
@@ -78,8 +78,8 @@ class Pulse:
         )
         if len(self._seconds) > KEPT_S:
             del self._seconds[: KEPT_S // DROPPED_PARTS]
-        if len(self._changes) > MAX_CHANGES:
-            del self._changes[: MAX_CHANGES // DROPPED_PARTS]
+        if len(self._changes) > MAX_WAITING_CHANGES:
+            del self._changes[: MAX_WAITING_CHANGES // DROPPED_PARTS]
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
         """Return the seconds up to a moment. One without a frame continues the previous one."""

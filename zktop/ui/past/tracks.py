@@ -111,11 +111,11 @@ class Tracks:
     def __init__(self) -> None:
         self.begin: Millis = 0  # nothing is known about earlier times
         self.expired: dict[Session, Millis] = {}  # when sessions expired
-        self.unseen: list[tuple[Millis, Millis]] = []  # from the loss of the connection to its end
+        self.unseen: list[tuple[Millis, Millis]] = []  # when the connection was lost, and regained
         self._newest: Report | None = None
         self._locks: dict[Text, LockColumns] = {}
         self._sessions: dict[Session, SessionColumns] = {}
-        self._labels: dict[Session, Text] = {}  # of sessions with events
+        self._labels: dict[Session, Text] = {}  # only of sessions with events
         self._alarms = AlarmColumns([], [])
 
     # Recording

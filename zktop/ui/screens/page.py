@@ -22,7 +22,7 @@ class PageEntry(NamedTuple):
     """One screen in the list of screens: its name, its key, and the class that draws it."""
 
     name: str
-    title: str  # in the header
+    title: str  # what the header shows
     class_name: str  # in zktop/ui/screens/NAME/screen.py
     key: str
     help: str

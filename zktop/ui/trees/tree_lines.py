@@ -117,8 +117,8 @@ class WaitTreeLines:
         if isinstance(top, TreeLock):
             return self._lock(top, tree)
         says, ink = ROOT_SAYS.get(top.kind, ("", "plain"))
-        if top.also_waits:
-            says, ink = f"waits in {several(top.also_waits)}", "waits"
+        if top.also_waits_for:
+            says, ink = f"waits in {several(top.also_waits_for)}", "waits"
         blocked = self._blocked(tree.blocker) if tree.deadlock is None else ()
         drawn = (*self._client(top), *line((f"  {says}" if says else "", ink)), *blocked)
         below = tuple(self._lock(lock, tree) for lock in top.locks)

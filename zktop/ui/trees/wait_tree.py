@@ -40,7 +40,7 @@ MAX_NAMES: Final = 3  # so many waiters are named in one line
 ClientKind = Literal[
     "runs",  # waits for nothing
     "waits",
-    "stuck",  # in the deadlock at the root
+    "stuck",  # it is in the deadlock at the root
     "again",  # listed elsewhere in the tree
     "by-name",  # no session, but a label
     "no-owner",
@@ -70,9 +70,9 @@ class TreeClient(NamedTuple):
     kind: ClientKind
     name: str
     session: Session | None = None
-    request: Request | None = None  # in the lock above it, or the node that it is
+    request: Request | None = None  # the one in the lock above it, or the node that it is
     elsewhere: str = ""  # where the client is listed first
-    also_waits: tuple[Text, ...] = ()  # in further locks
+    also_waits_for: tuple[Text, ...] = ()
     locks: "tuple[TreeLock, ...]" = ()
     is_selected: bool = False
 
@@ -84,7 +84,7 @@ class TreeLock(NamedTuple):
     waiting: int
     co_holders: tuple[str, ...] = ()  # besides the client above it
     clients: tuple[TreeClient, ...] = ()
-    names: str = ""  # of its waiters; in a tree about one item, of those that are not shown
+    names: str = ""  # those of its waiters, or in a tree about one item, of waiters not shown
     is_selected: bool = False
     knows_waiting: bool = True  # False: there may be more waiters
 
@@ -246,7 +246,7 @@ class _TreeBuilder:
             shown,
             self._name(session),
             session,
-            also_waits=also,
+            also_waits_for=also,
             locks=locks,
             is_selected=is_selected,
         )

@@ -43,7 +43,7 @@ INK_STYLES: Final[dict[Ink, str]] = {
 BLENDS: Final[dict[Ink, float]] = {"warm": 1 / 3, "hot": 2 / 3}  # shares of `high` in `medium`
 CURSOR: Final = "on $surface-lighten-2"
 LIGHT_CURSOR: Final = "on $surface-darken-2"  # in light themes: nothing is lighter than white
-FAINT_CURSOR: Final = "on $panel"  # in a panel without the focus
+FAINT_CURSOR: Final = "on $panel"  # used in a panel without the focus
 HOVER: Final = "on $panel"
 
 

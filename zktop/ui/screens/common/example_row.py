@@ -8,7 +8,7 @@ from zktop.ui.styled_text import Line, Run, fitted, hanging_lines, line, width_o
 
 GAP_CELLS: Final = 2  # between two columns
 MARGIN: Final = 1
-NAME_CELLS: Final = 12  # of a column in the narrow form
+NAME_CELLS: Final = 12  # for the name of a column in the narrow form
 
 
 class ExampleCell(NamedTuple):

@@ -22,7 +22,7 @@ MIN_TOP: Final = (
 )
 HEAT: Final[tuple[Ink, ...]] = ("medium", "warm", "hot", "high")  # for graphs in which high is bad
 MIN_SPARK_TOP: Final = 8  # a full column is at least so many waiters: a queue of one is not full
-SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # by dots
+SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # for 0 to 4 dots
 MAX_CACHED: Final = 256  # most locks have the same queue: none
 
 

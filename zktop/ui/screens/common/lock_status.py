@@ -42,7 +42,7 @@ WORDS: Final = {
     "LCK": ("DENIED", "not readable: denied by an ACL"),
 }
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
-QUIET_RANK: Final = 10_000  # of a lock without problems
+QUIET_RANK: Final = 10_000  # the rank of a lock without problems
 
 
 class LockStatus(NamedTuple):

@@ -25,20 +25,20 @@ class ShortIds:
 
     def __init__(self, sessions: Iterable[Session] = (), digits: int = DIGITS) -> None:
         self._digits, self._mask = digits, (1 << _BITS_PER_DIGIT * digits) - 1
-        self._counts = Counter(session & self._mask for session in {*sessions})  # by last digits
+        self._sessions_by_end = Counter(session & self._mask for session in {*sessions})
 
     def add(self, session: Session) -> None:
-        self._counts[session & self._mask] += 1
+        self._sessions_by_end[session & self._mask] += 1
 
     def remove(self, session: Session) -> None:
         end = session & self._mask
-        self._counts[end] -= 1
-        if not self._counts[end]:
-            del self._counts[end]
+        self._sessions_by_end[end] -= 1
+        if not self._sessions_by_end[end]:
+            del self._sessions_by_end[end]
 
     def of(self, session: Session) -> str:
         text = session_text(session)
         is_short = len(text) <= self._digits + len("0x…")
-        if is_short or self._counts[session & self._mask] > 1:
+        if is_short or self._sessions_by_end[session & self._mask] > 1:
             return text
         return f"0x…{text[-self._digits :]}"

@@ -66,7 +66,7 @@ class SplitPage(Page):
 
     def _set_percent(self, percent: int) -> None:
         if self.columns == 1:
-            self.say("This window has only one column of panes; a wider window has more.")
+            self.say("This window has only one column of panes. A wider window has more.")
             return
         self._percents[self.columns] = min(max(percent, MIN_PERCENT), MAX_PERCENT)
         self.redraw()

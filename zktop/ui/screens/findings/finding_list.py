@@ -28,7 +28,7 @@ class FindingEntry(NamedTuple):
 
     case: str | None
     drawn: Line
-    words: str = ""  # for the filter
+    words: str = ""  # what the filter searches
     severity: str = ""
     kind: FindingKind | None = None  # set if the entry is a group of findings
     left_out: int = 0  # findings that the list has no room for

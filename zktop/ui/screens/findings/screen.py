@@ -98,7 +98,7 @@ class FindingsScreen(SplitPage):
         "next_pane": "go to the next pane",
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
-        ExampleCell("", "#4", "number of the deadlock; a dot for other findings", "critical"),
+        ExampleCell("", "#4", "number of the deadlock, or a dot for other findings", "critical"),
         ExampleCell("", "1m12s", "how long it has lasted", "dim"),
         ExampleCell("", "5 stuck", "clients in the cycle and behind it", "strong"),
         ExampleCell("", "orders, stock", "locks"),
@@ -120,7 +120,7 @@ class FindingsScreen(SplitPage):
         self._open_groups: set[FindingKind] = set()
         self._chosen_sections: set[str] | None = None  # None: as many are open as fit
         self._open_sections = OpenSections()
-        self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
+        self._kinds: dict[str, FindingKind] = {}  # only for entries that stand for a group
         self._list, self._explanation = CasesPanel(id="cases"), TextPanel(id="case")
         self._minute = MinutePanel(id="case-minute")
 

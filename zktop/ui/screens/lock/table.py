@@ -343,7 +343,7 @@ class QueueTable(Panel, Table[QueueRow]):
         self._column_sets: dict[tuple[bool, int], tuple[Column[QueueRow], ...]] = {}
         columns = self._columns_with(WATCHES_CELLS, has_servers=False)
         super().__init__(columns, lambda row: row.name, id="lock-queue", mark=self._gutter)
-        self._arrows: dict[str, str] = {}  # by the names of rows
+        self._arrows: dict[str, str] = {}  # keys: the names of rows
         self._blocking: frozenset[int] = frozenset()  # positions that block the selected row
 
     def show(

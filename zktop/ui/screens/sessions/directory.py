@@ -43,7 +43,7 @@ class SessionDirectory:
     def __init__(self) -> None:
         self.report: Report | None = None
         self.locks: dict[Session, SessionLocks] = {}
-        self._watchers: dict[Text, tuple[Session, ...]] = {}  # of locks without queues
+        self._watchers: dict[Text, tuple[Session, ...]] = {}  # only for locks without queues
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
         """Apply a later or earlier report. Add the sessions whose locks changed to `changed`.

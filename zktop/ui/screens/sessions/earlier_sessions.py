@@ -22,7 +22,7 @@ from zktop.ui.screens.sessions.rows import SessionRow
 MAX_NAMESAKES: Final = 2  # more of them are counted
 MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name
 
-Sentence = tuple[str, Text | None, Ink]  # with the path of a lock
+Sentence = tuple[str, Text | None, Ink]  # words, path of the lock that they are about, ink
 
 
 def sessions_of_same_name(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:

@@ -29,7 +29,7 @@ INKS: Final[dict[str, Ink]] = {
     **dict.fromkeys("123456789", "waits"),
 }  # fmt: skip
 
-Letters = Mapping[Session, str]  # of ungrouped sessions
+Letters = Mapping[Session, str]  # the letters of ungrouped sessions
 MATTERS_MOST: Final = "!?=#-x."  # a group shows the first of these that one of its sessions has
 IDLE: Final = "."
 SIGNS: Final = {  # keys: whether a session holds a lock, and whether it waits for one
