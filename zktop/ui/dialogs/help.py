@@ -50,7 +50,7 @@ SIGNS: Final = (
     (">= 5s", "at least: it began before zktop started"),
     ("X: R: W:", "mode of the lock that follows: exclusive, read, write"),
     ("DEADLOCK?", "a question mark after a state: likely, not confirmed"),
-    ("times", "UTC; ages count from the creation of the znode"),
+    ("times", "in UTC; ages count from the creation of the znode"),
 )
 
 

@@ -63,7 +63,7 @@ def write_branches(
 
 def write_overview(writer: LineWriter, report: Report, *, is_ascii: bool = False) -> None:
     """Write the trees of all root blockers."""
-    writer.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
+    writer.title("WHO IS BLOCKING", "root blockers, each above the waiters for its locks")
     if not report.blockers:
         if report.is_lost:
             writer.say("No client was waiting in a queue when the connection dropped.", "unknown")

@@ -337,9 +337,9 @@ async def test_the_cursor_follows_the_selection_of_other_screens() -> None:
 @pytest.mark.parametrize(
     ("others", "said"),
     [
-        ((100, 100), "2 other sessions, none silent: a problem of this process"),
+        ((100, 100), "2 other sessions, none silent: a problem with this process"),
         ((8_000, 100), "2 other sessions, 1 of them silent too"),
-        ((8_000, 9_000), "2 other sessions, all silent: a problem of the host"),
+        ((8_000, 9_000), "2 other sessions, all silent: a problem with the host"),
     ],
 )
 def test_a_silent_session_is_compared_with_its_host(others: tuple[int, int], said: str) -> None:
@@ -360,7 +360,7 @@ def test_a_session_with_contact_has_others_on_its_host() -> None:
 
     assert others_on_host(ensemble, session("A")) == "10.0.0.1 has 2 other sessions, 1 silent"
     assert others_on_host(ensemble, session("B")).endswith(
-        "a problem of this process, not of the host"
+        "a problem with this process, not with the host"
     )
 
 

@@ -66,9 +66,9 @@ class LockScreen(SplitPage):
     HELP = (
         "One lock: its queue in order, who may enter, what each client watches, and which clients "
         "a release wakes.\n\n"
-        "WATCHES comes from the servers' watch tables. NONE: nothing will wake the client; "
-        "children? and a dotted arrow: it may watch the children, which no server lists; ?: no "
-        "table could be read.\n\n"
+        "WATCHES comes from the servers' watch tables. `NONE` means that nothing will wake the "
+        "client; `children?` and a dotted arrow, that it may watch the children, which no server "
+        "lists; `?`, that no table could be read.\n\n"
         "The matrix shows which modes can be granted with those held and queued. To find a "
         "client in a long queue, filter by its name."
     )

@@ -63,11 +63,11 @@ class LocksScreen(SplitPage):
     SIDE = "#side"
     STILL_S = 10.0  # ages above a minute change in such steps
     HELP = (
-        "All locks: those with problems first, then those with the most waiting. Around them: "
+        "All locks: those with problems first, then those with the most waiting. Around them are "
         "alerts, who is blocking, and recent events.\n\n"
         "Quiet locks below one parent share a line, `▸ /locks/user/* (388)`: they have no "
-        "problems and no waiters. Enter opens the line, `f` lists every lock; so does a "
-        "filter, or another order.\n\n"
+        "problems and no waiters. Enter opens the line. `f` lists every lock, and so does a "
+        "filter or another order.\n\n"
         "**MIX** is the queue by mode: `W.R5` is a writer, then five readers. `o` explains all "
         "columns.\n\n"
         "**Who is blocking** lists the clients that others wait for, and that wait for no other "

@@ -1,6 +1,6 @@
 """The other sessions on a session's host, and whether they are silent, too.
 
-That distinguishes a problem of the process from one of its host or network.
+That distinguishes a problem with the process from one with its host or network.
 """
 
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ def others_on_host(ensemble: Ensemble, session: Session) -> str:
     if not is_silent(presence):
         return f"{others}, {silent} silent" if silent else others
     if silent == len(same):
-        return f"{others}, all silent: a problem of the host or its network"
+        return f"{others}, all silent: a problem with the host or its network"
     if silent:
         return f"{others}, {silent} of them silent too"
-    return f"{others}, none silent: a problem of this process, not of the host"
+    return f"{others}, none silent: a problem with this process, not with the host"
 
 
 def _connections(ensemble: Ensemble, host: str) -> Iterator[Connection]:

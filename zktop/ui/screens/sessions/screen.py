@@ -50,12 +50,12 @@ class SessionsScreen(Page):
     FIELDS = SESSION_FIELDS
     STATES = ("holding", "waiting", "quiet")
     HELP: ClassVar[str | None] = """
-    Servers at the top, then the sessions, highest risk first. At the bottom: the selected session,
-    and what happens if it dies.
+    Servers at the top, then the sessions, highest risk first. At the bottom is the selected
+    session, and what happens if it dies.
 
     Many sessions with similar names and low risk are one line: enter opens it, `f` opens all.
-    CONTACT is a bar of the timeout: at the mark the client library looks for another server, at
-    the end the session expires. `o` explains all columns, those of the servers too.
+    CONTACT is a bar of the timeout: at the mark the client library looks for another server, and
+    at the end the session expires. `o` explains all columns, those of the servers too.
 
     The bottom shows which clients get the locks of the session if it dies, and which clients wait
     behind it. For a silent session, it also shows whether other clients on its host are silent,

@@ -54,10 +54,10 @@ class TimelineScreen(Page):
     Mouse: a click sets the cursor, a drag moves it, the wheel zooms. The first line says what
     happened at the moment under the mouse.
 
-    `m` marks a moment. `c` compares it with the moment of the cursor; without a mark, the cursor
-    with now. `x` exports the time between the mark and the cursor, or without a mark the time in
-    view, as a recording: its locks, sessions and findings. `b` adds up who made others wait in the
-    same time.
+    `m` marks a moment. `c` compares it with the moment of the cursor. Without a mark, it compares
+    the cursor with now. `x` exports the time between the mark and the cursor, or without a mark
+    the time in view, as a recording: its locks, sessions and findings. `b` adds up who made others
+    wait in the same time.
     """
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
         "step_back": "previous change",
