@@ -115,7 +115,7 @@ class _ImportWriter:
         self._header = header_of(hosts, plan.settings, redact=plan.redact)
         self._facts: LockFacts | None = None
         self._lines: list[AnyLine] = []
-        self._touched: set[str] = set()  # folders that changed since the last look
+        self._changed_folders: set[str] = set()  # since the last look
         self._has_only_arrivals = True  # since the last look
         self._has_new_owners = False  # since the last look
         self._zxid, self._at = 0, 0  # of the last transaction
@@ -185,14 +185,14 @@ class _ImportWriter:
             self._rest_until(at)
         facts = self._facts.after(transaction, step.effects, at)
         if facts:
-            touched = self._facts.touched
+            changed = self._facts.changed_folders
             self._has_only_arrivals = self._has_only_arrivals and self._are_arrivals(step)
-            if not self._has_only_arrivals and not self._touched.isdisjoint(touched):
+            if not self._has_only_arrivals and not self._changed_folders.isdisjoint(changed):
                 self._look(self._at)  # before the same folder changes again
                 self._has_only_arrivals = self._are_arrivals(step)
-            if not self._touched:
+            if not self._changed_folders:
                 self._pace.changed(at)
-            self._touched |= touched
+            self._changed_folders |= changed
             self._add(facts)
         self._zxid, self._at = transaction.zxid, at
         if self._audit.apply(transaction):
@@ -225,10 +225,10 @@ class _ImportWriter:
 
     def _rest_until(self, at: Millis) -> None:
         """Look after changes, and from time to time while nothing changes."""
-        if self._touched:
+        if self._changed_folders:
             self._look(self._at)
             self._pace.spend()
-        while not self._touched and self._pace.due < at:
+        while not self._changed_folders and self._pace.due < at:
             self._add_sessions(self._pace.due)
             self._mark_look(self._pace.due, is_thorough=True)
             self._pace.rested()
@@ -237,7 +237,7 @@ class _ImportWriter:
         """Look at all changes so far."""
         self._add_sessions(at)
         self._mark_look(at, is_thorough=is_thorough)
-        self._touched, self._has_only_arrivals = set(), True
+        self._changed_folders, self._has_only_arrivals = set(), True
         self._pace.looked(at)
 
     def _add_sessions(self, at: Millis) -> None:

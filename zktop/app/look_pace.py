@@ -50,7 +50,7 @@ class LookPace:
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
     def reading_first_until(self, now: float) -> float:
-        """Return until when reading goes first: for as long as the last look and its use took."""
+        """Return until when reading comes first: for as long as the last look and its use took."""
         return now + min(QUIET_S, now - self._began)
 
 

@@ -63,7 +63,7 @@ def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None
     registry = CollectorRegistry(support_collectors_without_names=True)
     credentials = None if access.login is None else _credentials(access.login)
     for file in filter(None, (access.cert, access.key, access.ca)):
-        _read(file)  # only to check it: if it is missing, the library leaves its port open
+        _read(file)  # only as a check: if the file is missing, the library leaves its port open
     try:
         server, thread = start_http_server(
             access.port,
@@ -79,7 +79,7 @@ def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None
         raise UsageError(f"{access.url} cannot be served: {why}.") from error
     if credentials is not None:
         server.set_app(_with_basic_auth(make_wsgi_app(registry), credentials))
-    registry.register(collector.registry)  # not earlier: so far, it serves anyone
+    registry.register(collector.registry)  # not earlier: without the login it serves anyone
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ _CLIENT_PEM: Final = "zkcli.pem"  # Java takes a certificate and its key from on
 _TLS_FLAGS: Final = (
     "-Dzookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty",
     "-Dzookeeper.client.secure=true",
-    "-Dzookeeper.ssl.hostnameVerification=false",  # as zktop: certificates name ensembles
+    "-Dzookeeper.ssl.hostnameVerification=false",  # like zktop: certificates name ensembles
 )
 
 

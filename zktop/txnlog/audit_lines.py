@@ -15,7 +15,7 @@ from zktop.model.facts import Session
 from zktop.model.text import Text, clean
 from zktop.txnlog.log_records import ByteStream
 
-# Every server writes these, with its own user, and again when it starts.
+# Every server writes a line for each such deletion, with its own user, and again when it starts.
 _NOT_BY_A_CLIENT: Final = "ephemeralZNodeDeletionOnSessionCloseOrExpire"
 _BEGIN: Final = b"session=0x"
 _TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d[.,]\d+")

@@ -89,15 +89,15 @@ class LockFacts:
         """Read a tree below `chroot`. Facts have paths without it."""
         self._tree, self._discovery, self._chroot, self._shorten = tree, discovery, chroot, shorten
         self._folders: dict[str, _Folder] = {}
-        self._single: dict[str, StoredZnode] = {}  # reported by themselves
-        self._timeouts_ms: dict[Session, int] = {}  # of the sessions alive
+        self._single: dict[str, StoredZnode] = {}  # znodes reported without their folder
+        self._timeouts_ms: dict[Session, int] = {}  # of the live sessions
         self._last_heard: dict[Session, Millis] = {}  # by the clock of one leader
         self._last: Transaction | None = None
         self._has_new_sessions = True
         self._large_nodes = 0  # nodes of large sessions in the last report of sessions
         self._size_steps: dict[Session, int] = {}  # nodes of each session // MANY_NODES
         self._sessions_at: Millis | None = None
-        self.touched: set[str] = set()  # folders that the last transaction changed
+        self.changed_folders: set[str] = set()  # by the last transaction
         self._just_removed: set[str] = set()  # by the transaction whose facts are being made
 
     @property
@@ -120,8 +120,8 @@ class LockFacts:
     def after(
         self, transaction: Transaction, effects: Sequence[Effect], at: Millis
     ) -> list[AnyFact]:
-        """Return the facts of one transaction. Then `touched` has the folders that it changed."""
-        self.touched = touched = set[str]()
+        """Return the facts of one transaction, and set `changed_folders`."""
+        self.changed_folders = changed_folders = set[str]()
         self._note_contact(transaction)
         if transaction.kind in (OPEN_SESSION, CLOSE_SESSION):
             self._note_session(transaction.session)
@@ -135,7 +135,7 @@ class LockFacts:
             if folder is None:
                 facts += self._facts_elsewhere(effect, removal, zxid, at)
             else:
-                touched.add(above)
+                changed_folders.add(above)
                 facts += self._facts_in_folder(effect, folder, removal, zxid, at)
         self._just_removed.clear()
         return facts
@@ -224,7 +224,7 @@ class LockFacts:
             path, node = to_list.pop()
             node.mark |= _LISTED
             self._folders[path] = _Folder(node, zxid)
-            self.touched.add(path)
+            self.changed_folders.add(path)
             yield self._listing(path, node, zxid, at)
             for name in sorted(node.children or ()):
                 below = f"{path}/{name}"
@@ -253,7 +253,7 @@ class LockFacts:
             return (gone, self._listing(above, folder.node, zxid, at))
         if kind == "changed":
             if node.mark & _LISTED:
-                self.touched.add(path)
+                self.changed_folders.add(path)
             return (self._node(path, node, zxid, at),)
         created: tuple[AnyFact, ...] = (self._node(path, node, zxid, at),)
         if folder.has_skipped():
@@ -276,7 +276,7 @@ class LockFacts:
         if kind == "removed":
             return (self._removed(path, node, removal, zxid, at),)
         if node.mark & _LISTED:
-            self.touched.add(path)
+            self.changed_folders.add(path)
         return (self._single_node(path, node, zxid, at),)
 
     def _created(
@@ -297,7 +297,7 @@ class LockFacts:
         if node.mark:
             self._single.pop(path, None)
             if self._folders.pop(path, None) is not None:
-                self.touched.add(path)
+                self.changed_folders.add(path)
         by, how = removal
         return Gone(zxid=zxid, at=at, path=self.text(path), by=by, how=how)
 

@@ -217,7 +217,7 @@ class LogReplay:
         return continued
 
     def _note_uncertain_time(self) -> None:
-        """Add a note that only znodes show the time of the state: a deletion leaves none."""
+        """Add a note that the newest znode shows the time of the state, but no deletions do."""
         newest = _newest_time(self._tree)
         if newest:
             last = f"The newest change of a znode in the snapshot was at {iso(newest)}"

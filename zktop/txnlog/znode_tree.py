@@ -52,7 +52,7 @@ class StoredZnode(msgspec.Struct, gc=False):
     aversion: int = 0
     children: set[str] | None = None
     crc: int = 0  # of everything that the digest counts
-    mark: int = 0  # for users of the tree
+    mark: int = 0  # free for users of the tree
 
 
 def _session_of(owner: int) -> Session:

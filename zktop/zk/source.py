@@ -218,7 +218,7 @@ class Source:
         """The load on the ensemble, without its rate."""
         return Cost(
             self._watcher.watches(),
-            self._reader.asked + self._introspection.asked,
+            self._reader.requests_sent + self._introspection.requests_sent,
             self._connection.bytes_in + self._introspection.bytes_in,
         )
 

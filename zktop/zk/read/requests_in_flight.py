@@ -107,7 +107,7 @@ class Reader:
         self.log = client.logger
         self.batches = True  # whether the servers support MultiRead
         self.connection_number = 0  # answers to requests on earlier connections are dropped
-        self.asked = 0  # requests sent so far
+        self.requests_sent = 0
         self.connected = False  # if not, requests are dropped: a new connection reads everything
         self._bytes_each = FIRST_GUESS_ITEM_BYTES
         self._largest_request = MAX_REQUEST_BYTES
@@ -181,7 +181,7 @@ class Reader:
         if isinstance(request, requests.MultiRead):
             self._unanswered.append(len(request))
         self._under_way += 1
-        self.asked += 1
+        self.requests_sent += 1
         self._call(request, then)
 
     def _call(self, request: object, then: Then) -> None:

@@ -70,7 +70,7 @@ class Introspection:
         # changed. None if nothing needs them.
         self.on_ephemerals: Callable[[Sequence[str]], None] | None = None
         self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round
-        self.asked = self.bytes_in = 0
+        self.requests_sent = self.bytes_in = 0
 
     def start(self) -> None:
         self._thread.start()
@@ -198,7 +198,7 @@ class Introspection:
         while (wait_s := self._pace.wait_s()) > 0.0:
             if self._stopped.wait(wait_s):
                 raise RefusedError("zktop is closing")
-        self.asked += 1
+        self.requests_sent += 1
 
     def _count_bytes(self, count: int) -> None:
         self.bytes_in += count
