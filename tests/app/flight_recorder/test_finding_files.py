@@ -13,7 +13,12 @@ from output.stories import facts, settings
 from zktop.app.flight_recorder import finding_files
 from zktop.app.flight_recorder.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS, FindingFiles
 from zktop.app.flight_recorder.retention import RingLimits, StoredPiece
-from zktop.app.flight_recorder.ring_folder import RingFolder, kept_in, piece_name, pieces_in
+from zktop.app.flight_recorder.ring_folder import (
+    RingFolder,
+    finding_files_in,
+    piece_name,
+    pieces_in,
+)
 from zktop.app.flight_recorder.ring_recorder import RingRecorder
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay
@@ -60,7 +65,7 @@ def test_the_minutes_before_and_after_a_deadlock_are_kept(tmp_path: Path) -> Non
     for at, new in incident(BEGIN, deadlock, deadlock + AFTER_MS + LIMITS.keep):
         run.look(at, new)
     run.recorder.close()
-    (kept,) = kept_in(tmp_path)
+    (kept,) = finding_files_in(tmp_path)
     replay = Replay(kept.path)
     reports = list(replay.reports())
     confirmed = replay.opens_at
@@ -90,7 +95,7 @@ def test_a_finding_that_comes_late_has_a_file_with_the_minutes_after_it(tmp_path
         found = (replace(orphan, id=f"D{at}", severity="critical"),) if is_new else ()
         recorder.judge(replace(report, findings=found, now=at))
     recorder.close()
-    first, second = kept_in(tmp_path)
+    first, second = finding_files_in(tmp_path)
 
     assert [str(second.path) in note for note in notes] == [False] * 4 + [True]
     assert Replay(first.path).last().now >= last
@@ -111,11 +116,11 @@ def test_findings_that_share_a_file_have_links_to_it_with_their_names(tmp_path: 
             recorder.look(at)
             recorder.judge(replace(report, findings=found[:number], now=at))
         recorder.close()
-    (kept,) = kept_in(tmp_path)
+    (kept,) = finding_files_in(tmp_path)
     links = sorted(path for path in kept.path.parent.iterdir() if path != kept.path)
     targets = {path.resolve() for path in links}
     opened = [Replay(path).opens_at for path in (kept.path, *links)]
-    folder.make_room_for_kept(StoredPiece(tmp_path / "newer", at, 0), LIMITS.max_bytes // 2)
+    folder.make_room_for_file(StoredPiece(tmp_path / "newer", at, 0), LIMITS.max_bytes // 2)
     names = [path.name.partition("Z-")[2] for path in (kept.path, *links)]
 
     assert names == ["D1-0.zktop", "D1-1.zktop", "D1-2.zktop"]
@@ -133,7 +138,7 @@ def test_after_a_restart_the_same_finding_has_no_second_file(tmp_path: Path) -> 
             run.look(at, new)
         run.recorder.close()
 
-    assert len(kept_in(tmp_path)) == 2
+    assert len(finding_files_in(tmp_path)) == 2
 
 
 @pytest.mark.parametrize("end", ["closed", "killed"])
@@ -151,7 +156,7 @@ def test_the_minutes_after_a_finding_continue_after_a_restart(end: str, tmp_path
     second = WatchedRun(RingFolder(tmp_path, LIMITS), stopped + 30_000)
     for at, new in incident(stopped + 30_000, deadlock, deadlock + 2 * AFTER_MS):
         second.look(at, new)
-    (kept,) = kept_in(tmp_path)
+    (kept,) = finding_files_in(tmp_path)
     replay = Replay(kept.path)
     times = [report.now for report in replay.reports()]
 
@@ -170,9 +175,9 @@ def test_a_crash_loses_no_minutes_around_a_finding_however_late_the_restart(
     first = WatchedRun(RingFolder(tmp_path, LIMITS), BEGIN)
     for at, new in incident(BEGIN, BEGIN + 60_000, stopped):
         first.look(at, new if at != later else facts(f"{DEADLOCK} ; V x: C D ; W x: D C", at=at))
-    (before,) = [Replay(kept.path).last().now for kept in kept_in(tmp_path)]
+    (before,) = [Replay(kept.path).last().now for kept in finding_files_in(tmp_path)]
     WatchedRun(RingFolder(tmp_path, LIMITS), stopped + 2 * AFTER_MS)
-    (kept,) = kept_in(tmp_path)
+    (kept,) = finding_files_in(tmp_path)
 
     assert [path.is_symlink() for path in sorted(kept.path.parent.iterdir())] == [False, True]
     assert before < later
@@ -197,18 +202,18 @@ def test_a_restart_long_after_a_finding_leaves_its_file_as_it_is(
     for at, new in incident(BEGIN, deadlock, end):
         first.look(at, new)
     first.recorder.close()
-    (before,) = kept_in(tmp_path)
+    (before,) = finding_files_in(tmp_path)
     second = WatchedRun(RingFolder(tmp_path, LIMITS), end + 30_000)
     for at, new in incident(end + 30_000, end + 30_000, end + 60_000):
         second.look(at, new)
     second.recorder.close()
 
-    assert kept_in(tmp_path) == [before]
+    assert finding_files_in(tmp_path) == [before]
     assert len(compared) == 1
 
 
 def crashed(folder: Path, later: int) -> Path:
-    """A file around a finding at BEGIN; another finding came later. Its last piece is "a"."""
+    """A finding file at BEGIN; another finding came later. Its last piece is "a"."""
     (folder / piece_name(BEGIN - MINUTE)).write_bytes(b"a")
     orphan = only("B1", ctx(k("import", 7, by="", age_ms=2 * MINUTE), k("bob", 8)))
     files = FindingFiles(RingFolder(folder, LIMITS), header_of("x", settings(BEFORE)))
@@ -263,7 +268,7 @@ def test_a_full_disk_in_the_minutes_before_leaves_the_finding_readable(tmp_path:
         folder.is_full = at == BEGIN + 30_000
         run.look(at, new)
     run.recorder.close()
-    (kept,) = kept_in(tmp_path)
+    (kept,) = finding_files_in(tmp_path)
     replay = Replay(kept.path)
     times = [report.now for report in replay.reports()]
 
@@ -281,9 +286,9 @@ def test_a_finding_while_the_disk_is_full_is_kept_when_there_is_room_again(tmp_p
         folder.is_full = deadlock - 10_000 <= at < deadlock + 60_000
         is_over = at == deadlock + 40_000
         run.look(at, facts(BEFORE, at=at, zxid=1_000) if is_over else new)
-        kept += kept_in(tmp_path) if folder.is_full else []
+        kept += finding_files_in(tmp_path) if folder.is_full else []
     run.recorder.close()
-    (file,) = kept_in(tmp_path)
+    (file,) = finding_files_in(tmp_path)
     replay = Replay(file.path)
     reports = [*replay.reports()]
     times = [report.now for report in reports]
@@ -306,7 +311,7 @@ def test_files_around_findings_count_in_the_size(tmp_path: Path) -> None:
         assert sum(file.stat().st_size for file in files) <= LIMITS.max_bytes
     run.recorder.close()
 
-    assert len(kept_in(tmp_path)) == 1
+    assert len(finding_files_in(tmp_path)) == 1
 
 
 def test_only_critical_findings_that_are_new_have_files(tmp_path: Path) -> None:
@@ -331,7 +336,7 @@ def test_a_file_that_cannot_be_continued_is_named(tmp_path: Path) -> None:
         folder.is_full = at >= deadlock + LIMITS.piece_ms // 2
         run.look(at, new)
     run.recorder.close()
-    (kept,) = kept_in(tmp_path)
+    (kept,) = finding_files_in(tmp_path)
 
     assert f"{kept.path} cannot be read or written: No space left on device." in run.notes
 

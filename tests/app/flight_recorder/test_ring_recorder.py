@@ -241,7 +241,7 @@ def test_a_file_around_a_finding_that_cannot_be_read_is_named_by_its_folder(
     """The recorder goes on without it."""
     recorder(RingFolder(tmp_path, LIMITS), BEGIN).close()
     folder = RingFolder(tmp_path, LIMITS)
-    folder.kept_file("D1", BEGIN).path.mkdir(parents=True)
+    folder.finding_file("D1", BEGIN).path.mkdir(parents=True)
     notes: list[str] = []
     recorder(RingFolder(tmp_path, LIMITS), BEGIN + 20_000, notes).close()
 

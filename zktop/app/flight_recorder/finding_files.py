@@ -49,11 +49,11 @@ class FindingFiles:
         critical = {finding.id: finding for finding in findings if finding.severity == "critical"}
         previously_present, self._present = self._present, frozenset(critical)
         new = [finding for finding in critical.values() if finding.id not in previously_present]
-        return [finding for finding in new if now - self._folder.kept_at(finding.id) >= AGAIN_MS]
+        return [finding for finding in new if now - self._folder.newest_at(finding.id) >= AGAIN_MS]
 
     def resume(self, now: Millis) -> None:
         """Add the pieces that a crash kept out of the newest file. End it if its time is over."""
-        newest = self._folder.newest_kept()
+        newest = self._folder.newest_finding_file()
         if newest is None:
             return
         until = self._folder.newest_finding_at + AFTER_MS
@@ -80,10 +80,10 @@ class FindingFiles:
         """Return the open file under the name of this finding: the file itself or a link to it."""
         if self._file is None:
             return None
-        path = self._folder.kept_file(finding.id, now).path
+        path = self._folder.finding_file(finding.id, now).path
         if path == self._file.path:
             return path
-        return self._folder.link_kept(finding.id, self._file, now)
+        return self._folder.add_link(finding.id, self._file, now)
 
     def is_over(self, now: Millis) -> bool:
         """Return whether the piece that is being written is the last one of the file."""
@@ -91,24 +91,24 @@ class FindingFiles:
 
     def begin(self, finding: Finding, now: Millis) -> Path:
         """Begin a file with the pieces before a finding, or raise OSError and leave none."""
-        self._file = self._folder.kept_file(finding.id, now)
+        self._file = self._folder.finding_file(finding.id, now)
         self._from, self._until = now, now + AFTER_MS
         pieces = self._folder.pieces_since(now - BEFORE_MS)
-        room = self._folder.limits.kept_bytes - HEADER_ROOM_BYTES
+        room = self._folder.limits.finding_files_bytes - HEADER_ROOM_BYTES
         while len(pieces) > 1 and sum(piece.size for piece in pieces) > room:
             del pieces[0]
         begin = pieces[0].begin if pieces else now
         header = packed_header(replace(self._header, opens_at=now), begin)
         path = self._file.path
         try:
-            self._folder.make_room_for_kept(self._file, len(header))
+            self._folder.make_room_for_file(self._file, len(header))
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(header)
             self._file = replace(self._file, size=len(header))
             for piece in pieces:
                 self.add(piece)
         except OSError:
-            self._folder.drop_kept(self._file)
+            self._folder.delete_finding_file(self._file)
             raise
         return path
 
@@ -116,10 +116,10 @@ class FindingFiles:
         """Append a piece to the open file. Raise OSError if it cannot be written."""
         if self._file is None:
             return
-        with _opened(piece) as source:  # opened first: `make_room_for_kept` may delete it
+        with _opened(piece) as source:  # opened first: `make_room_for_file` may delete it
             size = self._file.size + source.seek(0, os.SEEK_END)
             source.seek(0)
-            self._folder.make_room_for_kept(self._file, size)
+            self._folder.make_room_for_file(self._file, size)
             with self._file.path.open("ab") as file:
                 shutil.copyfileobj(source, file)
         self._file = replace(self._file, size=size)

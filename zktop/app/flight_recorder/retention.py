@@ -17,7 +17,7 @@ MIN_PIECES = 8  # so that deleting the oldest one loses little
 
 
 class StoredPiece(msgspec.Struct, frozen=True):
-    """A recording in the folder: a piece of the ring, or the minutes around a finding."""
+    """A recording in the folder: a piece of the ring, or a finding file."""
 
     path: Path
     begin: Millis
@@ -42,8 +42,8 @@ class RingLimits(msgspec.Struct, frozen=True):
         return min(MAX_PIECE_BYTES, self.max_bytes // MIN_PIECES)
 
     @property
-    def kept_bytes(self) -> int:
-        """The limit for all files around findings together: half of the folder."""
+    def finding_files_bytes(self) -> int:
+        """The limit for all finding files together: half of the folder."""
         return self.max_bytes // 2
 
 

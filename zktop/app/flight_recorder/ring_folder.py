@@ -1,7 +1,7 @@
 """The folder of a flight recorder: names of its files, its lock, and room for new data.
 
-A piece is a file of the ring; the oldest pieces are deleted. A file around a finding is a copy of
-the pieces from the minutes before and after the finding, which is kept for longer.
+The ring consists of pieces, of which the oldest are deleted. A finding file is a copy of the
+pieces from the minutes before and after a finding, which is kept for longer.
 """
 
 import errno
@@ -22,9 +22,9 @@ from zktop.model.facts import Millis
 from zktop.recording import whole_part
 
 LOCK: Final = "lock"  # the file that the recorder locks
-KEPT: Final = "findings"  # the folder of the files around findings
+FINDINGS_FOLDER: Final = "findings"  # the folder of the finding files
 MENDED: Final = "mended"  # a file that becomes a piece when it is complete
-_KEPT_NAME: Final = re.compile(r"(\d{8}T\d{6}\.\d{3})Z-(.+)\.zktop")
+_FINDING_FILE: Final = re.compile(r"(\d{8}T\d{6}\.\d{3})Z-(.+)\.zktop")
 _PIECE: Final = re.compile(r"zktop-(\d{8}T\d{6}\.\d{3})Z\.zktop")
 _TIME: Final = "%Y%m%dT%H%M%S.%f"
 
@@ -36,25 +36,25 @@ def pieces_in(folder: Path) -> list[StoredPiece]:
     return sorted(filter(None, pieces), key=lambda piece: piece.begin)
 
 
-def kept_in(folder: Path) -> list[StoredPiece]:
-    """Return the files around findings, in order of time, without links to them."""
-    return [file for file in _kept_with_links(folder) if not file.path.is_symlink()]
+def finding_files_in(folder: Path) -> list[StoredPiece]:
+    """Return the finding files, in order of time, without links to them."""
+    return [file for file in _files_and_links(folder) if not file.path.is_symlink()]
 
 
-def _kept_with_links(folder: Path) -> list[StoredPiece]:
-    paths = (folder / KEPT).glob("*.zktop")
-    matches = ((path, _KEPT_NAME.fullmatch(path.name)) for path in paths)
+def _files_and_links(folder: Path) -> list[StoredPiece]:
+    paths = (folder / FINDINGS_FOLDER).glob("*.zktop")
+    matches = ((path, _FINDING_FILE.fullmatch(path.name)) for path in paths)
     files = (_stored(path, match[1]) for path, match in matches if match)
     return sorted(filter(None, files), key=lambda file: file.begin)
 
 
 def finding_time(path: Path) -> Millis | None:
-    """Return the time in the name of a file around a finding, or of a link to it.
+    """Return the time in the name of a finding file, or of a link to it.
 
     >>> finding_time(Path("20260131T120000.123Z-D1-3f2a.zktop")), finding_time(Path("a.zktop"))
     (1769860800123, None)
     """
-    match = _KEPT_NAME.fullmatch(path.name)
+    match = _FINDING_FILE.fullmatch(path.name)
     return _millis(match[1]) if match else None
 
 
@@ -90,8 +90,8 @@ class RingFolder:
         self.path, self.limits = path, limits
         _mend_newest(path)
         self._pieces = pieces_in(path)
-        self._kept = kept_in(path)
-        self._kept_at = _newest_by_finding(path)
+        self._finding_files = finding_files_in(path)
+        self._newest_times = _newest_by_finding(path)
         self._last = self._pieces[-1].begin if self._pieces else 0
 
     def next_piece(self, at: Millis) -> StoredPiece:
@@ -113,67 +113,67 @@ class RingFolder:
 
         Raise OSError if it cannot fit.
         """
-        room = self.limits.max_bytes - sum(file.size for file in self._kept) - size
+        room = self.limits.max_bytes - sum(file.size for file in self._finding_files) - size
         if room < 0:
             raise OSError(
-                errno.EFBIG, "it does not fit within --max-size alongside the files of findings"
+                errno.EFBIG, "it does not fit within --max-size alongside the files for findings"
             )
         _delete_first(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, room))
 
-    # Files around findings
+    # Finding files
 
-    def kept_file(self, finding: str, at: Millis) -> StoredPiece:
-        """Return the file for the minutes around a finding, without creating it."""
+    def finding_file(self, finding: str, at: Millis) -> StoredPiece:
+        """Return the file for a finding, without creating it."""
         name = f"{_time(at)}Z-{_file_name_id(finding)}.zktop"
-        return StoredPiece(self.path / KEPT / name, at, 0)
+        return StoredPiece(self.path / FINDINGS_FOLDER / name, at, 0)
 
-    def kept_at(self, finding: str) -> Millis:
+    def newest_at(self, finding: str) -> Millis:
         """Return the time in the name of this finding's newest file or link, or 0 without one."""
-        return self._kept_at.get(_file_name_id(finding), 0)
+        return self._newest_times.get(_file_name_id(finding), 0)
 
-    def link_kept(self, finding: str, file: StoredPiece, at: Millis) -> Path:
-        """Link the file around an earlier finding to the name for this one."""
-        link = self.kept_file(finding, at).path
+    def add_link(self, finding: str, file: StoredPiece, at: Millis) -> Path:
+        """Add a link to the file of an earlier finding, with the name of a file for this one."""
+        link = self.finding_file(finding, at).path
         try:
             link.symlink_to(file.path.name)
         except OSError:
             return file.path  # not every file system has links
-        self._kept_at[_file_name_id(finding)] = at
+        self._newest_times[_file_name_id(finding)] = at
         return link
 
     @property
     def newest_finding_at(self) -> Millis:
         """The time of the newest finding that has a file or link, or 0 if none has."""
-        return max(self._kept_at.values(), default=0)
+        return max(self._newest_times.values(), default=0)
 
-    def newest_kept(self) -> StoredPiece | None:
-        """Return the newest file around a finding."""
-        return max(self._kept, key=lambda file: file.begin, default=None)
+    def newest_finding_file(self) -> StoredPiece | None:
+        """Return the newest finding file."""
+        return max(self._finding_files, key=lambda file: file.begin, default=None)
 
-    def make_room_for_kept(self, file: StoredPiece, size: int) -> None:
-        """Delete old files around findings so that this one can grow, and record its new size."""
-        others = [kept for kept in self._kept if kept.path != file.path]
-        room = self.limits.kept_bytes - size
+    def make_room_for_file(self, file: StoredPiece, size: int) -> None:
+        """Delete old finding files so that this one can grow, and record its new size."""
+        others = [other for other in self._finding_files if other.path != file.path]
+        room = self.limits.finding_files_bytes - size
         if room < 0:
             raise OSError(errno.EFBIG, "it would take more than half of --max-size")
         superfluous = tuple(superfluous_pieces(others, 0, room))
         _delete_first(others, superfluous)
         if superfluous:
             self._delete_broken_links()
-            self._kept_at = _newest_by_finding(self.path)
-        self._kept = [*others, replace(file, size=size)]
-        self._kept_at[_id_in(file.path)] = file.begin
+            self._newest_times = _newest_by_finding(self.path)
+        self._finding_files = [*others, replace(file, size=size)]
+        self._newest_times[_id_in(file.path)] = file.begin
         self.room_for(0, 0)  # at the time 0 no piece is too old, so only the sizes count
 
-    def drop_kept(self, file: StoredPiece) -> None:
-        """Delete a file around a finding that could not be written in full."""
+    def delete_finding_file(self, file: StoredPiece) -> None:
+        """Delete a finding file that could not be written in full."""
         with suppress(OSError):
             file.path.unlink(missing_ok=True)
-        self._kept = [kept for kept in self._kept if kept.path != file.path]
-        self._kept_at = _newest_by_finding(self.path)
+        self._finding_files = [other for other in self._finding_files if other.path != file.path]
+        self._newest_times = _newest_by_finding(self.path)
 
     def _delete_broken_links(self) -> None:
-        for path in (self.path / KEPT).glob("*.zktop"):
+        for path in (self.path / FINDINGS_FOLDER).glob("*.zktop"):
             if path.is_symlink() and not path.exists():
                 path.unlink(missing_ok=True)
 
@@ -186,7 +186,7 @@ def _delete_first(files: list[StoredPiece], first: Sequence[StoredPiece]) -> Non
 
 
 def _newest_by_finding(folder: Path) -> dict[str, Millis]:
-    return {_id_in(file.path): file.begin for file in _kept_with_links(folder)}
+    return {_id_in(file.path): file.begin for file in _files_and_links(folder)}
 
 
 def _file_name_id(finding: str) -> str:
@@ -195,7 +195,7 @@ def _file_name_id(finding: str) -> str:
 
 
 def _id_in(kept: Path) -> str:
-    """Return the id of the finding in the name of a file around it."""
+    """Return the id of the finding in the name of a finding file."""
     return kept.stem.partition("-")[2]
 
 

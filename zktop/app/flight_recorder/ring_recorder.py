@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from zktop.app.flight_recorder.finding_files import FindingFiles
 from zktop.app.flight_recorder.retention import StoredPiece
-from zktop.app.flight_recorder.ring_folder import KEPT, RingFolder
+from zktop.app.flight_recorder.ring_folder import FINDINGS_FOLDER, RingFolder
 from zktop.app.record_file import FailsafeFile
 from zktop.model.facts import Millis, SourceFact
 from zktop.model.findings.finding import Finding
@@ -35,7 +35,7 @@ class RingRecorder:
         """Start the first piece, which gets the first reading."""
         self._folder, self._header, self._on_note = folder, header, on_note
         self._is_failing = False
-        self._unkept: dict[str, tuple[Finding, Millis]] = {}  # to keep when there is room again
+        self._unsaved: dict[str, tuple[Finding, Millis]] = {}  # to keep when there is room again
         self._findings = FindingFiles(folder, header)
         self._keep(lambda: self._findings.resume(at))
         self._writer = self._new_writer(at)
@@ -49,7 +49,7 @@ class RingRecorder:
         if not self._writer.has_failed and self._is_failing:
             self._is_failing = False
             self._on_note(f"{self._folder.path} can be written again; recording continues.")
-            self._keep_later()
+            self._save_later()
         if self._is_due(at):
             self._next(at)
 
@@ -70,16 +70,16 @@ class RingRecorder:
         """Report under which name a finding is kept, or remember it if no file is open."""
         path = self._findings.named_after(finding, at)
         if path is None:
-            self._unkept.setdefault(finding.id, (finding, at))
+            self._unsaved.setdefault(finding.id, (finding, at))
         else:
             self._on_note(f"{finding.id} and the minutes around it: {path}")
 
-    def _keep_later(self) -> None:
+    def _save_later(self) -> None:
         """Keep the minutes around the findings whose file could not be written."""
-        unkept, self._unkept = [*self._unkept.values()], {}
-        if unkept and self._findings.path is None:
-            self._keep(lambda: self._findings.begin(*unkept[0]))
-        for finding, at in unkept:
+        unsaved, self._unsaved = [*self._unsaved.values()], {}
+        if unsaved and self._findings.path is None:
+            self._keep(lambda: self._findings.begin(*unsaved[0]))
+        for finding, at in unsaved:
             self._report_file(finding, at)
 
     def close(self) -> None:
@@ -104,11 +104,11 @@ class RingRecorder:
         return age >= limits.piece_ms or writer.size >= full
 
     def _keep(self, write: Callable[[], object]) -> None:
-        """Write to a file around a finding. After an error, report it and end the file."""
+        """Write to a finding file. After an error, report it and end the file."""
         try:
             write()
         except OSError as error:
-            path = self._findings.path or self._folder.path / KEPT
+            path = self._findings.path or self._folder.path / FINDINGS_FOLDER
             self._on_note(f"{path} cannot be read or written: {error.strerror or error}.")
             self._findings.end()
 
