@@ -54,7 +54,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_onl
     hosts: str
     roots: list[str]
     redacted: bool = True
-    settings: Settings | None = None  # those of the live run
+    settings: Settings | None = None  # of the live run
     opens_at: Millis | None = None  # a replay starts here, but verdicts need earlier facts
     follows: str | None = None  # file name of the piece that this one continues without a gap
 
@@ -83,7 +83,7 @@ class ImportSummary(Fact, frozen=True, tag="import"):
     first_at: Millis
     transactions: int
     with_digest: int  # transactions for which the server wrote a digest of its tree
-    proven: int  # those of them after which the replayed tree has the same digest
+    proven: int  # transactions after which the replayed tree has the digest of the server
     notes: tuple[str, ...] = ()  # what is missing or was skipped
     known_until: Millis | None = None  # later looks assume that nothing happened
 

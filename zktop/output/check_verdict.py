@@ -21,7 +21,7 @@ Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
 class FailCriteria(NamedTuple):
-    """Which findings fail a check: those of given rules or critical ones, if sure enough."""
+    """Which findings fail a check: those of given rules, or all critical ones, if sure enough."""
 
     rules: frozenset[str] = frozenset()
     confidence: Confidence = "C2"

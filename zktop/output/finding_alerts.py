@@ -73,7 +73,7 @@ class FindingAlerts:
         self.ended = [alert for alert in earlier.values() if alert.status == "resolved"]
         # Not resolved, by the id of the finding.
         self.firing = {id_: alert for id_, alert in earlier.items() if alert.status == "firing"}
-        self._inherited = set(self.firing)  # those that this run has not posted yet
+        self._inherited = set(self.firing)  # alerts of an earlier run that this one has not posted
         self._session: Session | None = None
         self._new_until: Millis = 0  # until then, findings of the previous session may come back
         self._missing_since: dict[str, Millis] = {}  # firing, but not in the newest reports

@@ -77,7 +77,7 @@ class WriteMoment:
 
 
 class SandboxTree:
-    """All znodes by path, and those that the server removes itself."""
+    """All znodes by path, and the znodes that the server itself removes."""
 
     def __init__(self, system: Sequence[str] = SYSTEM) -> None:
         """Create the root and the znodes of the server itself."""

@@ -1,4 +1,4 @@
-"""The JSON of `zktop report`; a contract like `zktop.output.schema`."""
+"""The JSON of `zktop report`, which is a contract like `zktop.output.schema`."""
 
 from typing import Annotated, Final, Literal
 

@@ -320,7 +320,7 @@ def _basis(sample: Sample, settings: SampleSettings) -> object:
 
 
 def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:
-    """The znodes whose owners matter: those that are watched, or that an ACL hides from zktop.
+    """The znodes whose owners matter: they are watched, or an ACL hides them from zktop.
 
     All other ephemerals are left out, because a large ensemble has a hundred thousand of them.
     """

@@ -1,8 +1,7 @@
 """Polls Stats where watches do not report: beyond the watch budget, after a flood, behind ACLs.
 
 A folder is listed again only when its Stat shows that children came or went. Slow rounds also
-cover every other listed folder, because a changed ACL sends no event and suppresses those that
-follow.
+cover every other listed folder, because a changed ACL sends no event and suppresses later ones.
 """
 
 from collections.abc import Sequence
