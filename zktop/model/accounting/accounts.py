@@ -9,7 +9,7 @@ from zktop.model.facts import Millis
 from zktop.model.text import Text
 
 NO_HOLDER: Final = "no holder"  # charged with waits for locks without a visible holder
-MAX_CHARGED_ACTORS: Final = 5  # that the account of a lock names
+MAX_CHARGED_ACTORS: Final = 5  # per lock
 
 
 class Charge(msgspec.Struct, frozen=True, gc=False):

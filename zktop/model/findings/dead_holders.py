@@ -21,7 +21,7 @@ from zktop.model.text import Text
 
 LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
 MIN_NEWER_LEASES = 2
-MAX_WATCHES = 1_000  # of a session; with more, it is unclear which one it waits for
+MAX_WATCHES = 1_000  # if a session has more, it is unclear which one it waits for
 LONG_FACTOR, VERY_LONG_FACTOR = 10, 20  # times the 99th percentile
 TOO_MANY_WATCHES = MissingInput(
     f"a holder watches more than {MAX_WATCHES:,} nodes, so what it waits for is unknown", "watches"

@@ -16,7 +16,7 @@ from zktop.model.text import Text
 
 BURSTS_PER_S = 3
 STORM_PATIENCE_MS = 10_000
-MAX_STALE_SESSIONS = 20  # that are reported for one lock
+MAX_STALE_SESSIONS = 20  # reported per lock
 _INFERRED = "inferred: the servers notify them, and no table shows a watch"
 
 

@@ -11,7 +11,7 @@ from zktop.model.locks.lock import Member
 
 RETRY_WINDOW_MS = 10_000  # a create is retried at most this long after a reconnection
 LONG_HOLD_FACTOR = 20  # times the 99th percentile
-RETRY_NODES = 2  # of one session; more of them mean a pool of threads
+RETRY_NODES = 2  # per session; more of them mean a pool of threads
 
 _GUID = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 

@@ -26,7 +26,7 @@ from zktop.model.waits.confidence import Confidence
 from zktop.model.world.missing_roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_one_server import ServerTables
 
-MAX_OWNERS = 5  # of hidden members, named in a finding
+MAX_OWNERS = 5  # named in a finding about hidden members
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule
 
@@ -250,7 +250,7 @@ def _shown_elsewhere(base: Text, tables: Iterable[ServerTables], own: Session | 
     return f"Watch tables and dumps show {what} below it."
 
 
-LARGE_SHARE: Final = 0.5  # of JUTE_MAXBUFFER
+LARGE_LISTING_SHARE: Final = 0.5  # of JUTE_MAXBUFFER
 SOON_MS: Final = 30 * DAY_MS
 MOST_MS: Final = 3_650 * DAY_MS  # no date later than this is shown
 CURES: Final = {  # prefix of a layout's name -> cure
@@ -284,7 +284,7 @@ def _leak(folders: LockFolders, now: Millis) -> RuleMatch:
         f"{min(folders.empty, folders.number):,} of them empty{_growth(folders)}. Its listing "
         f"takes {size / 1024:,.0f} kB{_end(folders, full_at, now)}.",
         confidence="C3",
-        severity="warning" if is_soon or size >= LARGE_SHARE * JUTE_MAXBUFFER else None,
+        severity="warning" if is_soon or size >= LARGE_LISTING_SHARE * JUTE_MAXBUFFER else None,
         evidence=(
             (True, "most of a sample of them are empty and persistent"),
             (None, "no client keeps one for later on purpose"),

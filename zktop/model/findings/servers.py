@@ -100,7 +100,7 @@ def _verdict(
 
 
 MIN_SESSIONS: Final = 5
-MIN_SHARE: Final = 0.1  # of the sessions with nodes in locks
+MIN_EXPIRED_SHARE: Final = 0.1  # of the sessions with nodes in locks
 
 
 @Rule("P15", "mass-expiry", "warning", "whole")
@@ -112,7 +112,7 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     gone = ctx.expired
     sessions = {node.session for node in gone}
     others = len(ctx.owners) - sum(session in ctx.owners for session in sessions)
-    if len(sessions) < max(MIN_SESSIONS, MIN_SHARE * (len(sessions) + others)):
+    if len(sessions) < max(MIN_SESSIONS, MIN_EXPIRED_SHARE * (len(sessions) + others)):
         return
     yield RuleMatch(
         about=FindingSubject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),

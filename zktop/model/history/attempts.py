@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 
-MAX_IDENTITIES: Final = 64  # of one lock; the least recent is dropped first
+MAX_IDENTITIES: Final = 64  # per lock; the least recent is dropped first
 MAX_WAITS: Final = 8
 MIN_WAITS_TO_LEARN: Final = 2
 

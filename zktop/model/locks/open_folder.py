@@ -20,7 +20,7 @@ from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 from zktop.model.world.world import World
 
-_MAX_WATCHES = 4_000  # of one session; searching more takes too long
+_MAX_WATCHES = 4_000  # per session; searching more takes too long
 
 
 def is_watching(world: World, session: Session, path: str, since: int) -> bool | None:

@@ -44,7 +44,7 @@ _NAMES: Final = {
 _QUEUE: Final = r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}"
 
 
-_MAX_EXAMINED: Final = 64  # children that can show what a root without contenders is
+_MAX_EXAMINED_CHILDREN: Final = 64  # to see what a root without contenders is
 
 
 def by_path(path: str) -> str | None:
@@ -73,7 +73,7 @@ def entering_barrier(family: Family) -> str | None:
 
 def other_kind(znodes: Iterable[Znode]) -> str | None:
     """Return what the children are if none of them contends for a lock."""
-    sampled = list(islice(znodes, _MAX_EXAMINED))
+    sampled = list(islice(znodes, _MAX_EXAMINED_CHILDREN))
     for znode in sampled:
         if re.fullmatch(_QUEUE, znode.name) and not (znode.stat and znode.stat.owner):
             return "queue"
@@ -90,7 +90,7 @@ UNKNOWN: Final = "unknown"
 CONTAINER: Final = "container-of-roots"
 PART: Final = "not-a-lock:part-of-another"
 _MIXED: Final = "mixed:"  # before the names of several layouts
-_MAX_SAMPLED = 32  # children of a container; one lock among them is enough
+_MAX_SAMPLED_CHILDREN = 32  # one lock among them makes their parent a container
 
 
 class Recognised(msgspec.Struct, frozen=True):
@@ -317,14 +317,14 @@ def _as_before(site: LockSite, previous: str) -> Recognised:
 
 
 def _contains_roots(site: LockSite) -> bool:
-    names = list(site.family.members)[:_MAX_SAMPLED]
+    names = list(site.family.members)[:_MAX_SAMPLED_CHILDREN]
     if any(is_probe(name, site.family) for name in names):
         return True
     return any(_looks_like_a_lock(site, name) for name in names)
 
 
 def _looks_like_a_lock(site: LockSite, name: str) -> bool:
-    members = list(site.below(name).members.values())[:_MAX_SAMPLED]
+    members = list(site.below(name).members.values())[:_MAX_SAMPLED_CHILDREN]
     return any(not layout.guessed for layout in sort_by_layout(members).layouts.values())
 
 

@@ -36,7 +36,7 @@ PlacesOfActors = Mapping[str, PlacesOfActor]
 
 LARGE_KNOT_REQUESTS: Final = 300  # in stuck queues; every 300 add a pause
 PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
-JUDGED_REQUESTS_PER_LOOK: Final = 400  # of cores: about 15 ms
+JUDGED_REQUESTS_PER_LOOK: Final = 400  # in cores: about 15 ms
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts that cast doubt on a wait
 

@@ -32,11 +32,11 @@ from zktop.model.text import Text
 NEVER: Final = -1
 _ZXID: Final = attrgetter("zxid")
 ENDLESS: Final = 1 << 64
-_MIN_DIGITS: Final = 9  # of a sequence number
-_DIGITS: Final = 10  # of one that has not overflowed
+_MIN_NUMBER_DIGITS: Final = 9
+_USUAL_NUMBER_DIGITS: Final = 10  # until the counter overflows
 _MAX_NEWER: Final = 100_000  # sequential children that may be newer than their parent's listing
 
-_MAX_EXAMINED: Final = 1_000  # children examined to see whether some are numbered
+_MAX_EXAMINED_CHILDREN: Final = 1_000  # to see whether some are numbered
 _NAMED_PER_NUMBERED: Final = 50  # with more of them, numbered children do not count
 
 FamilyFact = ZnodeFact | NodeBatch
@@ -106,9 +106,9 @@ class Family(msgspec.Struct, frozen=True, dict=True):
         Nodes with a number are never locks themselves; an order id is not such a number. If the
         parent was not read, ten digits are an id, since few counters get that far.
         """
-        if len(name) < _MIN_DIGITS or not name[-_MIN_DIGITS:].isdecimal():
+        if len(name) < _MIN_NUMBER_DIGITS or not name[-_MIN_NUMBER_DIGITS:].isdecimal():
             return False
-        digits = name[-_DIGITS:]
+        digits = name[-_USUAL_NUMBER_DIGITS:]
         if not digits.isdecimal() or digits.startswith("0"):
             return True
         if self.stat is None:
@@ -122,7 +122,7 @@ class Family(msgspec.Struct, frozen=True, dict=True):
 
         This is asked for each of 100,000 named children, so only the first ones are examined.
         """
-        first = list(islice(self.members, _MAX_EXAMINED))
+        first = list(islice(self.members, _MAX_EXAMINED_CHILDREN))
         return sum(map(self.may_have_numbered, first)) * _NAMED_PER_NUMBERED > len(first)
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
@@ -266,8 +266,8 @@ class _Draft:
 
     def _note_number(self, name: Text) -> None:
         """Note a number that the parent's counter may have assigned since the listing."""
-        digits = name[-_DIGITS:]
-        if self.stat is not None and len(digits) == _DIGITS and digits.isdecimal():
+        digits = name[-_USUAL_NUMBER_DIGITS:]
+        if self.stat is not None and len(digits) == _USUAL_NUMBER_DIGITS and digits.isdecimal():
             number = int(digits)
             if self.removed_number < number < (self.stat.next_sequence or 0) + self.creations:
                 self.removed_number = number
