@@ -37,7 +37,7 @@ SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
 LEAD_MS: Millis = 900_000  # read before the requested time: verdicts depend on the past
 MIN_SKIPPED_BYTES = 2 << 20  # of a file. Reading and examining less takes at most 20 s.
-MAX_UNREDACTED_BYTES = 256  # data of up to this size stays whole in spite of redaction
+MAX_UNREDACTED_BYTES = 256  # redaction leaves data of up to this size as it is
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK_BYTES = 1 << 16

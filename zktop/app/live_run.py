@@ -34,7 +34,7 @@ FIRST_SAMPLE_S = 5.0  # the longest wait for the first tables of the servers
 SLEEP_S = 3.0  # after a longer wait, zktop was suspended, or its machine was asleep
 SLEPT = Text("zktop was not running")
 SILENT = Text("the server did not answer for a while")
-STEADY_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while Linux sleeps
+STEADY_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # runs on while Linux sleeps
 TIMED_OUT = "reading timed out; the answer covers what was read"
 
 

@@ -79,7 +79,7 @@ def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None
         raise UsageError(f"{access.url} cannot be served: {why}.") from error
     if credentials is not None:
         server.set_app(_with_basic_auth(make_wsgi_app(registry), credentials))
-    registry.register(collector.registry)  # not earlier: without the login it serves anyone
+    registry.register(collector.registry)  # not earlier: without the login it serves every client
     try:
         yield
     finally:
