@@ -88,8 +88,8 @@ class Acknowledged(msgspec.Struct, frozen=True):
         return Acknowledged({**self.weights, **new}, self.gone_since)
 
     def without(self, ids: Collection[str]) -> "Acknowledged":
-        kept = {name: weight for name, weight in self.weights.items() if name not in ids}
-        return Acknowledged(kept, self.gone_since)
+        weights = {name: weight for name, weight in self.weights.items() if name not in ids}
+        return Acknowledged(weights, self.gone_since)
 
     def after(self, report: Report) -> "Acknowledged":
         """Drop alerts that got worse or have ended. Call it for every report, in order."""

@@ -60,19 +60,19 @@ def fitted(drawn: Line, width: int) -> Line:
         return drawn
     if total < width:
         return (*drawn, Run(" " * (width - total)))
-    room, kept = width - 1, []
+    room, cut_runs = width - 1, []
     for run in drawn:
         if room <= 0:
             break
         cells = cell_len(run.text)
         if cells <= room:
-            kept.append(run)
+            cut_runs.append(run)
         else:
-            kept.append(run._replace(text=set_cell_size(run.text, room)))
+            cut_runs.append(run._replace(text=set_cell_size(run.text, room)))
         room -= min(cells, room)
     if width > 0:
-        kept.append(Run("…", kept[-1].ink if kept else "plain"))
-    return tuple(kept)
+        cut_runs.append(Run("…", cut_runs[-1].ink if cut_runs else "plain"))
+    return tuple(cut_runs)
 
 
 def cut_middle(name: str, width: int) -> str:

@@ -40,13 +40,15 @@ class Selection(NamedTuple):
 
         The node and contender are dropped when the lock or session changes.
         """
-        given = {field: value for field, value in newer._asdict().items() if value is not None}
+        new_fields = {
+            field: value for field, value in newer._asdict().items() if value is not None
+        }
         has_moved = any(
-            given.get(field, getattr(self, field)) != getattr(self, field)
+            new_fields.get(field, getattr(self, field)) != getattr(self, field)
             for field in PLACE_FIELDS
         )
-        kept = self._replace(node=None, contender=None) if has_moved else self
-        return kept._replace(**given)
+        remaining = self._replace(node=None, contender=None) if has_moved else self
+        return remaining._replace(**new_fields)
 
 
 def locks_of(report: Report, selection: Selection) -> frozenset[str]:

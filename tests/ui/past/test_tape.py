@@ -24,7 +24,7 @@ from zktop.ui.past.memory_limits import (
     TapeLimits,
     new_bytes,
 )
-from zktop.ui.past.tape import ENDED_DEADLOCKS, LAST_REPORTS, QUIET_MS, StoredFrame, Tape
+from zktop.ui.past.tape import ENDED_DEADLOCKS, MAX_LAST_REPORTS, QUIET_MS, StoredFrame, Tape
 
 CHANGE_BYTES = FRAME_BYTES + LOCK_BYTES + 1_000  # a frame in which one small lock changed
 
@@ -80,7 +80,7 @@ def test_only_the_newest_ended_deadlocks_keep_a_report() -> None:
 
     records = list(known.deadlocks.values())
     assert len(records) == ENDED_DEADLOCKS + 1
-    assert sum(one.last is not None for one in records) == LAST_REPORTS + 1
+    assert sum(one.last is not None for one in records) == MAX_LAST_REPORTS + 1
     assert {one.verdict.sentence for one in records} == {dead.sentence}
 
 
@@ -97,7 +97,7 @@ def test_the_oldest_endings_lose_their_reports() -> None:
     """That is not so for a long deadlock that ends after short ones that began later."""
     known = Tape()
     short = "abcdefghij"
-    assert len(short) == LAST_REPORTS
+    assert len(short) == MAX_LAST_REPORTS
     with_deadlocks(known, "L", *(f"L{name}" for name in short), "L", "")
 
     assert [name for name, one in known.deadlocks.items() if one.last is None] == ["a"]

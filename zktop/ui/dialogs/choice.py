@@ -75,19 +75,19 @@ class ChoiceDialog(Dialog[str]):
 
     def _narrow(self, text: str) -> None:
         wanted = parsed_filter(text)
-        kept = [
+        matches = [
             option
             for option in self._options
             if wanted.passes({"": f"{option.name} {option.title}"})
         ]
-        kept.sort(key=lambda option: (option.name != text, not option.name.startswith(text)))
-        lines = [self.line_of(option) for option in kept]
+        matches.sort(key=lambda option: (option.name != text, not option.name.startswith(text)))
+        lines = [self.line_of(option) for option in matches]
         view = self.query_one("#options", TextList)
         view.styles.height = max(1, min(self._list_lines, len(lines)))
-        if text and kept and text != self._typed:
-            view.target = kept[0].name  # while typing, select the best match
+        if text and matches and text != self._typed:
+            view.target = matches[0].name  # while typing, select the best match
         self._typed = text
-        view.show(lines, [option.name for option in kept])
+        view.show(lines, [option.name for option in matches])
         self.on_text_list_moved()
 
     def line_of(self, option: Choosable) -> Line:

@@ -70,10 +70,10 @@ def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "")
         paragraphs = paragraphs[1:]  # the summary contains the first one
     for heading, section in [("About this screen", paragraphs), *_sections(keys, width)]:
         matching = [entry for entry in section if _matches(entry, words)]
-        kept = [drawn for entry in matching for drawn in entry.lines]
-        if kept:
+        section_lines = [drawn for entry in matching for drawn in entry.lines]
+        if section_lines:
             lines += [NOTHING] if lines else []
-            lines += [line((heading, "title")), *kept]
+            lines += [line((heading, "title")), *section_lines]
     return lines or [line(("No match.", "dim"))]
 
 

@@ -2,7 +2,7 @@
 
 The reports of one busy minute take as much memory as the packed facts of an hour. A step contains
 the changes of one second; a block is a minute of steps, packed together. Some blocks begin with a
-full state: a report is rebuilt from the last state before it and the steps since then.
+full state. A report is rebuilt from the last state that precedes it and the steps since then.
 """
 
 from bisect import bisect_right
@@ -38,8 +38,8 @@ from zktop.ui.past.packed_facts import (
 
 STEP_MS: Final[Millis] = 1_000
 BLOCK_STEPS: Final = 60
-STATE_SHARE: Final = 2  # facts between two states, as a multiple of those in a state
-FOLLOWED_STEPS: Final = 30  # examined before the wanted one; a hold that began in them is exact
+STATE_SHARE: Final = 2  # between two states there are so many times the facts of a state
+FOLLOWED_STEPS: Final = 30  # steps examined before the wanted one, so that recent holds are exact
 STEP_BYTES: Final = 500  # for the objects around the packed bytes
 CHILD_BYTES: Final = 250  # what is remembered of a lock, for each child of its folder
 
@@ -63,7 +63,7 @@ class StoredFrame(NamedTuple):
 
 
 class PackedStep(NamedTuple):
-    """A moment; its facts are the changes since the previous step."""
+    """A moment. Its facts are the changes since the previous step."""
 
     number: int
     at: Millis
@@ -77,14 +77,14 @@ class PackedStep(NamedTuple):
 class Block(msgspec.Struct, frozen=True, eq=False):
     """Consecutive steps."""
 
-    number: int  # of its first step, even before that is added
+    number: int  # the number of its first step, even before that is added
     steps: tuple[PackedStep, ...]
     state: bytes | None  # the packed facts before it; None: use the state of an earlier block
-    packed: bytes = b""  # the facts and events of its steps; empty while more are added
-    loose: tuple[bytes, ...] = ()  # the same, one per step, until then
+    packed: bytes = b""  # the facts and events of its steps; empty while steps are still added
+    loose: tuple[bytes, ...] = ()  # meanwhile the facts and events, one entry for each step
     starts_over: bool = False  # earlier facts do not apply, as they are newer or precede a gap
     gap_at: Millis = 0  # that of the world in its state
-    memory_bytes: int = 0  # of the memories of its steps, roughly
+    memory_bytes: int = 0  # the size of the memories of its steps, roughly
 
     @property
     def weight_bytes(self) -> int:

@@ -64,8 +64,8 @@ def new_bytes(frame: Frame, changed: Iterable[Text], previous: Report | None) ->
 
 def _replaced_rows(before: TableFacts, after: TableFacts | None) -> int:
     """Count the rows of tables in `before` that `after` does not share."""
-    kept = {id(rows) for rows in _large(after)} if after else set()
-    return sum(len(rows) for rows in _large(before) if id(rows) not in kept)
+    shared_ids = {id(rows) for rows in _large(after)} if after else set()
+    return sum(len(rows) for rows in _large(before) if id(rows) not in shared_ids)
 
 
 def _large(tables: TableFacts) -> list[Collection[object]]:

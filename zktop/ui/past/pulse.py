@@ -85,7 +85,7 @@ class Pulse:
         """Return the seconds up to a moment. One without a frame continues the previous one."""
         end = moment // SECOND_MS
         first = end - seconds + 1
-        at = bisect_right(self._seconds, first - 1, key=lambda kept: kept.second)
+        at = bisect_right(self._seconds, first - 1, key=lambda stored: stored.second)
         previous = self._seconds[at - 1] if at else None
         shown = []
         for second in range(first, end + 1):

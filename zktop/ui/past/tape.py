@@ -38,8 +38,8 @@ from zktop.ui.past.tracks import Tracks
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
-LAST_REPORTS: Final = 10  # of ended deadlocks; a report that nothing else keeps may take 10 MB
-LEFT_OVER: Final = 0.75  # share of the limit that is still in use after packing
+MAX_LAST_REPORTS: Final = 10  # for ended deadlocks; each may take 10 MB if nothing else keeps it
+SHARE_AFTER_PACKING: Final = 0.75  # how much of the limit is still in use then
 
 
 class DeadlockRecord(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
     deadlock: Deadlock
     recorded_at: Millis
     verdict: Deadlock  # as it was last judged
-    last: Report | None  # the last one that contained it; None: LAST_REPORTS others ended since
+    last: Report | None  # the last one with it; None: MAX_LAST_REPORTS others ended since
     over_at: Millis | None = None
 
     def ending(self, report: Report) -> EndedDeadlock | None:
@@ -63,10 +63,10 @@ class Tape:
 
     def __init__(self, limits: TapeLimits | None = None) -> None:
         self._limits = limits or TapeLimits()
-        self.deadlocks: dict[str, DeadlockRecord] = {}  # by id, the latest recorded last
+        self.deadlocks: dict[str, DeadlockRecord] = {}  # keys: their ids; latest recorded last
         self.last: Frame | None = None  # the newest frame, stored or not
         self.changed_at: Millis = 0  # the time of the newest frame with anything new
-        self.first_alarm: Millis | None = None  # when the first one of this run began
+        self.first_alarm: Millis | None = None  # when the first alarm of this run began
         self.archive = Archive(self._limits.packed_bytes)
         self.packer = Packer()
         self.tracks = Tracks()
@@ -251,7 +251,7 @@ class Tape:
 
     def surplus(self) -> list[StoredFrame]:
         """Return the oldest frames, in whole seconds, if all frames take too much memory."""
-        over = self._weight_bytes - LEFT_OVER * self._limits.frames_bytes
+        over = self._weight_bytes - SHARE_AFTER_PACKING * self._limits.frames_bytes
         if self._weight_bytes <= self._limits.frames_bytes:
             return []
         count = 0
@@ -300,7 +300,7 @@ class Tape:
             if record.over_at is not None
         ]
         ended = [name for _, name in sorted(over, key=itemgetter(0))]
-        for name in ended[:-LAST_REPORTS]:
+        for name in ended[:-MAX_LAST_REPORTS]:
             if self.deadlocks[name].last is not None:
                 self.deadlocks[name] = replace(self.deadlocks[name], last=None)
         for name in ended[:-ENDED_DEADLOCKS]:

@@ -67,7 +67,7 @@ def drawn(keys: Iterable[Action], width: int) -> Line:
     shown_keys = [key for key in keys if key.short and key.names]
     last = [_piece(key) for key in shown_keys if key.id in ALWAYS]
     room = width - 1 - sum(width_of(piece) + 2 for piece in last)
-    kept: list[Line] = []
+    fitting_pieces: list[Line] = []
     for key in shown_keys:
         if key.id in ALWAYS:
             continue
@@ -75,8 +75,8 @@ def drawn(keys: Iterable[Action], width: int) -> Line:
         room -= width_of(piece) + 2
         if room < 0:
             break
-        kept.append(piece)
-    return (*line(" "), *joined([*kept, *last]))
+        fitting_pieces.append(piece)
+    return (*line(" "), *joined([*fitting_pieces, *last]))
 
 
 def _piece(key: Action) -> Line:

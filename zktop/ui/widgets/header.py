@@ -65,8 +65,8 @@ def ensemble(
     least = min(width // NAME_SHARE, room - _width(worst))
     short = _short(name, max(MIN_NAME_CELLS, least, room - _width(shown)))
     named = (Run(short, "strong", "app.act('clusters')"),)
-    kept = _fitting(shown, room - width_of(named))
-    return fitted(joined([begin, named, *kept]), width) if width > 0 else ()
+    shown_pieces = _fitting(shown, room - width_of(named))
+    return fitted(joined([begin, named, *shown_pieces]), width) if width > 0 else ()
 
 
 def _without_name(begin: Line, worst: Sequence[HeaderPiece], width: int) -> Line:
@@ -98,13 +98,13 @@ def _width(pieces: Iterable[HeaderPiece]) -> int:
 
 def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
     """Return the most important pieces that fit, in the order of the line."""
-    kept = set()
+    fitting_pieces = set()
     for piece in sorted(pieces, key=lambda piece: piece.rank):
         needed = width_of(piece.drawn) + GAP_CELLS
         if piece.rank == 0 or needed <= room:
-            kept.add(piece)
+            fitting_pieces.add(piece)
             room -= needed
-    return [piece.drawn for piece in pieces if piece in kept]
+    return [piece.drawn for piece in pieces if piece in fitting_pieces]
 
 
 STATUS_WORDS: dict[str, tuple[str, Ink]] = {

@@ -83,8 +83,8 @@ def shortened(drawn: Line, cells: int) -> Line:
     """
     longest = max(range(len(drawn)), key=lambda at: cell_len(drawn[at].text))
     name = drawn[longest].text
-    kept = max(1, cell_len(name) - (width_of(drawn) - cells))
-    cut = drawn[longest]._replace(text=cut_middle(name, kept))
+    name_cells = max(1, cell_len(name) - (width_of(drawn) - cells))
+    cut = drawn[longest]._replace(text=cut_middle(name, name_cells))
     return (*drawn[:longest], cut, *drawn[longest + 1 :])
 
 
@@ -96,21 +96,26 @@ def cut_last(drawn: Line, cells: int) -> Line:
     >>> text_of(cut_last((Run("lock order inversion?  "), Run("orders")), 22))
     'lock order inversion?…'
     """
-    kept = cells - width_of(drawn[:-1])
-    if width_of(drawn) <= cells or kept < MIN_NAME_CELLS:
+    name_cells = cells - width_of(drawn[:-1])
+    if width_of(drawn) <= cells or name_cells < MIN_NAME_CELLS:
         return fitted(drawn, min(cells, width_of(drawn)))
-    return (*drawn[:-1], drawn[-1]._replace(text=cut_middle(drawn[-1].text, kept)))
+    return (*drawn[:-1], drawn[-1]._replace(text=cut_middle(drawn[-1].text, name_cells)))
 
 
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
     """Choose the columns that fit into `width` cells. Return each with its width."""
-    kept = [column for column in columns if column.needs <= width]
-    while len(kept) > 1 and sum(column.width + GAP_CELLS for column in kept) - GAP_CELLS > width:
-        kept.remove(max(kept, key=lambda column: (column.rank, kept.index(column))))
-    spare = width - sum(column.width + GAP_CELLS for column in kept) + GAP_CELLS
-    shares = sum(column.share for column in kept)
+    shown_columns = [column for column in columns if column.needs <= width]
+    while (
+        len(shown_columns) > 1
+        and sum(column.width + GAP_CELLS for column in shown_columns) - GAP_CELLS > width
+    ):
+        shown_columns.remove(
+            max(shown_columns, key=lambda column: (column.rank, shown_columns.index(column)))
+        )
+    spare = width - sum(column.width + GAP_CELLS for column in shown_columns) + GAP_CELLS
+    shares = sum(column.share for column in shown_columns)
     widths = []
-    for column in kept:
+    for column in shown_columns:
         more = max(0, spare) * column.share // shares if shares else 0
         widths.append((column, column.width + more))
     return widths
@@ -198,7 +203,7 @@ class Table(ScrollingView, Generic[R]):
         return line if isinstance(line, RowGroup) else None
 
     @property
-    def kept(self) -> Hashable | None:
+    def kept_key(self) -> Hashable | None:
         """The key of the row that the user has put the cursor on."""
         return self.chosen if self.held else None
 

@@ -138,7 +138,7 @@ def test_the_row_of_a_deleted_lock_stays_under_the_cursor() -> None:
     first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + GONE_SHOWN_MS, ()))
     live = LockRows()
     read_whole(live, first)
-    live.kept = QUIET
+    live.kept_path = QUIET
 
     read_whole(live, second)
 
@@ -156,9 +156,9 @@ def test_the_row_of_a_deleted_lock_goes_when_the_cursor_moves() -> None:
     first, second, third = reports((NOW, quiet()), (LATER, gone), (LATER + 100, ()))
     live = LockRows()
     read_whole(live, first)
-    live.kept = QUIET
+    live.kept_path = QUIET
     read_whole(live, second)
-    live.kept = LONG
+    live.kept_path = LONG
 
     read_whole(live, third)
 

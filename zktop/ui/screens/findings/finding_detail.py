@@ -39,12 +39,12 @@ def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Evidenc
     """Write the confidence and its evidence: for, against, and assumed."""
     word, _ = CONFIDENCE_WORDS[confidence]
     writer.title("CONFIDENCE", f"{word}   + for   - against   ? assumed")
-    given = list(reasons)
+    all_reasons = list(reasons)
     for supports in (True, False, None):
-        for reason in given:
+        for reason in all_reasons:
             if reason.supports is supports:
                 writer.item(MARKS[supports], reason.text)
-    if not given:
+    if not all_reasons:
         writer.say("No evidence is known.", "unknown")
 
 

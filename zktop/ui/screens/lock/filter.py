@@ -80,10 +80,10 @@ def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line
     total = with_spaces(len(detail.queue.members))
     if not positions:
         return line((f" FILTER  {wanted.text}  ", "selected"), f"no match among {total}")
-    guess = turn_estimate(QueueRow(detail, positions[0]))
+    estimate = turn_estimate(QueueRow(detail, positions[0]))
     return line(
         (f" FILTER  {wanted.text}  ", "selected"),
         f"{with_spaces(len(positions))} of {total};"
         f" the first at position {with_spaces(positions[0])}",
-        (f", {guess}" if guess else "", "dim"),
+        (f", {estimate}" if estimate else "", "dim"),
     )

@@ -45,14 +45,17 @@ def run_line(runs: Sequence[ModeRun], width: int) -> str:
         whole = " · ".join(map(str, runs))
         if len(whole) <= width or len(runs) < 4:  # noqa: PLR2004  nothing to leave out
             return whole
-    kept = 1
-    while 2 * kept + 2 < len(runs) and len(_without_middle(runs, kept + 1)) <= width:
-        kept += 1
-    return _without_middle(runs, kept)
+    runs_each_end = 1
+    while (
+        2 * runs_each_end + 2 < len(runs)
+        and len(_without_middle(runs, runs_each_end + 1)) <= width
+    ):
+        runs_each_end += 1
+    return _without_middle(runs, runs_each_end)
 
 
-def _without_middle(runs: Sequence[ModeRun], kept: int) -> str:
-    first, last = runs[:kept], runs[len(runs) - kept - 1 :]
+def _without_middle(runs: Sequence[ModeRun], runs_each_end: int) -> str:
+    first, last = runs[:runs_each_end], runs[len(runs) - runs_each_end - 1 :]
     hidden = sum(map(_size, runs)) - sum(map(_size, (*first, *last)))
     return " · ".join([*map(str, first), f"… {with_spaces(hidden)} more …", *map(str, last)])
 

@@ -91,8 +91,8 @@ def _facts(row: QueueRow, client: Contender, room: int) -> Iterator[tuple[str, s
         )
     if client.blocked_by:
         yield "waits for", _before(client, room), "plain"
-    if guess := turn_estimate(row):
-        yield "turn", guess, "dim"
+    if estimate := turn_estimate(row):
+        yield "turn", estimate, "dim"
     if row.watches_children:
         yield (
             "watches",

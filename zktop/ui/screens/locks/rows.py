@@ -31,7 +31,7 @@ class LockRows(LiveRows[LockRow]):
     def __init__(self) -> None:
         super().__init__(MIN_GROUP, KEEP_GROUP, LINGER_MS)
         self.report: Report | None = None
-        self.kept: Text | None = None  # this row stays for a while after its lock is deleted
+        self.kept_path: Text | None = None  # this row stays for a while after its lock is deleted
         self.records: PersistentMap[Text, LockRecord] = PersistentMap()  # those of all rows
         self._statuses: dict[Text, LockStatus] = {}
         self._statuses_of: tuple[object, object] = ((), ())  # these findings and deadlocks
@@ -105,7 +105,7 @@ class LockRows(LiveRows[LockRow]):
         return {
             path
             for path in self._gone
-            if path != self.kept
+            if path != self.kept_path
             or not 0 <= report.now - (self.rows[path].gone_at or 0) < GONE_SHOWN_MS
         }
 
@@ -130,7 +130,7 @@ class LockRows(LiveRows[LockRow]):
         self._only_watched.discard(path)
         self._gone.discard(path)
         row = self.remove(path)
-        if row is not None and row.gone_at is None and path == self.kept:
+        if row is not None and row.gone_at is None and path == self.kept_path:
             self._gone.add(path)
             self.put(LockRow(row.lock, row.history, row.status, row.waiting, now))
 

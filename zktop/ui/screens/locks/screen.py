@@ -164,7 +164,7 @@ class LocksScreen(SplitPage):
             self.table.show((), empty_state(state, self.main_cells))
             return
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
-        self._rows.kept = self._chosen
+        self._rows.kept_path = self._chosen
         if self._reading.read(self._rows, report):
             self._show_report(state, report)
         elif not self.table.rows:
@@ -200,7 +200,7 @@ class LocksScreen(SplitPage):
         rows = self._rows.listed(
             report.now,
             state.filter,
-            {*table.tagged, table.kept},
+            {*table.tagged, table.kept_key},
             is_sorted=table.has_order,
         )
         self._filter_in_use = None if self._reading.is_under_way else state.filter.text

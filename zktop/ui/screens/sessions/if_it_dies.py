@@ -117,7 +117,7 @@ def _belief(view: LockView, own: Member) -> str:
 def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> str:
     """Return what happens to one lock. Nothing wakes the nodes in `asleep`."""
     lock = part_held_by(view.lock, session)
-    kept = [holder for holder in lock.holders if holder.owner != session]
+    other_holders = [holder for holder in lock.holders if holder.owner != session]
     lasting = [
         holder for holder in lock.holders if holder.owner == session and not holder.releases
     ]
@@ -130,11 +130,13 @@ def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> 
     if heirs:
         sleeping = not_woken([_client_name(view, heir) for heir in heirs])
         return f"{lock.path} is released; {sleeping}"
-    if kept:
-        still = f" still waits for {several(_client_name(view, member) for member in kept)}"
+    if other_holders:
+        still = (
+            f" still waits for {several(_client_name(view, member) for member in other_holders)}"
+        )
         first = waiters[0] if waiters else None
         tail = f"; {_client_name(view, first)}{still}" if first else ""
-        return f"{lock.path} stays held by {count(len(kept), 'other client')}{tail}"
+        return f"{lock.path} stays held by {count(len(other_holders), 'other client')}{tail}"
     if waiters:
         return f"{lock.path} is released; the next holder depends on other clients"
     return f"{lock.path} is released{_watching(view)}"

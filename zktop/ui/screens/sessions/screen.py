@@ -154,7 +154,7 @@ class SessionsScreen(Page):
         if state is None or report is None or self._reading.is_under_way:
             return
         table.name_servers(are_several=report.ensemble.has_several_servers)
-        listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
+        listed = rows.listed(report.now, state.filter, {table.kept_key}, is_sorted=table.has_order)
         self._ordered_for = state.filter.text, state.past_frame
         count_before = self.passed
         self.passed = FilterCount(len(listed), len(rows.rows)) if state.filter else None

@@ -122,8 +122,8 @@ def _tables(row: ServerRow) -> Line:
     """Draw the tables that are not missing. The expiry table of one server is enough."""
     is_out = row.figures.state in OUTAGES
     hidden = set(SHORT) if is_out else {table for table, _ in row.missing}
-    given = [name for table, name in SHORT.items() if table not in hidden]
-    return line(" ".join(given)) if given else line(("none", "unknown"))
+    table_names = [name for table, name in SHORT.items() if table not in hidden]
+    return line(" ".join(table_names)) if table_names else line(("none", "unknown"))
 
 
 def _release(row: ServerRow) -> tuple[int, ...]:
