@@ -1,4 +1,4 @@
-"""`zktop config`: write a commented config file, and list the mistakes of one."""
+"""`zktop config`: write a commented config file, and list the mistakes in one."""
 
 import os
 import sys
@@ -58,13 +58,13 @@ def _ask(path: Path) -> None:
 
 @click.command(
     "validate",
-    short_help="Print the mistakes of a config file.",
+    short_help="Print the mistakes in a config file.",
     epilog="Example: zktop config validate zktop.yaml",
 )
 @click.argument("file", type=FILE_PATH, required=False)
 @config_options
 def validate(overrides: Overrides, file: str | None) -> int:
-    """Print every mistake of a config file: its line, its key, and what is wrong.
+    """Print every mistake in a config file: its line, its key, and what is wrong.
 
     The exit code is 2 if there is one. The file is only read: nothing connects to the ensemble.
     """

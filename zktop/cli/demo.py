@@ -62,8 +62,8 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
     With --hosts or --cluster, demo clients write to that ensemble, and only below the demo root,
-    unless you send them to another lock; the UI asks before it starts them, --text does not. The
-    hosts of the config file are not used.
+    unless you send them to another lock. The UI asks before it starts them, but --text does not.
+    The hosts of the config file are not used.
     """
     scene_named(name)  # only to check it: raises UsageError before a server is started
     effective = effective_config(overrides)
@@ -140,8 +140,8 @@ def _print(report: Report, hosts: str, narration: list[str]) -> None:
 def _check_permission(effective: EffectiveConfig, *, is_allowed: bool) -> None:
     """Refuse to play on the user's ensemble if the settings forbid it, or if nothing allows it.
 
-    The UI asks before it writes, --text allows it, and so does `demo.allow: always`; output to a
-    file or a pipe does neither.
+    The UI asks before it writes. --text allows it, and so does `demo.allow: always`. With output
+    to a file or a pipe, zktop can neither ask nor assume that it is allowed.
     """
     hosts, why = effective.config.hosts, ""
     if effective.config.demo.allow == "never":

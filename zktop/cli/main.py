@@ -35,7 +35,7 @@ COMMANDS = {
     "replay": "Open a recording in the UI: play, step, seek.",
     "sandbox": "Run a ZooKeeper server in memory, for your clients.",
     "layouts": "List the known lock layouts, or those that match a name.",
-    "config": "Write a config file with comments, or list the mistakes of one.",
+    "config": "Write a config file with comments, or list the mistakes in one.",
     "info": "Print what a bug report needs: versions, terminal, config.",
     "schema": "Print the JSON Schema of what zktop reads and writes.",
 }

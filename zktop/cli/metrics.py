@@ -115,7 +115,7 @@ def command(
     """Print locks, waits, findings and servers as metrics for Prometheus.
 
     With --listen or --textfile it runs until ctrl-c, and posts findings to the webhooks of the
-    config; otherwise it prints them once. It needs the package prometheus-client. docs/monitoring
+    config. Otherwise it prints them once. It needs the package prometheus-client. docs/monitoring
     has alert rules and a Grafana dashboard.
     """
     _check(options, has_file=file is not None)

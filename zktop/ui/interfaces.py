@@ -2,8 +2,8 @@
 
 `zktop.app` passes the implementations in. A feed calls its callback on its own thread. A `Copy`,
 and the methods `export` and `clip` of `Exports`, may take seconds, so the UI calls them on another
-thread. Everything else is called on the UI's thread and must not block; only `stop` and `close`
-may, after the end of the UI.
+thread. Everything else is called on the UI's thread and must not block, except `stop` and `close`,
+which are called after the UI has ended.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

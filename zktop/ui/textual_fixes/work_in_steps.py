@@ -23,8 +23,8 @@ MAX_PAUSE_S: Final = 0.2  # how long the work may pause while keys keep coming
 def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> None:
     """Call a function after a delay, between two messages.
 
-    On a busy machine the time of a Textual timer may pass before it starts to wait; then it never
-    fires.
+    On a busy machine the time of a Textual timer may pass before it starts to wait, and it then
+    never fires.
     """
     asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
 

@@ -383,8 +383,8 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
 def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderPiece]:
     """Yield the numbers of deadlocks, critical findings and warnings.
 
-    The first two are red if any of them is proven. Deadlocks are always shown; if there are none,
-    critical findings are. Acknowledged deadlocks are counted without a pill.
+    The first two are red if any of them is proven. Deadlocks are always shown, and if there are
+    none, so are critical findings. Acknowledged deadlocks are counted without a pill.
     """
     ids = {deadlock.id for deadlock in report.deadlocks}
     are_sure = [

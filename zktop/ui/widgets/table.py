@@ -48,7 +48,7 @@ class Column(NamedTuple, Generic[R]):
     """One column: its name, its width, and how a row is drawn in it.
 
     In a narrow terminal the columns with the highest `rank` are left out first. Spare cells go to
-    the columns with a `share`; if they need fewer, the rest goes to columns with `keeps_end`.
+    the columns with a `share`. If they need fewer, the rest goes to columns with `keeps_end`.
     """
 
     name: str

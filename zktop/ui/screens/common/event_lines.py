@@ -90,7 +90,7 @@ def event_lines(
 ) -> list[EventLine]:
     """Return the newest events up to this report. The last 2,000 events of locks are searched.
 
-    `shown_at` is the moment that the user went to. In a gap, the report is from before it.
+    `shown_at` is the moment that the user went to. In a gap, the report precedes the gap.
     """
     now, is_narrow = report.now, width < EXACT_FROM_CELLS
     room = (

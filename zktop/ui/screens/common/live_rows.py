@@ -199,8 +199,8 @@ class LiveRows(Generic[R]):
     ) -> Sequence[R | RowGroup[R]]:
         """Replace quiet rows with a line for each group, except the rows in `apart`.
 
-        First come rows that are not quiet, or are in `apart`; then groups by name, each open one
-        followed by its rows; then quiet rows without a group.
+        First come rows that are not quiet or are in `apart`. Groups follow, sorted by name, and
+        each open one is followed by its rows. Quiet rows without a group are last.
         """
         self._groups = self._large_groups(rows)
         if not self._groups:

@@ -270,9 +270,9 @@ def turn_estimate(row: QueueRow) -> str:
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
     """Return the arrows from waiters to the znodes that they actually watch, by row name.
 
-    A waiter that may watch the children of the lock has a dotted arrow to the holder before it,
-    whose release wakes it; the arrow is solid if a demo client reports that watch. Without watch
-    tables there are no other arrows. A long list has none.
+    A waiter that may watch the children of the lock has a dotted arrow to the holder ahead of it,
+    whose release wakes it. The arrow is solid if a demo client reports that watch. Without watch
+    tables there are no other arrows. A long list has no arrows at all.
     """
     if not rows or len(rows) > MAX_ARROW_ROWS:
         return {}

@@ -139,7 +139,7 @@ def _picture(deadlock: Deadlock, report: Report, *, is_wide: bool) -> AlertPictu
     """Draw a small ring, and which client to kill.
 
     Each line names a client, a lock that it holds or queues for, and the client that wants that
-    lock; if wide, also the address of the first.
+    lock. If there is room, the address of the first client is there too.
     """
     is_small = len(deadlock.steps) <= MAX_DRAWN_STEPS
     ring = _ring(deadlock, report, has_address=is_wide) if is_small else ()

@@ -46,7 +46,7 @@ class SessionDirectory:
         self._watchers: dict[Text, tuple[Session, ...]] = {}  # only for locks without queues
 
     def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
-        """Apply a later or earlier report. Add the sessions whose locks changed to `changed`.
+        """Apply a later or earlier report. Add to `changed` the sessions whose locks changed.
 
         If many locks changed, it works in steps and yields after each.
         """

@@ -1,6 +1,6 @@
 """What happens if a session dies: which clients get its locks, and how many wait behind it.
 
-Also: what a silent session believes when it wakes up late.
+It also says what a silent session believes when it wakes up late.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -185,7 +185,7 @@ def behind_it(
 ) -> tuple[list[Session], bool]:
     """Return the sessions that wait for locks of this one, directly or through others.
 
-    Also whether all of them were counted.
+    Also return whether all of them were counted.
     """
     behind: dict[Session, None] = {}
     queue: list[Session] = [session]
