@@ -34,7 +34,7 @@ _TERMINAL_VARIABLES = (
     "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "NO_COLOR", "ZKTOP_ASCII",
     "LC_ALL", "LC_CTYPE", "LANG", "TZ",
 )  # fmt: skip
-_PLACES = ("TMUX", "STY", "SSH_TTY")  # set inside tmux, screen and ssh; only the names are printed
+_PLACES = ("TMUX", "STY", "SSH_TTY")  # set in tmux, screen and ssh; only the names are printed
 
 
 @click.command("info", epilog=_EXAMPLES)

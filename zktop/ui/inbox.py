@@ -15,7 +15,7 @@ from zktop.ui.interfaces import Complaint, Frame, News, Status
 
 Wake = Callable[[], None]
 MAX_NEWS = 50
-MAX_EVENTS = 20_000  # of merged frames; older ones are left out
+MAX_EVENTS = 20_000  # older events of merged frames are left out
 
 
 class Inbox:

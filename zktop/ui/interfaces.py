@@ -25,11 +25,11 @@ from zktop.model.world.world import World
 
 FeedState = Literal[
     "connecting",  # nothing read yet
-    "reading",  # connected; reading for the first time
+    "reading",  # connected, and reading for the first time
     "live",
     "read-only",  # live, on a server that is cut off from the others
-    "lost",  # was live; the display shows the last known state
-    "failed",  # a connection attempt failed; zktop retries
+    "lost",  # was live, but now the display shows the last known state
+    "failed",  # a connection attempt failed, and zktop retries
     "replay",  # a recording is replayed
 ]
 
@@ -70,7 +70,7 @@ Copy = Callable[[str], str | None]  # copies a text and returns where it went; N
 class Feed(Protocol):
     """Where frames come from: a live ensemble, or a recording."""
 
-    shows_tables: bool  # True while a page shows them; large ones are then read more often
+    shows_tables: bool  # True while a page shows them, so that large ones are read more often
 
     @property
     def name(self) -> str:

@@ -41,11 +41,13 @@ class Action(NamedTuple):
     help: str
     group: Group
     pages: tuple[str, ...] = ()
-    short: str = ""  # in the footer; empty: only in the help
+    short: str = ""  # the name in the footer; without it, the key is only in the help
     writes: bool = False
     run: str = ""  # the Textual action, where it is not the id
     needs_contenders: bool = False
-    panes: tuple[str, ...] = ()  # ids; with the focus on one of them, first in the footer
+    panes: tuple[
+        str, ...
+    ] = ()  # their ids; when one has the focus, the key is first in the footer
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -321,8 +321,8 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
         return self.fail(what, param, ctx)
 
 
-DURATION = QuantityParam("time", duration)  # like 30, 500ms or 5m; in milliseconds
-SIZE = QuantityParam("size", size)  # like 500M or 2G; in bytes
+DURATION = QuantityParam("time", duration)  # like 30, 500ms or 5m, returned in milliseconds
+SIZE = QuantityParam("size", size)  # like 500M or 2G, returned in bytes
 REPLAY_TIME = ReplayTimeParam()
 _time_option = functools.partial(click.option, type=REPLAY_TIME, metavar="TIME")
 _FORMS = "2026-01-31T12:00:00Z, 12:00:30 or, from the beginning, +90s"

@@ -20,7 +20,7 @@ from zktop.model.world.newest_tables import NO_TABLES
 from zktop.model.world.world import World
 
 PIECE_FACTS: Final = 1_000
-LEVEL: Final = 1  # of compression; higher ones take several times as long for a few percent
+COMPRESSION_LEVEL: Final = 1  # higher levels take several times as long for a few percent
 LENGTH_BYTES: Final = 4  # each piece is preceded by its length
 CHUNK_BYTES: Final = 1 << 16  # how much is unpacked at a time
 
@@ -96,12 +96,12 @@ def _rows_before(table: _LargeTable, world: World) -> dict[Session, Any] | None:
 
 def quickly_packed(encoded: Iterable[bytes]) -> bytes:
     """Compress one step for now; `packed_together` compresses it again, with its neighbours."""
-    compressor = zlib.compressobj(LEVEL)
+    compressor = zlib.compressobj(COMPRESSION_LEVEL)
     return b"".join([*map(compressor.compress, encoded), compressor.flush()])
 
 
 def packed(encoded: Iterable[bytes]) -> bytes:
-    compressor = lzma.LZMACompressor(preset=LEVEL)
+    compressor = lzma.LZMACompressor(preset=COMPRESSION_LEVEL)
     return b"".join([*map(compressor.compress, encoded), compressor.flush()])
 
 

@@ -18,7 +18,7 @@ class LockState(NamedTuple):
     """The state of a lock from one moment on."""
 
     at: Millis
-    holder: int = 0  # the session of the only holder; if there are several, a hash of all
+    holder: int = 0  # the session of the only holder, or a hash of all if there are several
     holders: int = 0  # how many
     are_readers: bool = False
     queue: int | None = None  # None: the lock does not exist

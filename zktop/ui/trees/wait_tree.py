@@ -344,7 +344,7 @@ class _TreeBuilder:
             return False
         lock = record.lock if holder is None else part_held_by(record.lock, holder)
         if lock.has_standbys and not self.max_listed:
-            return False  # standbys do not wait; only a tree of one item lists them
+            return False  # standbys do not wait, so only a tree of one item lists them
         return bool(lock.waiters or self.report.watchers_waiting(path))
 
     def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:

@@ -59,7 +59,7 @@ class Column(NamedTuple, Generic[R]):
     rank: int = 0
     share: int = 0
     descending: bool = False  # the order of the first click
-    needs: int = 0  # cells of the whole table; a narrower table leaves the column out
+    needs: int = 0  # a table with fewer cells leaves the column out
     keeps_end: bool = False  # cut text at its start, because the end of a path says more
     cuts_middle: Callable[[R], bool] | None = None  # True: cut the row's text in its middle
     title: str = ""  # the full name

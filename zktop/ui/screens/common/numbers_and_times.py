@@ -13,7 +13,7 @@ MODE_WORDS: Final[Mapping[LockMode, str]] = {  # added to the name of a lock
     "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
     "candidate": " (to lead)",
 }  # fmt: skip
-TENTHS_BELOW = 10.0  # per second; larger rates are written without a fraction
+TENTHS_BELOW_PER_S = 10.0  # larger rates are written without a fraction
 
 
 def time_ms(at: Millis) -> str:
@@ -83,7 +83,7 @@ def per_second(rate: float | None) -> str:
     """
     if rate is None:
         return "?"
-    return f"{rate:.1f}" if 0 < rate < TENTHS_BELOW else f"{rate:.0f}"
+    return f"{rate:.1f}" if 0 < rate < TENTHS_BELOW_PER_S else f"{rate:.0f}"
 
 
 TOTAL_WAIT_CELLS: Final = 10  # the width of a column of total waiting times
@@ -123,7 +123,7 @@ def total_wait(ms: Millis, bound: str = "") -> str:
 
 TENTHS_BELOW_MS = 10 * SECOND_MS  # `spoken` writes tenths of a second
 COARSE_MS = 10 * SECOND_MS
-SIGNS: dict[SinceBound, tuple[str, str]] = {  # before the number; the second one is ASCII
+SIGNS: dict[SinceBound, tuple[str, str]] = {  # put before a number, the second one in ASCII
     "seen": ("", ""),
     "at-least": ("≥", ">="),
     "unknown": ("", ""),

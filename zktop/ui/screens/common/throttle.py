@@ -9,7 +9,7 @@ from textual.message_pump import MessagePump
 from zktop.ui.messages import DrawingFailed
 from zktop.ui.textual_fixes.work_in_steps import call_after
 
-READABLE_S: Final = 0.5  # between two drawings; a reader cannot follow faster ones
+READABLE_S: Final = 0.5  # a reader cannot follow drawings that come faster than this
 EARLY_SHARE: Final = 1 / 4  # a call may come early by this share of the pause
 
 
@@ -44,7 +44,7 @@ class Throttle:
 
     def _later(self) -> None:
         if not (self._is_scheduled and self._is_nearly_due):
-            return  # `now` has drawn in the meantime; a later call is scheduled if one is due
+            return  # `now` has drawn meanwhile, and a later call is scheduled if one is due
         try:
             self.now()
         except Exception as error:  # noqa: BLE001  the rest of the screen is still useful

@@ -19,7 +19,7 @@ from zktop.ui.styled_text import Line, joined, line
 POTENTIAL: Final = ("D9", "D10")  # lock orders that have not collided yet
 BLOCKING: Final = "who is blocking"  # the two entries of the overview
 NO_DATA: Final = "checks without data"
-FIELDS: Final = ("state", "severity")  # filter words; both mean the severity
+FIELDS: Final = ("state", "severity")  # in a filter, both mean the severity
 MAX_FINDINGS: Final = 500  # only the worst are listed
 
 

@@ -115,7 +115,7 @@ class FindingsScreen(SplitPage):
         super().__init__()
         self._subject: Selection | None = None
         self._case: str | None = None
-        self._is_held = False  # the user has chosen; do not jump to a worse one
+        self._is_held = False  # the user has chosen, so do not jump to a worse one
         self._arranged = ("", "")
         self._open_groups: set[FindingKind] = set()
         self._chosen_sections: set[str] | None = None  # None: as many are open as fit

@@ -20,7 +20,7 @@ from zktop.ui.screens.lock.table import client_address, client_line
 from zktop.ui.styled_text import Line, Run, joined, line, width_of, wrapped
 
 MAX_HOLDERS: Final = 3
-MIN_STRIP_WAITERS: Final = 100  # waiters; a longer queue is also drawn as a strip
+MIN_STRIP_WAITERS: Final = 100  # from here on, the queue is also drawn as a strip
 MAX_STRIP_CELLS: Final = 100
 TITLE_CELLS: Final = 8
 CELLS_AROUND_RUNS: Final = 46

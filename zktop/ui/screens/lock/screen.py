@@ -49,7 +49,7 @@ MIN_PAST_LINES: Final = 6
 MIN_TREE_LINES: Final = 8
 MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
-HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
+HUGE_QUEUE_MEMBERS: Final = 1_000  # a longer queue is drawn less often
 MAX_MARKED_ROWS: Final = 40  # so many members with findings are not folded
 COPIED_LINE_CELLS: Final = 120
 COPIED_ROWS: Final = 50
@@ -136,7 +136,7 @@ class LockScreen(SplitPage):
         """Draw this state. A huge queue is drawn at most twice a second."""
         chosen = state.subject, state.filter.text, self.size, self.side_cells
         drawn_before, self._drawn_for = self._drawn_for, chosen
-        is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
+        is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE_MEMBERS
         if self._drawn_for != drawn_before or not is_huge:
             self._drawing.now()
         else:

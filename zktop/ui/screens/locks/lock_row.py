@@ -44,10 +44,10 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     history: LockHistory
     status: LockStatus
     waiting: int | None
-    gone_at: Millis | None = None  # the lock was deleted; its row stays for a moment
+    gone_at: Millis | None = None  # when the lock was deleted; its row stays for a moment
     group: str = ""  # the name of the quiet locks below the same parent
     is_quiet: bool = False  # no problem is known, and no client waits
-    urgency: int = 0  # the worst status first, then the most time waited; at time 0
+    urgency: int = 0  # at time 0: the worst status first, then the most time waited
     growth: int = 0  # how much the urgency grows per millisecond
     _held: Since | UnsetType | None = UNSET
     _waited: Since | UnsetType | None = UNSET

@@ -54,7 +54,7 @@ def about_group(group: SessionGroup, fold_key: str) -> list[Line]:
 
 
 SERVER_COLUMN: Final = "SERVER"
-FAIRLY_WIDE, WIDE = 130, 150  # cells; a narrower table leaves out rarely needed columns
+FAIRLY_WIDE_CELLS, WIDE_CELLS = 130, 150  # narrower tables leave out rarely needed columns
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 
 
@@ -195,7 +195,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column(SERVER_COLUMN, 15, _server, lambda row: text_of(_server(row)), rank=5,
            title="Its server", about="The server that the client is connected to."),
     Column("T/OUT", 6, _timeout, lambda row: row.report.ensemble.timeout_ms(row.session) or -1,
-           at_right=True, rank=6, needs=FAIRLY_WIDE,
+           at_right=True, rank=6, needs=FAIRLY_WIDE_CELLS,
            title="Session timeout", about="The session expires after a silence of this length."),
     Column("CONTACT", 12, _contact, _silence, descending=True,
            title="Last contact",
@@ -212,7 +212,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            title="Locks waited for",
            about="How many locks the session waits for, with a node or by a watch alone."),
     Column("WATCHES", 7, _watches, lambda row: sort_value(row.watches), at_right=True, rank=7,
-           descending=True, needs=WIDE,
+           descending=True, needs=WIDE_CELLS,
            title="Watches", about="How many watches its server keeps for the session."),
     Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: sort_value(row.rate),
            at_right=True, rank=3, descending=True,
@@ -220,14 +220,14 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            about="How many packets its server receives from the client per second."),
     Column("RECVD", 7, lambda row: _packets(row, "received"),
            lambda row: _packet_count(row, "received"), at_right=True, rank=10, descending=True,
-           needs=WIDE,
+           needs=WIDE_CELLS,
            title="Packets received",
            about="How many packets its server has received since the client connected."),
     Column("SENT", 7, lambda row: _packets(row, "sent"), lambda row: _packet_count(row, "sent"),
-           at_right=True, rank=9, descending=True, needs=WIDE,
+           at_right=True, rank=9, descending=True, needs=WIDE_CELLS,
            title="Packets sent",
            about="How many packets its server has sent since the client connected."),
-    Column("LAST", 4, _last, lambda row: text_of(_last(row)), rank=8, needs=WIDE,
+    Column("LAST", 4, _last, lambda row: text_of(_last(row)), rank=8, needs=WIDE_CELLS,
            title="Last operation",
            about="The last request of the client, as its server names it."),
     Column("NOTE", 10, _note, lambda row: row.risk.note, share=3,
