@@ -107,7 +107,7 @@ def test_all_servers_are_gone_for_minutes(
     assert ends == [["expired", "acquired"], ["released", "acquired"]], (  # only with tables
         f"the tables after the end: {_tables_after(near, f'{after.root}/lost')}"
     )
-    assert [_watches(ensemble, one) for one in (near, late)] == [1, 1]
+    assert [_watches(ensemble, one) for one in (near, late)] == [2, 2]  # of the root, and the mark
     assert len({link.session for link in near.links if link.state == "connected"}) == 1
     assert "the session expired" in [link.why for link in late.links]
 
