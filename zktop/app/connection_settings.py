@@ -30,7 +30,7 @@ def access_of(config: Config) -> Access:
 
 
 def plan_of(config: Config, sample_every: float | None = None) -> Plan:
-    """Return what to read, with the limits of watches and requests."""
+    """Return what to read, and the limits on watches and requests."""
     is_secure = config.admin.scheme == "https"
     introspect = config.introspect
     plan = Plan(
@@ -46,7 +46,7 @@ def plan_of(config: Config, sample_every: float | None = None) -> Plan:
 
 
 def looks_like_a_lock(layouts: Sequence[Layout]) -> Callable[[str, Sequence[str]], bool]:
-    """Return the test that discovery uses to find locks: known names, or a layout of the config.
+    """Return the test that discovery uses to find locks: known names, or a layout from the config.
 
     Discovery sees only names. The model decides later, so the test may accept too much, but it
     must accept every name that one of the user's layouts matches.

@@ -1,8 +1,8 @@
 """When to look for the next report: in a live run, and in an import of logs.
 
-A live run looks at most 20 times a second, and once a second if nothing changes. An import looks
-at each transaction that changes a lock, or every 50 ms if there are many. While nothing changes,
-its looks become rarer.
+A live run looks at most 20 times a second on average, and once a second if nothing changes. An
+import looks at each transaction that changes a lock, or every 50 ms if there are many. While
+nothing changes, its looks become rarer.
 """
 
 from typing import Final
@@ -12,8 +12,8 @@ from zktop.model.facts import DAY_MS, HOUR_MS, MINUTE_MS, Millis
 LOOKS_PER_S = 20
 BURST_LOOKS = 9  # looks that may follow each other immediately after a quiet time
 BURST_S = (BURST_LOOKS - 1) / LOOKS_PER_S
-CPU_SHARE = 1 / 15  # of a core, at most, for slow looks. Drawing them takes the same again.
-SLOWEST_S = 3 / LOOKS_PER_S  # between two slow looks
+CPU_SHARE = 1 / 15  # of a core for slow looks, until these are SLOWEST_S apart
+SLOWEST_S = 3 / LOOKS_PER_S  # the longest pause between two slow looks
 QUIET_S = 1.0  # between two looks if nothing happens, because verdicts depend on time
 BEHIND_S = 1 / LOOKS_PER_S  # the same if examinations are overdue
 
@@ -50,7 +50,7 @@ class LookPace:
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
     def reading_first_until(self, now: float) -> float:
-        """Return until when reading comes first: for as long as the last look and its use took."""
+        """Return until when to read first: for as long as the last look and its use took."""
         return now + min(QUIET_S, now - self._began)
 
 
@@ -84,7 +84,7 @@ class ImportPace:
         self._rests = 0  # looks since then
 
     def changed(self, at: Millis) -> None:
-        """Let a first change wait for others, unless looks are left."""
+        """Schedule the look at a first change: at once if looks are left, else later."""
         earned = (at - self._earned_at) / LOOK_EVERY_MS
         self._looks_left, self._earned_at = min(self._looks_left + earned, MAX_SAVED_LOOKS), at
         self.due = at + int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)

@@ -155,8 +155,8 @@ def _look_at_reports(
 ) -> None:
     """Pass every report to `on_report`. A lost connection shows in the metrics.
 
-    With `is_once`, a lost connection is an error, and the first report comes when everything has
-    been read: a partial count would look like the total.
+    With `is_once`, a lost connection is an error, and the first report waits until everything has
+    been read: a partial count would look like the total. If that takes too long, a note says so.
     """
     with live_run(overrides) as run:
         run.read()  # if it times out, a note of the run says so

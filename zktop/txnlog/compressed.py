@@ -52,7 +52,7 @@ class GzipReader:
 
 
 def _up_to_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack byte by byte, since an error loses all that one call has unpacked."""
+    """Unpack byte by byte, since zlib discards the output of a call that fails."""
     with suppress(zlib.error):
         for at in range(len(packed)):
             yield unpacker.decompress(packed[at : at + 1])
@@ -145,7 +145,7 @@ def _varint(block: bytes) -> tuple[int, int]:
 
 
 def _literal_length(block: bytes, code: int, at: int) -> tuple[int, int]:
-    if code < 60:  # noqa: PLR2004  larger codes are the number of bytes of the length
+    if code < 60:  # noqa: PLR2004  larger codes say how many bytes hold the length
         return code + 1, at
     width = code - 59
     return int.from_bytes(block[at : at + width], "little") + 1, at + width

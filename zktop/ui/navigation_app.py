@@ -160,7 +160,7 @@ class NavigationApp(BaseApp):
         self.run_worker(show, exclusive=True, group="pages")  # type: ignore[arg-type]  # a coroutine that returns None is fine
 
     async def show_page(self, name: str) -> None:
-        """Make a page of the cluster visible, unless zktop is ending and removes its widgets."""
+        """Make a page of the cluster visible, unless zktop is ending."""
         try:
             await self._show_page(name)
         except (MountError, NoMatches):

@@ -95,7 +95,7 @@ class Shell(NavigationApp):
         self.refresh_rate: int = self.settings.refresh
         self._head, self._foot = PageHeader(), PageFooter()
         self.filter_line = FilterLine(self._foot)
-        self._drawn_at, self._rate = 0.0, 0.0  # events per second
+        self._news_at, self._rate = 0.0, 0.0  # when news was handled, and events per second
         self._page_drawn_at = 0.0
         self._is_due = False
         for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
@@ -153,7 +153,7 @@ class Shell(NavigationApp):
     def on_shell_woken(self) -> None:
         """Draw at once after a quiet time. Under load, draw `refresh_rate` frames a second."""
         gap = 1 / self.refresh_rate if self._rate >= BUSY_EVENTS_PER_S else MIN_FRAME_S
-        wait = self._drawn_at + gap - perf_counter()
+        wait = self._news_at + gap - perf_counter()
         if wait <= 0:
             self._handle_news()
         elif not self._is_due:
@@ -161,15 +161,15 @@ class Shell(NavigationApp):
             call_after(wait, self, self._handle_news)
 
     def _handle_news(self) -> None:
-        """Store the news of all clusters, and draw those of the one on display."""
+        """Store the news from all clusters, and draw that of the one on display."""
         self._is_due = False
         must_draw, was_empty = self.visit.inbox.is_awake, self.tape.last is None
         news_of = {visit: visit.inbox.take() for visit in self.visits.values()}
         happened = sum(self._take(visit, piece) for visit in news_of for piece in news_of[visit])
         now = perf_counter()
-        span = max(now - self._drawn_at, 0.001)
+        span = max(now - self._news_at, 0.001)
         self._rate += min(1.0, span / RATE_WINDOW_S) * (happened / span - self._rate)
-        self._drawn_at = now
+        self._news_at = now
         if was_empty and self.tape.last is not None:
             self.after_first_report()
         if must_draw:
@@ -187,7 +187,7 @@ class Shell(NavigationApp):
         """True if the page need not be drawn: for a minute, only the time has changed."""
         last = self.tape.last
         return (
-            self._drawn_at - self._page_drawn_at < page.STILL_S
+            self._news_at - self._page_drawn_at < page.STILL_S
             and last is not None
             and last.at - self.tape.changed_at >= STILL_AFTER_MS
             and self.playback.is_newest
@@ -257,7 +257,7 @@ class Shell(NavigationApp):
         self.show_message(message.sentence)
 
     def show_message(self, sentence: str, *, is_wrong: bool = False) -> None:
-        """Show a sentence in the corner of the screen for some seconds."""
+        """Show a sentence in the corner of the screen for a few seconds."""
         self.notify(sentence, severity="error" if is_wrong else "information", markup=False)
 
     # Drawing

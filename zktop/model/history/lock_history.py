@@ -1,6 +1,6 @@
 """The known past of one lock, as a frozen value made by `derive_events`.
 
-`FirstLook` is what a single look proves: how long, at least, its holders have held the lock.
+`FirstLook` is what a single look proves: how long, at least, the lock has had its holders.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class Stay(msgspec.Struct, frozen=True, gc=False):
 
 
 class FirstLook(msgspec.Struct, frozen=True, gc=False):
-    """When a lock was first examined, and since when all its holders have held it, at least."""
+    """When a lock was first examined, and from when its holders are known to have held it."""
 
     at: Millis
     held_since: Millis
@@ -74,7 +74,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
     former_members: tuple[FormerMember, ...] = ()  # the last few, oldest first
-    forgotten_at: Millis | None = None  # when the newest member left that is not among these
+    forgotten_at: Millis | None = None  # when the last member left that is not listed here
     attempts: Mapping[Identity, Attempts] = {}
     minute: MinuteStats = NO_MINUTE
     blocked_ms: int = 0  # waiters x time, since the first look
@@ -82,7 +82,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
     coverage: float | None = None  # share of the creations that was observed
 
     def granted(self, holder: Member) -> Since:
-        """Return since when this member has held the lock."""
+        """Return the time from which this member has held the lock."""
         stay = self.stays.get(holder.node)
         if stay is not None:
             return stay.granted or UNKNOWN_SINCE
@@ -94,7 +94,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
         return Since(first.held_since, "at-least")
 
     def queued(self, member: Member) -> Since:
-        """Return since when a member has been in the queue."""
+        """Return the time from which a member has been in the queue."""
         stay = self.stays.get(member.node)
         if stay is not None and stay.queued.at is not None:
             return stay.queued
@@ -104,7 +104,7 @@ class LockHistory(RootHistory, frozen=True, eq=False, gc=True, kw_only=True):
         return Since(min(created, self.first_look.at), "at-least")
 
     def since(self, member: Member, *, holds: bool) -> Since:
-        """Return since when a member has held the lock or waited for it."""
+        """Return the time from which a member has held the lock or waited for it."""
         return self.granted(member) if holds else self.queued(member)
 
     @property

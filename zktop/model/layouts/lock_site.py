@@ -45,6 +45,7 @@ class LockSite:
         """Return whether a child has no children or is missing.
 
         The child's Stat may be older than its children, so it decides only until they are listed.
+        If the children are hidden, as far as zktop knows there are none.
         """
         below = self.below(name)
         if below.listed or below.denied or below.members:
@@ -53,7 +54,7 @@ class LockSite:
         return child is None or child.is_leaf
 
     def children_of_sibling(self, ending: str) -> Family | None:
-        """Return the children of the sibling with this node's name and an ending, if it exists."""
+        """Return the children of the sibling whose name is this node's name plus `ending`."""
         sibling = Text(self.path + ending)
         family = self._family(sibling)
         return family if family.listed or self._node(sibling) is not None else None

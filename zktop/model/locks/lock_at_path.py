@@ -152,7 +152,7 @@ class _LockBuilder:
         if layout.grouped:
             return grouped_queues(layout, listed, self._known, open_folder)
         if has_clickhouse_marker(layout, listed):
-            listed = []  # they do not show who leads
+            listed = []  # with the marker, the nodes do not show which replica leads
         rest, stranded = self._recognised.rest, self._folders.memory.stranded
         needs_folder = bool(rest or stranded or sorts_by_id(layout))
         return one_queue(

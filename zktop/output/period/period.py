@@ -73,12 +73,12 @@ class Period:
         self._report = report
 
     def _look_at_beginning(self) -> None:
-        """Count the last report before the period: its state exists when the period begins."""
+        """Count the last report before the period: its state holds when the period begins."""
         if self._report is not None and self._report.now < self._since:
             self._cases.look(self._report, self._since)
 
     def summary(self, origin: Origin, until: Millis | None = None) -> PeriodSummary | None:
-        """Sum up the period. Return None if nothing of it was seen.
+        """Sum up the period. Return None if none of it was seen.
 
         With `until`, assume that nothing changed between the last report and then.
         """
@@ -125,7 +125,7 @@ def accounting_json(accounts: Accounts) -> AccountingJson:
         classes=[
             _lock(lock_class, accounts, names) for lock_class in accounts.classes[:MAX_ACCOUNTS]
         ],
-        left_out=tuple(max(0, len(part) - MAX_ACCOUNTS) for part in parts),  # type: ignore[arg-type]  # three
+        left_out=tuple(max(0, len(part) - MAX_ACCOUNTS) for part in parts),  # type: ignore[arg-type]  # always three parts
     )
 
 
@@ -143,9 +143,9 @@ def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
 def _unseen_znodes(unseen: UnseenZnodes) -> Iterator[str]:
     """Yield a sentence for each of the folders with the most znodes that no look has shown."""
     for folder, number in unseen.by_folder.most_common(MAX_UNSEEN_FOLDERS):
-        came, they = ("1 znode", "it") if number == 1 else (f"{number} znodes", "they")
+        znodes, they = ("1 znode", "it") if number == 1 else (f"{number} znodes", "they")
         yield (
-            f"At least {came} in {folder} came and went between two looks: {they} may have been "
+            f"At least {znodes} in {folder} came and went between two looks: {they} may have been "
             f"{'a lock' if number == 1 else 'locks'}."
         )
 

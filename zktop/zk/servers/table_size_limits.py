@@ -1,8 +1,8 @@
 """Which watch tables are too large to ask a server for, unless the user allows it.
 
-For an AdminServer, their number of watches decides. With four-letter words, a slow reader blocks
+With an AdminServer, the number of watches decides. With four-letter words, a slow reader blocks
 the server, so a table may be no larger than what the kernel buffers for a stalled reader, plus
-what a dedicated process reads at once.
+what a dedicated process reads at once; without such a process, only what is safe to leave unread.
 """
 
 import socket
@@ -30,7 +30,7 @@ def check_admin_server(count: int) -> None:
 
 
 def check_four_letter(count: int, expected: int, *, in_this_process: bool) -> None:
-    """Raise RefusedError if a table of the expected bytes is too large for its reader."""
+    """Raise RefusedError if a table of about `expected` bytes is too large for its reader."""
     safe = SAFE_UNREAD_BYTES if in_this_process else kernel_buffer_bytes() + READ_AT_ONCE_BYTES
     if expected > safe:
         raise RefusedError(
@@ -58,7 +58,10 @@ class TableSizeEstimate:
         return round(watches * self._bytes_per_watch * SIZE_MARGIN)
 
     def read_dump(self, dump: bytes) -> None:
-        """Measure the paths in `dump`, unless a table has already been read."""
+        """Measure the paths of ephemeral znodes: watched paths are usually about as long.
+
+        A watch table that has been read is a better measure.
+        """
         if self._is_measured:
             return
         if paths := dump.count(b"\n\t/"):

@@ -182,7 +182,7 @@ class _EventWriter(NamedTuple):
 
 
 def _cut(path: str, width: int) -> str:
-    """Truncate a path at the start of a name, or within its last name in a narrow column.
+    """Shorten a path from the left, if possible to whole names, and pad it to `width`.
 
     >>> _cut("/locks/shop/orders", 12), _cut("/locks/a-very-long-name", 12), _cut("/a", 4)
     ('…/orders    ', '…y-long-name', 'a   ')

@@ -45,17 +45,15 @@ def run_line(runs: Sequence[ModeRun], width: int) -> str:
         whole = " · ".join(map(str, runs))
         if len(whole) <= width or len(runs) < 4:  # noqa: PLR2004  nothing to leave out
             return whole
-    runs_each_end = 1
-    while (
-        2 * runs_each_end + 2 < len(runs)
-        and len(_without_middle(runs, runs_each_end + 1)) <= width
-    ):
-        runs_each_end += 1
-    return _without_middle(runs, runs_each_end)
+    first_runs = 1
+    while 2 * first_runs + 2 < len(runs) and len(_without_middle(runs, first_runs + 1)) <= width:
+        first_runs += 1
+    return _without_middle(runs, first_runs)
 
 
-def _without_middle(runs: Sequence[ModeRun], runs_each_end: int) -> str:
-    first, last = runs[:runs_each_end], runs[len(runs) - runs_each_end - 1 :]
+def _without_middle(runs: Sequence[ModeRun], first_runs: int) -> str:
+    """Leave out the middle; the end keeps one run more than the beginning."""
+    first, last = runs[:first_runs], runs[len(runs) - first_runs - 1 :]
     hidden = sum(map(_size, runs)) - sum(map(_size, (*first, *last)))
     return " · ".join([*map(str, first), f"… {with_spaces(hidden)} more …", *map(str, last)])
 
