@@ -129,6 +129,20 @@ def test_rows_whose_texts_are_ready_are_searched_at_once(monkeypatch: pytest.Mon
     assert live.listed(NOW, wanted, is_sorted=True) == [live.rows[NAMES[2]]]
 
 
+def test_rows_whose_field_is_not_ready_are_searched_in_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only the text of plain words is prepared while the filter line opens."""
+    monkeypatch.setattr(live_rows, "TEXTS_AT_ONCE", 2)
+    live = NamedRows({"": lambda row: row.path, "holder": lambda _: "ann"})
+    for path in NAMES:
+        live.put(quiet_row(path))
+    assert [*live.prepare()]
+
+    assert [*live.search(parsed_filter("holder:ann"))]
+    assert not [*live.search(parsed_filter("holder:an"))]
+
+
 class NamedRows(LockRows):
     """Rows with given texts for a filter."""
 

@@ -48,10 +48,10 @@ def detail_of(
     return detail
 
 
-def single_node() -> LockDetail:
-    """A lock that is one node: ann holds it, bob and cid watch it."""
+def single_node(*watchers: str) -> LockDetail:
+    """A lock that is one node: ann holds it, and these clients watch it."""
     node = facts(stat=Stat(50, 50, NOW, owner=session("ann")))
-    tables = [connected("ann", "bob", "cid"), watching({"bob": [PATH], "cid": [PATH]})]
+    tables = [connected("ann", *watchers), watching({name: [PATH] for name in watchers})]
     return detail_of((NOW, [*node, *tables]), settings=ONE_NODE)
 
 
@@ -111,7 +111,7 @@ def test_a_server_is_named_if_there_are_several(servers: tuple[Text, ...]) -> No
 
 def test_any_watcher_of_a_single_node_may_enter() -> None:
     """So nothing is said about the clients that enter when it is released."""
-    assert release_sentence(single_node(), None, 80) == []
+    assert release_sentence(single_node("bob", "cid"), None, 80) == []
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_deleted_single_node_had_an_unknown_number_of_waiters() -> None:
     """Its waiters are watchers, which are not counted there; its node has no name."""
     assert (
         f"It was a single (single-node) with 1 holder ({session_text(session('ann'))}). "
-        in was(single_node())
+        in was(single_node("bob", "cid"))
     )
 
 
@@ -308,7 +308,7 @@ def test_the_counter_of_another_folder_is_not_the_next_number() -> None:
 
 def test_clients_that_only_watch_are_counted() -> None:
     """The lock is a single node with two of them."""
-    assert "3 clients" in text(lock_head(single_node(), 100))
+    assert "3 clients" in text(lock_head(single_node("bob", "cid"), 100))
 
 
 def test_an_unread_znode_has_an_unknown_session() -> None:
@@ -351,3 +351,12 @@ def test_a_deleted_single_node_that_was_free_may_have_had_waiters() -> None:
     detail = detail_of((NOW, facts(stat=Stat(50, 50, NOW))), settings=ONE_NODE)
 
     assert "It was a free single (single-node). " in was(detail)
+
+
+@pytest.mark.parametrize(
+    ("watchers", "says"),
+    [(["bob"], "1 watches it, unordered"), (["bob", "cid"], "2 watch it, unordered")],
+)
+def test_the_watchers_of_a_single_node_are_counted(watchers: list[str], says: str) -> None:
+    """In the singular and in the plural."""
+    assert says in text(lock_head(single_node(*watchers), 120))

@@ -157,8 +157,10 @@ class LiveRows(Generic[R]):
         """Find the rows that match, in steps if they are many or their texts are not ready."""
         if not (self.rows and wanted):
             return
-        matches, texts = self._matching(wanted), self._texts[""]
-        if len(texts) < len(self.rows) or len(self.rows) > SEARCHED_AT_ONCE:
+        matches = self._matching(wanted)
+        fields = {word.field for word in wanted.words} & self._texts.keys()
+        are_ready = all(len(self._texts[field]) == len(self.rows) for field in fields)
+        if not are_ready or len(self.rows) > SEARCHED_AT_ONCE:
             yield from matches.make(self.rows.values())
 
     def _matching(self, wanted: Filter) -> ValueByRow[R, bool]:

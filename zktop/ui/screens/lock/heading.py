@@ -158,7 +158,9 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
         ink: Ink = "standby" if queue.lock.has_standbys else "waits"
         pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - CELLS_AROUND_RUNS))))
     if queue.watchers:
-        pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, unordered", "waits")))
+        watch = "watches" if len(queue.watchers) == 1 else "watch"
+        size = with_spaces(len(queue.watchers))
+        pieces.append(line((f"{size} {watch} it, unordered", "waits")))
     pieces.append(_drains(detail))
     lines = [_titled(word, joined(pieces))]
     if len(waiting) > MIN_STRIP_WAITERS:
