@@ -113,6 +113,8 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     @property
     def held(self) -> Since | None:
         """The start of the oldest hold; None without a holder."""
+        if self.is_unreadable:
+            return UNKNOWN_SINCE
         if self._held is UNSET:
             self._held = self._oldest(self.lock.holders[:MAX_MEMBERS_DATED], holds=True)
         return self._held
@@ -120,6 +122,8 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     @property
     def waited(self) -> Since | None:
         """The start of the oldest wait; None without a waiter."""
+        if self.is_unreadable:
+            return UNKNOWN_SINCE
         if self._waited is UNSET:
             self._waited = self._oldest(self.lock.waiters[:MAX_MEMBERS_DATED], holds=False)
         return self._waited

@@ -77,11 +77,8 @@ class LockCells:
         return (letter, Run(name, ink), Run(more, ink))
 
     def held(self, row: LockRow) -> Line:
-        if row.gone_at is not None:
-            return DASH
-        if row.is_unreadable:
-            return UNKNOWN
-        return DASH if row.held is None else self._age(row.held)
+        since = None if row.gone_at is not None else row.held
+        return DASH if since is None else self._age(since)
 
     def queue(self, row: LockRow) -> Line:
         if row.gone_at is not None:
@@ -99,7 +96,7 @@ class LockCells:
     def oldest(self, row: LockRow) -> Line:
         if row.gone_at is not None:
             return DASH
-        if row.waited is None or row.is_unreadable:
+        if row.waited is None:
             return UNKNOWN if row.waiting or row.waiting is None else DASH
         return self._age(row.waited)
 
