@@ -53,8 +53,8 @@ def with_date_if_needed(time: str, at: Millis, *others: Millis) -> str:
     >>> with_date_if_needed("12:00:00", 1769860800999, 1769960900000)
     '2026-01-31 12:00:00'
     """
-    day = iso(at)[:10]
-    return time if all(iso(other)[:10] == day for other in others) else f"{day} {time}"
+    is_same_day = all(other // DAY_MS == at // DAY_MS for other in others)
+    return time if is_same_day else f"{iso(at)[:10]} {time}"
 
 
 def frequent_names(names: Sequence[str], most: int) -> str:
