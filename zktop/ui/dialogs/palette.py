@@ -101,9 +101,10 @@ class PaletteDialog(Dialog[PaletteItem]):
     def _show(self) -> None:
         results = self.query_one(TextList)
         text, width = self.query_one(Input).value, results.room.width
-        sections = [*overview(self._groups, self._recent)]
         if self._text:
             sections = search(self._groups, self._recent, text)
+        else:
+            sections = [*overview(self._groups, self._recent)]
         if self._text and self._is_reading:
             sections.append(PaletteSection("", (), "reading the names of all sessions ..."))
         rows = [row for section in sections for row in section_lines(section, width)]
