@@ -367,10 +367,7 @@ class FindingsScreen(SplitPage):
         return self._kinds.get(self._case or "")
 
     def _open_or_close_group(self, kind: FindingKind, *, opens: bool) -> None:
-        if opens:
-            self._open_groups.add(kind)
-        else:
-            self._open_groups.discard(kind)
+        self._open_groups = self._open_groups | {kind} if opens else self._open_groups - {kind}
         self.redraw()
 
     def action_right(self) -> None:

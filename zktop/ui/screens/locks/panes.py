@@ -149,10 +149,7 @@ class AlertsPane(Pane):
             self._set_open(self.target, opens=False)
 
     def _set_open(self, kind: FindingKind, *, opens: bool) -> None:
-        if opens:
-            self._open_groups.add(kind)
-        else:
-            self._open_groups.discard(kind)
+        self._open_groups = self._open_groups | {kind} if opens else self._open_groups - {kind}
         if self._redraw is not None:
             self._redraw()
 
