@@ -38,7 +38,7 @@ from zktop.ui.past.packed_facts import (
 
 STEP_MS: Final[Millis] = 1_000
 BLOCK_STEPS: Final = 60
-STATE_SHARE: Final = 2  # between two states there are so many times the facts of a state
+STATE_SHARE: Final = 2  # a new state is packed after this many times the facts of the last one
 FOLLOWED_STEPS: Final = 30  # steps examined before the wanted one, so that recent holds are exact
 STEP_BYTES: Final = 500  # for the objects around the packed bytes
 CHILD_BYTES: Final = 250  # what is remembered of a lock, for each child of its folder

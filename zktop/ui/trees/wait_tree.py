@@ -28,14 +28,14 @@ from zktop.ui.view_state import Selection
 
 MAX_ROOTS: Final = 20
 MAX_TOPS: Final = 40  # clients of one root
-MAX_WAITERS_SEARCHED: Final = 500  # so many waiters of one lock have their own locks checked
+MAX_WAITERS_SEARCHED: Final = 500  # waiters of one lock whose own locks are checked
 MAX_NESTED: Final = 6  # waiters of one lock that are shown because others wait for them
 MAX_LISTED: Final = 12  # other waiters of one lock in a tree about one item
 MAX_DEPTH: Final = 5  # nested locks; the way to the selected item may be longer
 MAX_ITEMS: Final = 300
 MAX_WIDE_WAY: Final = 8  # on a longer way to the selected item, other waiters are left out
 MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
-MAX_NAMES: Final = 3  # so many waiters are named in one line
+MAX_NAMES: Final = 3  # waiters named in one line
 
 ClientKind = Literal[
     "runs",  # waits for nothing

@@ -18,10 +18,10 @@ RIGHT_DOTS: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 BRAILLE: Final = 0x2800
 BAR: Final = "▏▎▍▌▋▊▉█"
 MIN_TOP: Final = (
-    4  # a full column is at least so many clients, so that one does not look like many
+    4  # a full column is at least this many clients, so that one does not look like many
 )
 HEAT: Final[tuple[Ink, ...]] = ("medium", "warm", "hot", "high")  # for graphs in which high is bad
-MIN_SPARK_TOP: Final = 8  # a full column is at least so many waiters: a queue of one is not full
+MIN_SPARK_TOP: Final = 8  # at least this many waiters fill a column; one waiter does not
 SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # for 0 to 4 dots
 MAX_CACHED: Final = 256  # most locks have the same queue: none
 

@@ -15,7 +15,7 @@ from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
 LABEL_CELLS: Final = 7
 MAX_BAR_CELLS: Final = 12
-LONG_FACTOR: Final = 10  # so many times the 99th percentile counts as long
+LONG_FACTOR: Final = 10  # this many times the 99th percentile counts as long
 
 
 def histograms(detail: LockDetail, width: int) -> list[Line]:

@@ -17,7 +17,7 @@ from zktop.ui.screens.lock.lock_detail import LockDetail, ShownQueue
 HEAD_ROWS: Final = 8  # positions at the front that are not folded
 TAIL_ROWS: Final = 2  # positions at the end that are not folded
 MAX_UNFOLDED_READERS: Final = 6  # a run of at most this many readers is not folded
-MAX_SHORT_QUEUE: Final = 30  # with at most so many members, only readers are folded
+MAX_SHORT_QUEUE: Final = 30  # with at most this many members, only readers are folded
 MAX_RUNS: Final = 80  # if modes alternate more often, all of them fold into one group
 
 

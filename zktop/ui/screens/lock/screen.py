@@ -50,7 +50,7 @@ MIN_TREE_LINES: Final = 8
 MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE_MEMBERS: Final = 1_000  # a longer queue is drawn less often
-MAX_MARKED_ROWS: Final = 40  # so many members with findings are not folded
+MAX_MARKED_ROWS: Final = 40  # members with findings that are not folded
 COPIED_LINE_CELLS: Final = 120
 COPIED_ROWS: Final = 50
 

@@ -25,7 +25,7 @@ from zktop.ui.styled_text import Line, cut_middle, fitted, joined, line, right_a
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
 
-MAX_NAMES: Final = 4  # so many clients that wait for each other are named
+MAX_NAMES: Final = 4  # clients that wait for each other and are named
 PAIR: Final = 2
 MIN_NAME_CELLS: Final = 8  # for one name among several
 WHO_CELLS: Final = 36
@@ -52,7 +52,7 @@ class Blocker(NamedTuple):
         return several(self.names, self.number)
 
     def client_in(self, width: int) -> str:
-        """Name its clients in so many cells. Names that do not fit are shortened or counted."""
+        """Name its clients in this many cells. Names that do not fit are shortened or counted."""
         if cell_len(self.client) <= width:
             return self.client
         if self.number == len(self.names) == PAIR:

@@ -13,7 +13,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
 MEMBERS_AT_ONCE: Final = 1_500  # reading them takes some 4 ms
-MEMBERS_PER_LOCK: Final = 5  # a lock by itself takes as long as so many members
+MEMBERS_PER_LOCK: Final = 5  # a lock by itself takes as long as this many members
 
 
 class SessionLocks(msgspec.Struct, eq=False, gc=False):

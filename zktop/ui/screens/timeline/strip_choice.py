@@ -19,7 +19,7 @@ from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.view_state import ViewState
 
 MIN_GROUP: Final = 3  # fewer waiters get a strip each
-MAX_GROUP: Final = 100  # so many waiters of one lock are grouped, the others are left out
+MAX_GROUP: Final = 100  # waiters of one lock that are grouped; the others are left out
 MAX_HOLDERS: Final = 2  # shown for each lock
 ALERTS_FROM_LINES: Final = 7  # a shorter screen has no strip of alerts
 GRAPH_LINES: Final = ((9, 3), (14, 1))  # from 9 lines on, the graph gets 3; from 14 on, one more
