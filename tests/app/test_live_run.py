@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from model.make_facts import connections, lock
 from msgspec.structs import replace
 from servers import kazoo_client, sandbox_server
 from waiting import eventually
@@ -20,7 +21,7 @@ from zktop.app import live_run, look_pace
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import QUIET_S
 from zktop.cli.snapshot import first_report
-from zktop.model.facts import Link, Server, ServerState
+from zktop.model.facts import HOUR_MS, Connection, Link, Server, ServerState
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -108,6 +109,30 @@ def test_a_time_in_which_zktop_did_not_run_is_unknown(
     assert asleep.why_lost == "nothing is known of this time: zktop was not running"
     assert (awake.is_lost, awake.now) == (False, before.now + 3_600_000)
     assert asleep.ensemble.own == before.ensemble.own
+
+
+def test_a_time_in_which_zktop_did_not_run_is_no_difference_of_clocks(
+    run: LiveRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection lasts through it: the server dates it from before."""
+    reports = run.reports()
+    before = next(reports)
+    link = before.world.link
+    assert link
+    assert link.server
+    assert link.session
+    assert link.connected_at
+    clock = iter([0.0])
+    monkeypatch.setattr(live_run, "steady_s", lambda: next(clock, 3_600.0))
+    monkeypatch.setattr(live_run, "now_ms", lambda: before.now + HOUR_MS)
+    own = Connection(link.session, Text("127.0.0.1:1"), 10_000, established=before.now)
+    table = connections(link.server, own, at=before.now + HOUR_MS)
+    next(reports)
+    run._add([*lock("/locks/a", "ann", at=before.now), table])
+    awake = run.look()
+
+    assert Text("/locks/a") in awake.records
+    assert "P11" not in {finding.rule for finding in awake.findings}
 
 
 def after_a_silence(

@@ -150,7 +150,7 @@ def out(
 
 def own(name: str = "zktop", state: str = "connected", at: int = NOW) -> Link:
     """Zktop's own connection."""
-    return Link(state=state, session=session(name), at=at, zxid=0)
+    return Link(state=state, session=session(name), at=at, connected_at=at, zxid=0)
 
 
 def world(*facts: object) -> World:

@@ -255,6 +255,7 @@ class Link(Fact, frozen=True, tag="link"):
     server: Text | None = None
     why: Text | None = None
     lost_at: Millis | None = None  # when the connection was lost, if it is not back
+    connected_at: Millis | None = None  # when it came up; after a gap, `at` is later
 
     @property
     def is_up(self) -> bool:

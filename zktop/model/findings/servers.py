@@ -264,10 +264,10 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _behind(ctx: LockContext) -> Iterator[RuleMatch]:
-    own = ctx.ensemble.own_connection
-    if own is None or own.established is None:
+    own, connected_at = ctx.ensemble.own_connection, ctx.ensemble.connected_at
+    if own is None or own.established is None or connected_at is None:
         return
-    behind = ctx.ensemble.link_at - own.established
+    behind = connected_at - own.established
     if behind > SLOW_CONNECT_MS:
         how = f"is behind zktop's own by {span(behind)}"
         why = f"{own.server} dates zktop's connection {span(behind)} before it began"

@@ -60,6 +60,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
     link_at: Millis = 0  # when our own connection entered its present state
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
     listed: int = 0  # number of sessions that any server lists, including our own
+    connected_at: Millis | None = None  # when our own connection came up, if that is known
 
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
@@ -72,10 +73,12 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
             for server, tables in sorted(world.tables.items())
         )
         own = link.session if link else None
-        state, at = (link.state, link.at) if link else (None, 0)
+        state, at, came_up = (link.state, link.at, link.connected_at) if link else (None, 0, None)
         is_same = len(tables) == len(known.tables) and all(map(is_, tables, known.tables))
         listed = known.listed if is_same else _count_sessions(tables)
-        return cls(now_ms, tables, own or None, state, world.zxid, at, world.complete_to, listed)
+        return cls(
+            now_ms, tables, own or None, state, world.zxid, at, world.complete_to, listed, came_up
+        )
 
     @property
     def has_several_servers(self) -> bool:
@@ -131,8 +134,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def own_connection(self) -> Presence | None:
         """Our own connection, in a table that was read since it came up."""
-        known = self.presence(self.own) if self.own else None
-        return known if known and known.at >= self.link_at else None
+        known, came_up = self.presence(self.own) if self.own else None, self.connected_at
+        return known if known and came_up is not None and known.at >= came_up else None
 
     def connections_from(self, origin: str) -> int:
         """Count the connections, without our own, that come from one address or one host."""

@@ -63,6 +63,7 @@ class ZooKeeperSession:
         self._refusal: str | None = None
         self._bytes_of_earlier_clients = 0
         self._lost_at: Millis | None = None  # stays until the connection is back
+        self._connected_at: Millis | None = None
         self._session: Session | None = None
         self._server: str | None = None
 
@@ -134,6 +135,7 @@ class ZooKeeperSession:
         self.ready = False
         alive = state in ("connected", "read-only")
         self.reader.next_connection(connected=alive)
+        self._connected_at = now_ms() if alive else None
         if alive:
             self._session = session_id(session) if session is not None else None
             self._server = self.names.get(server or "", server)
@@ -229,6 +231,7 @@ class ZooKeeperSession:
             zxid=self._clock.seen,
             at=at,
             lost_at=self._lost_at,
+            connected_at=self._connected_at,
             state=state,
             session=self._session,
             server=clean(self._server) if self._server else None,
