@@ -47,6 +47,14 @@ def test_znodes_that_a_look_has_shown_are_not_counted() -> None:
     assert counted(BEFORE, came, went, [folder("a", created=2, zxid=2_000)]) == {}
 
 
+def test_znodes_that_a_look_has_shown_before_the_first_lock_are_not_counted() -> None:
+    """B came while nothing in the folder was a lock; the counters of the folder show it later."""
+    came: list[AnyFact] = [Node(path=Text("/jobs/b"), zxid=1_000, at=NOW)]
+    locked: list[AnyFact] = [folder("a", "b", created=2, zxid=2_000), *lock("/jobs/a", "ann")]
+
+    assert counted([folder("a", created=1, zxid=900)], came, locked) == {}
+
+
 def test_znodes_that_facts_have_shown_between_two_looks_are_counted() -> None:
     """They are in no report."""
     both: list[AnyFact] = [
