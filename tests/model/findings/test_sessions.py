@@ -218,7 +218,7 @@ def limited(context: SessionContext, **limits: int) -> SessionContext:
     return SessionContext(context.session, context.places, shared=shared)
 
 
-def test_p2_needs_a_move_even_with_a_limit_of_none() -> None:
+def test_p2_needs_a_move_even_with_a_limit_of_0() -> None:
     """The config accepts a limit of 0; the first move then counts."""
     assert not found("P2", limited(moving(0), moves=0))
     assert "its connection 1 time in" in only("P2", limited(moving(1), moves=0)).sentence
@@ -371,7 +371,7 @@ def test_p5_is_quiet_for_four() -> None:
     assert not found("P5", owner_of(4))
 
 
-def test_p5_needs_a_lock_even_with_a_limit_of_none() -> None:
+def test_p5_needs_a_lock_even_with_a_limit_of_0() -> None:
     """The config accepts a limit of 0; the first lock then counts."""
     waiting = session_context("bob", A, B)
 

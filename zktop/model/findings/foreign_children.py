@@ -95,7 +95,7 @@ def _take_leases(ctx: LockContext) -> bool:
 
 
 def _count(ctx: LockContext, *, is_one: bool) -> str:
-    """Say that clients count the obstacles, and as what."""
+    """Say how clients count the obstacles."""
     if _take_leases(ctx):
         return "count it: it takes a lease" if is_one else "count them: each takes a lease"
     return "count it, and it sorts before them" if is_one else "count them, and they sort first"
