@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl, make_digest_acl
-from servers import RunningServer
+from servers import RunningServer, ask
 from waiting import eventually
 from zk.observed import Observation, names, observing, picture
 
@@ -15,6 +15,7 @@ from zktop.model.root_entry import Root
 from zktop.model.session_ids import session_id
 from zktop.model.settings import Settings
 from zktop.model.world.missing_roots import missing_roots
+from zktop.model.world.tables_of_one_server import MARK
 from zktop.zk.connect import zookeeper_session
 
 Way = dict[str, object]  # the part of a plan that selects the kind of watches
@@ -344,6 +345,21 @@ def test_a_missing_chroot_is_said_until_it_exists(
         assert said in live.source.degraded()
         client.create(f"{root}/later")
         eventually(lambda: said not in live.source.degraded())
+
+
+@pytest.mark.parametrize("chroot", ["", "/app"])
+def test_other_zktops_know_a_zktop_even_after_the_node_of_the_mark_was_created(
+    zookeeper: RunningServer, client: KazooClient, chroot: str, way: Way
+) -> None:
+    """Its watch has fired then."""
+    port = int(zookeeper.address.rpartition(":")[2])
+    with observing(zookeeper.address + chroot, "/nothing", **way):
+        eventually(lambda: MARK in ask(port, "wchc"))
+        client.create(MARK)
+        try:
+            eventually(lambda: MARK in ask(port, "wchc"))
+        finally:
+            client.delete(MARK)
 
 
 def test_names_with_control_characters_are_asked_for_as_they_are(

@@ -105,9 +105,13 @@ class RootWatcher:
         self._unread.clear()
         self.unconfirmed.clear()
         self.tree.forget_all()
-        self._reader.ask(Exists(MARK, watch=True), lambda _answer: None)
+        self._watch_mark()
         for count, root in enumerate(self.roots, 1):
             self._watch_or_poll(root, count)
+
+    def _watch_mark(self) -> None:
+        """Set the watch by which other zktops know this session."""
+        self._reader.ask(Exists(MARK, watch=True), lambda _answer: None)
 
     def _watch_or_poll(self, root: WatchedRoot, count: int) -> None:
         """Watch a root if the budget allows this many watches, otherwise poll it."""
@@ -157,6 +161,8 @@ class RootWatcher:
 
     def event(self, kind: int, full: str, zxid: int, at: Millis) -> None:
         """Handle one watch event. Events come in wire order."""
+        if full == MARK:  # a client has changed the node, and a watch fires once
+            self._watch_mark()
         path = self._reader.hosts.inside(full)
         if path is None:
             return
