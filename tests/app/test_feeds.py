@@ -230,7 +230,7 @@ def test_hosts_that_are_down_explain_a_loss_only_if_none_is_up(lost_run: LiveRun
 
 def test_a_loss_names_the_last_time_at_which_the_server_was_heard(lost_run: LiveRun) -> None:
     """The loss itself is noticed later: what happened in between is unknown."""
-    lost_run._source._connection.heard_at = BEGIN - 9_000
+    lost_run._source._connection.silent_from = BEGIN - 9_000
     feed = LiveFeed("zk1", lost_run.access, Plan(), Settings())
     world = World().after(Link(state="suspended", zxid=1, at=BEGIN))
     report = Examiner().look(world, BEGIN)

@@ -158,11 +158,12 @@ class LiveRun:
         return max(0.001, (now_ms() - since) / 1000)
 
     def known_until(self, report: Report) -> Millis:
-        """Return the time at which a lost connection last brought a message.
+        """Return up to when a report of a lost connection knows everything.
 
-        A server that does not answer, or a network that is cut, is noticed seconds later.
+        A closed connection is noticed at once, but a server that does not answer or a network that
+        is cut only after seconds.
         """
-        return min(report.now, self._source.heard_at or report.now)
+        return min(report.now, self._source.silent_from or report.now)
 
     # Reports
 

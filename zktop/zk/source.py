@@ -206,9 +206,9 @@ class Source:
         return self._connection.link
 
     @property
-    def heard_at(self) -> Millis:
-        """The time of the last message on the connection that was lost, or 0 if none was."""
-        return self._connection.heard_at
+    def silent_from(self) -> Millis | None:
+        """When the server fell silent, if the last loss was noticed by that."""
+        return self._connection.silent_from
 
     def pop_silence(self) -> Millis | None:
         """Return once when a long silence of our server began that is now over, or None."""

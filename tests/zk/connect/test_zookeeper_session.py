@@ -45,7 +45,23 @@ def test_a_silent_network_was_last_heard_before_the_loss_is_noticed(
             silent_at = now_ms()
             world = live.until(lambda world: world.link and world.link.state == "suspended")
             assert world.link is not None
-            assert live.source.heard_at <= silent_at + 500
-            assert world.link.at - live.source.heard_at >= 1_000
+            assert live.source.silent_from
+            assert live.source.silent_from <= silent_at + 500
+            assert world.link.at - live.source.silent_from >= 1_000
+    finally:
+        proxy.close()
+
+
+def test_a_closed_connection_did_not_fall_silent_before(
+    zookeeper: RunningServer, root: str
+) -> None:
+    """The loss is noticed at once, however long nothing had to be said."""
+    proxy = CutProxy(zookeeper.port)
+    try:
+        with observing(proxy.address, f"{root}/*") as live:
+            proxy.cut()
+            live.until(lambda world: world.link and world.link.state == "suspended")
+
+            assert live.source.silent_from is None
     finally:
         proxy.close()

@@ -78,7 +78,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.bytes_in = 0
         self.heard_at: Millis = 0  # when the newest message came, often the answer to a ping
         self.silent_since: Millis | None = None  # when the last long silence began
-        self._late_after = round(1_000 * access.session_timeout * PING_SHARE) + LATE_MS
+        self._ping_every = round(1_000 * access.session_timeout * PING_SHARE)
         self._listener = listener
         self._login = LoginGuard()
         self.add_listener(self._on_state)
@@ -114,9 +114,13 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._read_header = counted  # noqa: SLF001  likewise
         connection._read_watch_event = self._event  # noqa: SLF001  likewise
 
+    def silent_from(self, at: Millis) -> Millis | None:
+        """Return since when the server is silent at this time, or None if no message is due."""
+        is_late = self.heard_at and at - self.heard_at > self._ping_every
+        return self.heard_at if is_late else None
+
     def _heard(self, at: Millis) -> None:
-        if self.heard_at and at - self.heard_at > self._late_after:
-            self.silent_since = self.heard_at
+        self.silent_since = self.silent_from(at - LATE_MS) or self.silent_since
         self.heard_at = at
 
     def _event(self, message: bytes, offset: int) -> None:

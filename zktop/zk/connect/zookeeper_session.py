@@ -54,7 +54,7 @@ class ZooKeeperSession:
         self.on_ready: Callable[[], None] = lambda: None
         self.names: dict[str, str] = {}  # numeric address -> as the user wrote it
         self.link: Link | None = None
-        self.heard_at: Millis = 0  # time of the last message on the connection that was lost
+        self.silent_from: Millis | None = None  # if the last loss was noticed by silence
         self.note: str | None = None
         self.ready = False
         self._order = access.hosts.addresses
@@ -142,7 +142,7 @@ class ZooKeeperSession:
             self._begin("read-only" if state == "read-only" else "connected")
         elif state == "suspended":
             self._server = None
-            self.heard_at = self._client.heard_at
+            self.silent_from = self._client.silent_from(now_ms())
             self._report("suspended")
         else:
             self._on_end(state)
