@@ -150,7 +150,7 @@ class Recorder:
             self._member = None
 
     def _begin_file(self, at: Millis) -> None:
-        """Begin with the header, and with the first world if there is one, unless this is done."""
+        """Before the first line, write the header, and the first world if there is one."""
         if self._member is None:
             self._begin_member(at)
             self._write(self._header)

@@ -112,7 +112,7 @@ class SceneRun:
             client.end()
 
     def _perform(self, move: SceneMove) -> None:
-        """Carry out a move. If contenders share a lock, each starts once the last has queued."""
+        """Carry out a move. Contenders that share a lock start one by one, to queue in order."""
         self._counts_before = self._tally.all_counts() if move.acts else {}
         starts = [act for act in move.acts if isinstance(act, StartContender)]
         share_a_lock = len({start.claims[0].path for start in starts}) < len(starts)

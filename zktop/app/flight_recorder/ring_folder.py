@@ -194,9 +194,9 @@ def _file_name_id(finding: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "-", finding)
 
 
-def _id_in(kept: Path) -> str:
+def _id_in(path: Path) -> str:
     """Return the id of the finding in the name of a finding file."""
-    return kept.stem.partition("-")[2]
+    return path.stem.partition("-")[2]
 
 
 def _mend_newest(folder: Path) -> None:

@@ -41,7 +41,7 @@ FAILED_POLL = Scene(
             until="bob acquired, bob connected",
         ),
     ),
-    "ann holds the lock, and bob believes that bob does. ZooKeeper's data shows no error.",
+    "Both believe that they hold the lock, but only ann does. ZooKeeper's data shows no error.",
     group="Client bugs",
 )
 

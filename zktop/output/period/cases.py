@@ -48,7 +48,7 @@ class FindingCase(msgspec.Struct, frozen=True):
     lasted_ms: Millis = 0
 
     def after(self, finding: Finding, now: Millis, *, is_back: bool) -> "FindingCase":
-        """The case with the finding of the next report."""
+        """The case after the next report, which has the finding."""
         if not is_back and _says_the_same(finding, self.finding):
             return replace(self, finding=finding, last_at=now)
         case = self if is_back else self.said_until(now)
@@ -56,7 +56,7 @@ class FindingCase(msgspec.Struct, frozen=True):
         return replace(case, finding=finding, last_at=now, times=times, said_at=now)
 
     def said_until(self, now: Millis) -> "FindingCase":
-        """The case when it no longer has its sentence."""
+        """The case when its sentence ends: remember the sentence unless it was short-lived."""
         lasted_ms = now - self.said_at
         if lasted_ms < min(LASTING_MS, self.lasted_ms):
             return self

@@ -8,7 +8,7 @@ from zktop.model.accounting.ledger import Ledger
 from zktop.model.accounting.spread import Spread
 from zktop.model.accounting.unseen_znodes import UnseenZnodes
 from zktop.model.facts import Millis
-from zktop.model.format import iso
+from zktop.model.format import count, iso
 from zktop.model.history.events import Elapsed, ElapsedBound
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -143,11 +143,9 @@ def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
 def _unseen_znodes(unseen: UnseenZnodes) -> Iterator[str]:
     """Yield a sentence for each of the folders with the most znodes that no look has shown."""
     for folder, number in unseen.by_folder.most_common(MAX_UNSEEN_FOLDERS):
-        znodes, they = ("1 znode", "it") if number == 1 else (f"{number} znodes", "they")
-        yield (
-            f"At least {znodes} in {folder} came and went between two looks: {they} may have been "
-            f"{'a lock' if number == 1 else 'locks'}."
-        )
+        may_be = "it may have been a lock" if number == 1 else "they may have been locks"
+        znodes = count(number, "znode")
+        yield f"At least {znodes} in {folder} came and went between two looks: {may_be}."
 
 
 def _share(part: int, whole: int) -> float:

@@ -114,7 +114,7 @@ class ChunkContents:
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
-        self.children: dict[str, Any] = {}  # names by parent, or the error code of its listing
+        self.children: dict[str, Any] = {}  # of each znode by name, or the error code
         self.possible: list[str] = []  # possible locks
         self.leaves: list[str] = []  # others without children
         self.watched = 0  # locks that are watched already

@@ -73,7 +73,7 @@ class Polling:
         self._read_stats(due)
 
     def sentence(self) -> str | None:
-        """A sentence about how many folders are polled, how often and why, or None without any."""
+        """A sentence about how many folders are polled, how often and why, or None if none are."""
         polled = len(self._polled_paths()) + len(self._absent_roots())
         if not polled:
             return None
