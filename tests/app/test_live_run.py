@@ -144,8 +144,9 @@ def after_a_silence(
     link = run.world.link
     assert link
     assert link.server
-    run._add([Server(server=link.server, state=state, zxid=0, at=before.now)])
-    ends = iter([before.now])
+    silent_from = before.now + 1  # the connection may have come up in the millisecond of `before`
+    run._add([Server(server=link.server, state=state, zxid=0, at=silent_from)])
+    ends = iter([silent_from])
     monkeypatch.setattr(run._source, "pop_silence", lambda: next(ends, None))
     return before, next(reports), next(reports)
 
