@@ -88,7 +88,7 @@ class BudgetSection(Section, frozen=True):
     """What watching may cost the ensemble."""
 
     watches: Positive = 20_000
-    requests_per_second: Positive = 10_000
+    requests_per_second: Positive = 20_000
 
 
 class DemoSection(Section, frozen=True):
