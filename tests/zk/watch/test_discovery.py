@@ -103,6 +103,25 @@ def test_folders_that_may_not_be_listed_are_named(
     )
 
 
+def test_a_folder_that_may_not_be_listed_is_named_as_long_as_it_is_hidden(
+    busy: RunningServer, writer: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later walks do not list the watched folder of locks that contains it."""
+    monkeypatch.setattr(discovery, "SMALL_WALK_EVERY_S", 0.1)
+    writer.add_auth("digest", "app:secret")
+    hidden = "/app/locks/hidden"
+    writer.create(hidden, acl=[make_digest_acl("app", "secret", all=True)])
+    try:
+        with observing(busy.address, looks_like_a_lock=_has_places) as live:
+            walks = live.source._discovery.walks
+            eventually(lambda: live.source._discovery.walks > walks + 1)
+            said = live.source.degraded()
+    finally:
+        writer.delete(hidden)
+
+    assert f"the search for locks cannot list {hidden}: give --auth" in said
+
+
 def test_the_watches_are_on_the_narrowest_parents(
     busy: RunningServer, writer: KazooClient
 ) -> None:

@@ -104,8 +104,8 @@ class Discovery:
 
     def sentences(self) -> Iterator[str]:
         """Yield what the walks leave out, and which option would change that."""
-        if self.denied:
-            paths = several(self.denied[:1], len(self.denied))
+        if denied := tuple(dict.fromkeys((*self.denied, *self._denied_in_watched_folders()))):
+            paths = several(denied[:1], len(denied))
             yield f"the search for locks cannot list {paths}: give --auth"
         if progress := self.progress():
             yield f"the search for locks continues: {progress}"
@@ -118,6 +118,13 @@ class Discovery:
                 f"the search for locks skips {many} where no session owns a znode, such as "
                 f"{self.left_out[0]}: give --root"
             )
+
+    def _denied_in_watched_folders(self) -> Iterator[str]:
+        """Yield folders that were never listed. Walks do not reach them: their parent is watched."""
+        tree = self._watcher.tree
+        for path in tuple(tree.denied):
+            if path not in tree.folders and join(split(path)[0], "*") in self._watched:
+                yield path
 
     def take_over(self, pattern: RootPattern) -> None:
         """Find the locks of a root whose watch delivered too many other events."""
