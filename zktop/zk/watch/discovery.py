@@ -120,7 +120,7 @@ class Discovery:
             )
 
     def _denied_in_watched_folders(self) -> Iterator[str]:
-        """Yield folders that were never listed. Walks do not reach them: their parent is watched."""
+        """Yield folders that were never listed, and that walks skip with their watched parent."""
         tree = self._watcher.tree
         for path in tuple(tree.denied):
             if path not in tree.folders and join(split(path)[0], "*") in self._watched:
