@@ -7,7 +7,7 @@ that parses a text, and their `needs` names a key that a mapping must have. A wr
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Final
 
 from msgspec import NODEFAULT, inspect, structs
@@ -48,23 +48,11 @@ class RightParts:
         raise WrongPartError(name)
 
 
-class KnownKey:
-    """A key that a mapping may have."""
-
-    def __init__(self, field: structs.FieldInfo) -> None:
-        self.name, self.is_required = field.name, field.required
-        self._type = field.type
-
-    @cached_property
-    def kind(self) -> inspect.Type:
-        """The type of its value. Computed on first use, because most keys are never set."""
-        return inspect.type_info(self._type)
-
-
 @cache
-def keys_of(struct: type) -> dict[str, KnownKey]:
+def keys_of(struct: type) -> dict[str, inspect.Field]:
     """Return the keys of a mapping type, as they are written in the file."""
-    return {field.encode_name: KnownKey(field) for field in structs.fields(struct)}
+    fields = inspect.type_info(struct).fields  # type: ignore[attr-defined]  # of a struct
+    return {field.encode_name: field for field in fields}
 
 
 class ConfigReader:
@@ -168,8 +156,8 @@ class ConfigReader:
                 is_of_file = bool(key) and name.text in self._top_keys
                 meant = "set it at the top level" if is_of_file else hint(name.text, keys)
                 self._wrong(name, inner, f"unknown key ({meant})")
-            elif known.is_required or not is_null(value):
-                values[known.name] = self.read(known.kind, value, inner)
+            elif known.required or not is_null(value):
+                values[known.name] = self.read(known.type, value, inner)
             else:  # `key:` without a value keeps the default
                 self.origins[inner] = value.origin
         return self._build(struct, values, tree, key)
@@ -177,7 +165,7 @@ class ConfigReader:
     def _build(
         self, struct: type, values: dict[str, object], tree: ConfigNode, key: str
     ) -> object:
-        required = [each.name for each in keys_of(struct).values() if each.is_required]
+        required = [each.name for each in keys_of(struct).values() if each.required]
         missing = [name for name in required if name not in values]
         for name in missing:
             self._wrong(tree, key, f"the key {name} is missing")

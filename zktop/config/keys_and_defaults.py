@@ -28,6 +28,7 @@ Port = Annotated[int, Meta(ge=1, le=65535)]
 OwnerMapping = Annotated[  # a name, and what else is known
     dict[str, Word], Meta(extra={"needs": NAME}, extra_json_schema={"required": [NAME]})
 ]
+Owners = dict[str, Word | OwnerMapping]
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -134,7 +135,7 @@ class Config(ConnectionSection, frozen=True):
     roots: tuple[RootPath | Root, ...] = ()
     layouts: tuple[Layout, ...] = ()
     actors: ActorsSection = ActorsSection()
-    owners: dict[str, Word | OwnerMapping] = {}
+    owners: Owners = {}
     owners_file: str | None = None  # a file with more owners, read again when it changes
     thresholds: Thresholds = Thresholds()
     budget: BudgetSection = BudgetSection()

@@ -5,17 +5,12 @@ from msgspec import inspect
 
 from zktop.config.check_keys import ConfigReader
 from zktop.config.files import expanded, file_tree
-from zktop.config.keys_and_defaults import Config
+from zktop.config.keys_and_defaults import Owners
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.parse_values import word
 from zktop.config.tree import ValueOrigin
 from zktop.model.owner_list import NAME, OwnerEntry
 
-_OWNERS = next(
-    field.type
-    for field in inspect.type_info(Config).fields  # type: ignore[attr-defined]  # a struct
-    if field.name == "owners"
-)
 _json: msgspec.json.Decoder[dict[str, OwnerEntry]] = msgspec.json.Decoder(dict[str, OwnerEntry])
 
 
@@ -50,7 +45,7 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
 
 def _read_yaml(file: str) -> dict[str, OwnerEntry]:
     reader = ConfigReader({"word": word}, {})
-    owners = reader.read(_OWNERS, file_tree(file))
+    owners = reader.read(inspect.type_info(Owners), file_tree(file))
     if reader.mistakes:
         raise ConfigError(reader.mistakes)
     assert isinstance(owners, dict)  # noqa: S101  without mistakes it has this type

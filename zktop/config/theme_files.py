@@ -6,12 +6,11 @@ reported here with file, line and key.
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import msgspec
-from msgspec import Meta, inspect
+from msgspec import Meta
 from msgspec.structs import replace
 
 from zktop.config.check_keys import Check, ConfigReader
@@ -134,7 +133,7 @@ def _check_variable(part: str) -> None:
 def _read(file: Path, inks: Collection[str]) -> ThemeFile:
     tree = file_tree(str(file))
     reader = ConfigReader(_FORMS, {ThemeFile: _check(file.stem, inks)})
-    theme = reader.read(_theme_type(), tree)
+    theme = reader.read_struct(ThemeFile, tree)
     if reader.mistakes:
         mistakes = [
             replace(mistake, origin=_in_file(mistake.origin, file)) for mistake in reader.mistakes
@@ -169,11 +168,6 @@ def _mixed_palettes(theme: ThemeFile) -> Iterator[tuple[str, str]]:
                 "an ansi_ colour, because ansi is true" if theme.ansi else "a colour like #5fafd7"
             )
             yield key, f"must be {wanted}, got {quoted(value)}"
-
-
-@cache
-def _theme_type() -> inspect.Type:
-    return inspect.type_info(ThemeFile)
 
 
 _FORMS: dict[str, Form] = {"colour": colour, "style": style, "word": word}
