@@ -10,7 +10,7 @@ import click
 from zktop.app.connection_settings import demo_connection
 from zktop.cli.common.interrupts import signals_as_ctrl_c
 from zktop.cli.common.options import DURATION, connection_options
-from zktop.cli.common.output import flush, narrate, put
+from zktop.cli.common.output import narrate, put, put_at_once
 from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
@@ -114,7 +114,10 @@ def command(
     if count > 1:
         names = [f"{base_name}-{number}" for number in range(1, count + 1)]
     orders = [_order(contender, config, options) for contender in names]
-    on_step = _print_json if as_json else _print
+
+    def on_step(step: ContenderStep) -> None:
+        put_at_once(step.json() if as_json else step.line())
+
     with signals_as_ctrl_c():
         if count > 1:
             return _contend_together(orders, on_step, config.demo.max_contenders)
@@ -185,13 +188,3 @@ def _contend_together(
 
 def _seconds(time: Millis | None) -> float | None:
     return None if time is None else time / SECOND_MS
-
-
-def _print(step: ContenderStep) -> None:
-    put(step.line())
-    flush()
-
-
-def _print_json(step: ContenderStep) -> None:
-    put(step.json())
-    flush()

@@ -6,7 +6,7 @@ from click.shell_completion import CompletionItem
 from zktop.app.connection_settings import demo_connection
 from zktop.cli.common.interrupts import signals_as_ctrl_c
 from zktop.cli.common.options import DURATION, connection_options
-from zktop.cli.common.output import flush, narrate, put
+from zktop.cli.common.output import narrate, put, put_at_once
 from zktop.cli.contend import check_permission
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
@@ -14,7 +14,6 @@ from zktop.demo.contender_processes import ContenderChange, ProcessPool
 from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
-from zktop.demo_types.scene_moves import SceneLine
 from zktop.errors import UsageError
 from zktop.model.facts import SECOND_MS, Millis
 
@@ -63,17 +62,17 @@ def command(
             narrate(f"    {change.step.line()}")
 
     with signals_as_ctrl_c(), ProcessPool(on_change, config.demo.max_contenders) as pool:
-        settings = demo_connection(config)
-        root = config.demo.root
-        scene_run = SceneRun(scene_named(name), pool, tally, settings, _print_line, root=root)
+        scene_run = SceneRun(
+            scene_named(name),
+            pool,
+            tally,
+            demo_connection(config),
+            lambda line: put_at_once(line.line()),
+            root=config.demo.root,
+        )
         try:
             scene_run.play(pace / SECOND_MS)
             tally.until(lambda: False, keep / SECOND_MS)  # ctrl-c ends it sooner
         finally:
             narrate("cleaning up")
             scene_run.clean_up()
-
-
-def _print_line(line: SceneLine) -> None:
-    put(line.line())
-    flush()

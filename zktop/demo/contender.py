@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from zktop.demo.client import LockClient, connect
 from zktop.demo.locked_work import LockedWork, WorkFailedError
 from zktop.demo.parse_order import check_path
-from zktop.demo.recipes import LockRefusedError, PlaceLostError, Recipe, make_recipe, recipe_of
+from zktop.demo.recipes import LockRefusedError, PlaceLostError, Recipe, recipe_of
 from zktop.demo.step_reporter import OnStep, StepReporter
 from zktop.demo.stoppable_wait import StoppableEvent, StoppedError, Timeout
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim
@@ -133,7 +133,7 @@ class DemoContender:
         assert self._client is not None  # noqa: S101  `run` connected it
         if claim.gate:
             self._wait_at_gate(claim, held)
-        recipe = make_recipe(self._client, claim, self.order.name)
+        recipe = recipe_of(claim)(self._client, claim, self.order.name)
         held.append(recipe)
         self._waiting = recipe
         self.wakeup.check()

@@ -19,6 +19,12 @@ def put(line: str) -> None:
     _write(clean(line), sys.stdout)
 
 
+def put_at_once(line: str) -> None:
+    """Print a line and flush it."""
+    put(line)
+    flush()
+
+
 def put_json(value: object) -> None:
     put_utf8(msgspec.json.format(msgspec.json.encode(value), indent=2))
 

@@ -1,6 +1,5 @@
 """The recipes, in the order shown. To add one, write a class in a module and an entry here."""
 
-from zktop.demo.client import LockClient
 from zktop.demo.recipes import kazoo, read_write, sequential, single_node
 from zktop.demo.recipes.recipe import LockRefusedError, PlaceLostError, Recipe, flaw_of
 from zktop.demo_types.contender_order import LockClaim
@@ -45,8 +44,4 @@ def recipe_of(claim: LockClaim) -> type[Recipe]:
     return recipe
 
 
-def make_recipe(client: LockClient, claim: LockClaim, owner: str) -> Recipe:
-    return recipe_of(claim)(client, claim, owner)
-
-
-__all__ = ["RECIPES", "LockRefusedError", "PlaceLostError", "Recipe", "make_recipe", "recipe_of"]
+__all__ = ["RECIPES", "LockRefusedError", "PlaceLostError", "Recipe", "recipe_of"]
