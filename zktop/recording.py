@@ -15,10 +15,8 @@ import io
 import queue
 import re
 import threading
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, takewhile
 from pathlib import Path
@@ -26,6 +24,7 @@ from typing import IO, Annotated, Final, Literal
 
 import msgspec
 
+from zktop.byte_streams import GzipReader
 from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Fact, Millis, Node, SourceFact, single_facts
 from zktop.model.layouts.redact_payload import owner_part
@@ -40,7 +39,7 @@ MIN_SKIPPED_BYTES = 2 << 20  # of a file. Reading and examining less takes at mo
 MAX_UNREDACTED_BYTES = 256  # redaction leaves data of up to this size as it is
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 18
 _COMPRESSION_LEVEL, _BULK_COMPRESSION_LEVEL = 6, 2
 _MAX_WAITING_BLOCKS = 8  # to be compressed
 _DAMAGED = (msgspec.DecodeError, UnicodeDecodeError)
@@ -88,7 +87,7 @@ class ImportSummary(Fact, frozen=True, tag="import"):
     known_until: Millis | None = None  # later looks assume that nothing happened
 
 
-StoryLine = Header | LookMark | ImportSummary | AnyFact
+StoryLine = Header | LookMark | AnyFact
 AnyLine = Header | LookMark | StateMark | ImportSummary | AnyFact
 RecordingLine = Annotated[AnyLine, msgspec.Meta(description="one line of a recording")]
 
@@ -299,12 +298,10 @@ class Recording:
             offset = max((offset for _, offset in early), default=0)
             self._offset = offset if offset >= MIN_SKIPPED_BYTES else 0
 
-    def story(self) -> Iterator[Header | LookMark | AnyFact]:
+    def story(self) -> Iterator[StoryLine]:
         """Iterate over facts and looks, and the headers after which everything is read again."""
         header = [self.header] if self._offset else []
-        for line in without_repeated_state(chain(header, self.lines(self._offset))):
-            if not isinstance(line, ImportSummary):
-                yield line
+        return story_of(chain(header, self.lines(self._offset)))
 
     @cached_property
     def imported(self) -> ImportSummary | None:
@@ -350,24 +347,14 @@ class Recording:
     def _unpack(self, offset: int) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             file.seek(offset)
-            packed, unpacker = file.read(_CHUNK_BYTES), _gzip_unpacker()
-            while packed:
-                before = unpacker.copy()
-                try:
-                    yield unpacker.decompress(packed)
-                except zlib.error:
-                    yield from _before_damage(before, packed)
-                    break
-                packed = unpacker.unused_data or file.read(_CHUNK_BYTES)
-                if unpacker.eof:
-                    if not packed:
-                        return  # the end of a member: nothing is missing
-                    unpacker = _gzip_unpacker()
-        self.cut_off = True
+            unpacked = GzipReader(file)
+            while chunk := unpacked.read(_CHUNK_BYTES):
+                yield chunk
+            self.cut_off = self.cut_off or unpacked.is_damaged or unpacked.has_garbage
 
 
-def without_repeated_state(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
-    """Leave out facts that repeat the state, and headers of pieces that continue the previous one.
+def story_of(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
+    """Leave out what is no news: repeated state, and headers of pieces that continue another.
 
     After any other header the state is news, so it is not left out.
     """
@@ -380,27 +367,13 @@ def without_repeated_state(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
                     yield line
             case StateMark():
                 facts_to_skip = 0 if is_after_header else line.facts
+            case ImportSummary():
+                pass
             case _ if facts_to_skip:
                 facts_to_skip -= 1
             case _:
                 is_after_header = False
                 yield line
-
-
-def _gzip_unpacker() -> "zlib._Decompress":
-    return zlib.decompressobj(wbits=31)  # a gzip stream
-
-
-def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack byte by byte what precedes the damage: a larger piece would be lost entirely.
-
-    It is yielded in one piece, because `whole_lines` joins each piece with the previous rest.
-    """
-    unpacked = bytearray()
-    with suppress(zlib.error):
-        for at in range(len(packed)):
-            unpacked += unpacker.decompress(packed[at : at + 1])
-    yield bytes(unpacked)
 
 
 def _schema(line: bytes) -> str:

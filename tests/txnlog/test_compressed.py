@@ -8,8 +8,8 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.txnlog.compressed import SNAPPY_MAGIC, GzipReader, SnappyReader
-from zktop.txnlog.log_records import ByteStream
+from zktop.byte_streams import ByteStream, GzipReader
+from zktop.txnlog.compressed import SNAPPY_MAGIC, SnappyReader
 
 DATA = bytes(range(256)) * 4000
 

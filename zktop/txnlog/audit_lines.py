@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
+from zktop.byte_streams import ByteStream
 from zktop.model.facts import Session
 from zktop.model.text import Text, clean
-from zktop.txnlog.log_records import ByteStream
 
 # Every server writes a line for each such deletion, with its own user, and again when it starts.
 _NOT_BY_A_CLIENT: Final = "ephemeralZNodeDeletionOnSessionCloseOrExpire"

@@ -1,61 +1,16 @@
-"""Unpacks gzip and snappy streams as ZooKeeper writes them, piece by piece.
+"""Unpacks snappy streams as ZooKeeper writes them, piece by piece.
 
 A damaged or truncated stream ends where the damage begins. `is_damaged` is then True.
 """
 
-import zlib
-from collections.abc import Iterator
-from contextlib import suppress
 from typing import Final
 
-from zktop.txnlog.log_records import ByteStream
+from zktop.byte_streams import ByteStream, GzipReader
 
-GZIP_MAGIC: Final = b"\x1f\x8b"
 SNAPPY_MAGIC: Final = b"\x82SNAPPY\0"
 _CHUNK: Final = 1 << 18
 _SNAPPY_HEADER_BYTES: Final = 16
 _MAX_BLOCK_BYTES: Final = 16 << 20  # Java writes blocks of 32 KB
-_GZIP_STREAM: Final = 31  # what zlib calls wbits
-
-
-class GzipReader:
-    """A gzip stream, unpacked."""
-
-    def __init__(self, stream: ByteStream) -> None:
-        self.is_damaged = False
-        self._stream, self._packed = stream, b""
-        self._unpacker = zlib.decompressobj(_GZIP_STREAM)
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most this many bytes, or none at the end or where the stream is damaged."""
-        while not self.is_damaged:
-            self._packed = self._packed or self._stream.read(_CHUNK)
-            if self._unpacker.eof:
-                if len(self._packed) < len(GZIP_MAGIC):
-                    self._packed += self._stream.read(_CHUNK)
-                if not self._packed.startswith(GZIP_MAGIC):
-                    break
-                self._unpacker = zlib.decompressobj(_GZIP_STREAM)
-            if not self._packed:
-                self.is_damaged = True
-                break
-            unpacker_before = self._unpacker.copy()
-            try:
-                data = self._unpacker.decompress(self._packed, size)
-            except zlib.error:
-                self.is_damaged = True
-                return b"".join(_up_to_damage(unpacker_before, self._packed))
-            self._packed = self._unpacker.unconsumed_tail or self._unpacker.unused_data
-            if data:
-                return data
-        return b""
-
-
-def _up_to_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack byte by byte, since zlib discards the output of a call that fails."""
-    with suppress(zlib.error):
-        for at in range(len(packed)):
-            yield unpacker.decompress(packed[at : at + 1])
 
 
 class SnappyReader:

@@ -16,11 +16,11 @@ from typing import BinaryIO, Final, Literal
 
 import msgspec
 
+from zktop.byte_streams import GZIP_MAGIC, ByteStream, GzipReader
 from zktop.errors import DataFileError
 from zktop.txnlog import log_records, snapshot_file
 from zktop.txnlog.audit_lines import audit_lines
-from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, GzipReader, SnappyReader, is_damaged
-from zktop.txnlog.log_records import ByteStream
+from zktop.txnlog.compressed import SNAPPY_MAGIC, SnappyReader, is_damaged
 
 _NAME: Final = re.compile(r"(log|snapshot)\.([0-9a-f]{1,16})(?:\.gz|\.snappy)?")
 _AUDIT_NAME: Final = re.compile(r"zookeeper_audit\.log(?:\.(\d+))?(?:\.gz)?")

@@ -9,10 +9,11 @@ valid. At most one record is in memory, however large a damaged length is.
 import zlib
 from collections.abc import Iterator
 from struct import Struct
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
+from zktop.byte_streams import ByteStream
 from zktop.errors import DataFileError
 
 MAGIC: Final = b"ZKLG"
@@ -53,13 +54,6 @@ class Damage(msgspec.Struct, frozen=True):
         if number == 1:
             return f": transaction {self.zxid + 1:#x} is lost"
         return f": {number} transactions are lost after {self.zxid:#x}" if number else ""
-
-
-class ByteStream(Protocol):
-    """A file opened for reading."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most this many bytes, or none at the end."""
 
 
 class LogRecords:

@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
+from zktop.byte_streams import ByteStream
 from zktop.errors import DataFileError
 from zktop.model.facts import Session
-from zktop.txnlog.log_records import ByteStream
 
 MAGIC: Final = b"ZKSN"
 MAX_FIELD_BYTES: Final = 64 << 20

@@ -7,15 +7,15 @@ from msgspec.structs import replace
 
 from zktop.app.flight_recorder.ring_folder import pieces_in
 from zktop.errors import UsageError
-from zktop.model.facts import AnyFact, Millis
+from zktop.model.facts import Millis
 from zktop.recording import (
     LEAD_MS,
     AnyLine,
     Header,
     ImportSummary,
-    LookMark,
     Recording,
-    without_repeated_state,
+    StoryLine,
+    story_of,
 )
 
 
@@ -58,11 +58,9 @@ class RingRecording:
         ends = [begin for begin, _ in self._pieces[1:]]
         self._pieces = self._pieces[sum(end < at - LEAD_MS for end in ends) :]
 
-    def story(self) -> Iterator[Header | LookMark | AnyFact]:
+    def story(self) -> Iterator[StoryLine]:
         """Iterate over facts and looks, and the headers after which everything is read again."""
-        for line in without_repeated_state(self._lines()):
-            if not isinstance(line, ImportSummary):
-                yield line
+        return story_of(self._lines())
 
     def _lines(self) -> Iterator[AnyLine]:
         completed: str | None = None  # name of the previous piece, if it was read to the end
