@@ -103,10 +103,37 @@ def test_a_session_with_findings_is_examined_once_a_second() -> None:
     assert owned == ["4", "4", "3"]
 
 
+def test_a_session_that_releases_most_of_many_locks_is_examined_within_a_second() -> None:
+    """One with hundreds of locks rests for seconds, but not one that had them."""
+    examiner, paths = Examiner(), [f"/app/{number}" for number in range(200)]
+    world = World().after(*(fact for path in paths for fact in lock(path, "alice")))
+    many = [examiner.look(world, LATER + late) for late in (0, SETTLE)][-1]
+    fewer = world.after(*(_gone(path, "alice", 0, world) for path in paths[1:]))
+    examiner.look(fewer, LATER + SETTLE + 50, thorough=False)
+    one = examiner.look(fewer, LATER + SETTLE + 1_100, thorough=False)
+
+    assert [_has(report, "P5") for report in (many, one)] == [True, False]
+
+
+def test_a_crowd_that_leaves_takes_its_finding_with_it() -> None:
+    """A crowded lock is examined at intervals, but not one that was crowded."""
+    owners = [f"h{number}" for number in range(1_100)]
+    examiner, world = Examiner(), World().after(*lock("/orders", *owners))
+    crowded = [examiner.look(world, LATER + late) for late in (0, SETTLE)][-1]
+    leaving = (_gone("/orders", owner, n, world) for n, owner in enumerate(owners) if n)
+    alone = examiner.look(world.after(*leaving), LATER + SETTLE + 50, thorough=False)
+
+    assert [_has(report, "P10") for report in (crowded, alone)] == [True, False]
+
+
 def _among_many(number: int = 7_500) -> tuple[Examiner, World]:
     """A lock of three with the oldest waits, among so many that they are ranked every 1.5 s."""
     quiet = [fact for n in range(number) for fact in lock(f"/many/{n:04}", f"h{n}")]
     return Examiner(), World().after(*lock("/orders", "alice", "bob", "carol"), *quiet)
+
+
+def _has(report: Report, rule: str) -> bool:
+    return any(finding.rule == rule for finding in report.findings)
 
 
 def _roots(report: Report) -> dict[str, int]:

@@ -210,10 +210,11 @@ class FindingTracker:
         locks_of, many = look.locks_of.finder, self._settings.thresholds.blast_radius
         sessions = chain.from_iterable(change.sessions for change in look.changes)
         for session in dict.fromkeys(sessions):
-            locks = locks_of(session)
+            locks = locks_of(session) or ()
+            if len(locks) < many:
+                self._rests_until.pop(session, None)
             if not locks:
                 self._remember(session, NO_RESULTS)
-                self._rests_until.pop(session, None)
             elif session in self._findings:  # such a session may change at every look
                 rests_until = self._rests_until.get(session, look.now)
                 self._due.set_within(session, max(look.now + SECOND_MS, rests_until))
@@ -227,6 +228,8 @@ class FindingTracker:
         else:
             if before is not None:
                 self._note_root(path, before, after)
+            if after.size <= CROWD_MEMBERS:
+                self._rests_until.pop(path, None)
             self._set_due(path, FIRST)
 
     def _note_root(self, path: Text, before: Lock, after: Lock) -> None:
@@ -347,8 +350,6 @@ class FindingTracker:
         context = LockContext(lock=lock, shared=shared, past=past, root=root)
         if lock.size > CROWD_MEMBERS:
             self._rests_until[path] = look.now + REST_PER_MEMBER_MS * lock.size
-        else:
-            self._rests_until.pop(path, None)
         results = examine_lock(context)
         self._remember(path, results, lock.size)
         if any(finding.rule == "D7" for finding in results.findings):
