@@ -50,12 +50,10 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
     verdict: Deadlock  # as it was last judged
     last: Report | None  # the last one with it; None: MAX_LAST_REPORTS others ended since
     over_at: Millis | None = None
+    ending: EndedDeadlock | None = None  # None if zktop did not see it end
 
-    def ending(self, report: Report) -> EndedDeadlock | None:
-        """Return how it ended; None if this report does not say."""
-        name, begin = self.deadlock.id, self.recorded_at
-        ends = (ended for ended in report.over if ended.deadlock.id == name and ended.at >= begin)
-        return next(ends, None)
+    def is_over_at(self, moment: Millis) -> bool:
+        return self.over_at is not None and self.over_at <= moment
 
 
 class Tape:
@@ -291,6 +289,10 @@ class Tape:
         for name, record in self.deadlocks.items():
             if name not in alive and record.over_at is None:
                 self.deadlocks[name] = replace(record, over_at=report.now)
+        for ending in report.over:
+            known = self.deadlocks.get(ending.deadlock.id)
+            if known is not None and known.over_at and ending.at >= known.recorded_at:
+                self.deadlocks[known.deadlock.id] = replace(known, ending=ending)
         self._forget_oldest_endings()
 
     def _forget_oldest_endings(self) -> None:

@@ -249,18 +249,36 @@ class TestOverTime:
         assert ShownDeadlock(old, again.report).now is None
         assert ShownDeadlock(new, again.report).now is not None
 
-    def test_a_report_made_again_has_the_same_ending(self) -> None:
-        """Of the deadlock with that number in a fresh examination, it says nothing."""
-        first = story("A x: ann bob ; B x: bob ann")
-        other = story("C x: cid dan ; D x: dan cid")
-        left = [Gone(path=one.path, zxid=2_000, at=NOW + 20_000) for one in nodes_of("dan", other)]
-        (frame,) = frames((NOW, first))
-        again = frames((NOW, other), (NOW + 5_000, ()), (NOW + 20_000, left))[-1].report
-        dead = frame.report.deadlocks[0]
-        case = DeadlockRecord(dead, NOW, dead, frame.report)
+    def test_its_end_is_known_after_a_new_connection(self) -> None:
+        """Servers that lost their data make zktop examine everything anew."""
+        ring = story("A x: ann bob ; B x: bob ann")
+        left = [Gone(path=one.path, zxid=2_000, at=NOW + 20_000) for one in nodes_of("bob", ring)]
+        before = frames((NOW, ring), (NOW + 20_000, left))
+        (after,) = frames((NOW + 60_000, story("C x: cid", at=NOW + 60_000)))
+        found = text(written([*before, after]))
 
-        assert [one.deadlock.number for one in again.over] == [case.deadlock.number]
-        assert case.ending(again) is None
+        assert after.report.over == ()
+        assert "bob gave up" in found.partition("HOW IT ENDED")[2]
+
+    def test_its_end_is_unknown_if_no_connection_showed_it(self) -> None:
+        """It was there before zktop connected anew, and not afterwards."""
+        before = frames((NOW, story("A x: ann bob ; B x: bob ann")))
+        (after,) = frames((NOW + 60_000, story("C x: cid", at=NOW + 60_000)))
+
+        assert "unknown, as zktop did not see it end" in text(written([*before, after]))
+
+    def test_it_has_no_end_at_a_moment_before_it(self) -> None:
+        """The user goes back to when it was recorded, and the facts of then show no deadlock."""
+        ring = story("A x: ann bob ; B x: bob ann")
+        some = frames((NOW, ring), (NOW + 20_000, ()))
+        (early,) = frames((NOW, story("C x: cid")))
+        case = replace(shown(some).case, over_at=NOW + 20_000)
+        writer = LineWriter(100)
+        write_deadlock(writer, ShownDeadlock(case, early.report))
+
+        assert "did not exist at this moment" in text(writer)
+        assert "over since" not in text(writer)
+        assert "HOW IT ENDED" not in text(writer)
 
     def test_an_old_deadlock_without_its_report_is_still_drawn(self) -> None:
         """The picture and the sentence are those of then, the rest is from the report shown."""

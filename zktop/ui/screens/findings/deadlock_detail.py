@@ -204,9 +204,12 @@ def _session_link(way: WayOut) -> LineLink | None:
 
 
 def _write_end(writer: LineWriter, shown: ShownDeadlock) -> None:
-    over = shown.case.ending(shown.displayed)
-    writer.title("HOW IT ENDED", "" if over is None else clock(over.at))
-    writer.say("It did not exist at this moment." if over is None else f"{over.how}.")
+    case = shown.case
+    if not case.is_over_at(shown.displayed.now):
+        return
+    ending = case.ending
+    writer.title("HOW IT ENDED", "" if ending is None else clock(ending.at))
+    writer.say("unknown, as zktop did not see it end." if ending is None else f"{ending.how}.")
 
 
 # The picture

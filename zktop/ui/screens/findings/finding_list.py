@@ -259,15 +259,11 @@ def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
     """Yield the deadlocks of this run that had ended by this moment."""
     alive = {deadlock.id for deadlock in report.deadlocks}
     for name, case in reversed(tape.deadlocks.items()):
-        if name not in alive and is_over(case, report.now):
+        if name not in alive and case.is_over_at(report.now):
             deadlock = case.deadlock
             names = several(map(last_name, deadlock.locks))
             until = f"  {deadlock_name(deadlock):<4}until {clock(case.over_at or 0)}  "
             yield FindingEntry(name, line((until, "dim"), (names, "dim")), _words(deadlock), "")
-
-
-def is_over(case: DeadlockRecord, now: Millis) -> bool:
-    return case.over_at is not None and case.over_at <= now
 
 
 def _overview(report: Report) -> Iterator[FindingEntry]:
@@ -292,7 +288,7 @@ def _age(since: Millis | None, now: Millis) -> str:
 def deadlock_age(case: DeadlockRecord, current: Deadlock | None, report: Report) -> Line:
     """Return whether the deadlock still exists, for how long, and how many wait behind it."""
     if current is None:
-        over = case.over_at
+        over = case.over_at if case.is_over_at(report.now) else None
         text = f"over since {clock(over)}" if over is not None else "did not exist at this moment"
         lasted = _lasted(case, over)
         return joined([line((f" ○ {text}", "strong")), line(lasted) if lasted else ()], "   ")
