@@ -207,10 +207,9 @@ class Introspection:
         newest_zxid = self._newest_zxid()
         changes: int | None = self.changes()
         begun, cpu_before = time.monotonic(), time.thread_time()
-        ephemerals: list[str] = []
-        sample = self._request_sample(address, schedule, ephemerals)
-        if self.on_ephemerals is not None and ephemerals:
-            self.on_ephemerals(ephemerals)
+        sample = self._request_sample(address, schedule)
+        if self.on_ephemerals is not None and sample.all_ephemerals:
+            self.on_ephemerals(sample.all_ephemerals)
         sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
         # A lagging server shows an earlier zxid than the newest that we know.
@@ -224,14 +223,12 @@ class Introspection:
             changes = None  # so that the next sample is not delayed
         schedule.sampled(ended, changes, took=took, spent=spent, every=self._every)
 
-    def _request_sample(
-        self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
-    ) -> Sample:
-        """Ask the AdminServer, or use four-letter words. Add the ephemerals' paths to the list."""
+    def _request_sample(self, address: Address, schedule: ServerSchedule) -> Sample:
+        """Ask the AdminServer, or use four-letter words."""
         kind = schedule.kind
         if kind is not None and not kind.traits.answers_words:
             return unreached(f"{kind} does not report it", kind)
-        settings = self._sample_settings(address, schedule, ephemerals)
+        settings = self._sample_settings(address, schedule)
         has_admin = kind is None or kind.traits.admin
         if has_admin and schedule.admin_due <= time.monotonic():
             try:
@@ -250,9 +247,7 @@ class Introspection:
                 sample.why[table] = f"{why}; {schedule.why_no_admin}"
         return sample
 
-    def _sample_settings(
-        self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
-    ) -> SampleSettings:
+    def _sample_settings(self, address: Address, schedule: ServerSchedule) -> SampleSettings:
         return SampleSettings(
             address=address,
             hosts=self._access.hosts,
@@ -269,7 +264,7 @@ class Introspection:
                 other.watches for other in self._schedules.values() if other is not schedule
             ),
             hidden=self._asked_hidden,
-            note_ephemeral=None if self.on_ephemerals is None else ephemerals.append,
+            notes_ephemerals=self.on_ephemerals is not None,
         )
 
 

@@ -41,8 +41,7 @@ class SampleSettings(msgspec.Struct, frozen=True):
     known_tables: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
     other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers
     hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
-    # Receives the path of each ephemeral if the table has changed. None if nothing needs them.
-    note_ephemeral: Callable[[str], object] | None = None
+    notes_ephemerals: bool = False  # put the paths of all ephemerals into the sample
 
 
 class Sample(msgspec.Struct):
@@ -57,6 +56,7 @@ class Sample(msgspec.Struct):
     expires_in_ms: dict[int, int] | None = None
     timeouts_ms: dict[int, int] | None = None
     ephemerals: PathsBySession | None = None
+    all_ephemerals: list[str] = []  # full paths, if they are noted and the table has changed
     sessions: tuple[int, ...] | None = None
     tick_ms: int | None = None
     why: dict[str, str] = {}
@@ -330,7 +330,7 @@ def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:
     return WantedPaths(
         watched | {path: Text(path) for path in hidden},
         tuple(f"{path.rstrip('/')}/" for path in hidden),
-        settings.note_ephemeral,
+        sample.all_ephemerals.append if settings.notes_ephemerals else None,
     )
 
 
