@@ -195,15 +195,12 @@ class LiveRun:
 
     def look(self, *, thorough: bool = True) -> Report:
         """Report on everything read so far. A thorough look leaves no examination overdue."""
+        began, cpu = time.monotonic(), time.thread_time()
         is_first = not self._now
         with no_collections() if is_first else nullcontext():
-            return self._look(is_thorough=thorough)
-
-    def _look(self, *, is_thorough: bool) -> Report:
-        began, cpu = time.monotonic(), time.thread_time()
-        has_news = self._fold()
-        self._now = now_ms()
-        report = self._report(is_thorough=is_thorough)
+            has_news = self._fold()
+            self._now = now_ms()
+            report = self._report(is_thorough=thorough)
         self._pace.looked(began, time.thread_time() - cpu if has_news else 0.0)
         self._relist(report.relist)
         return report

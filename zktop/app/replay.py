@@ -134,10 +134,10 @@ class Replay:
         """Yield a report of the moment: in a quiet time of an import, or in a gap."""
         if looked_at is None or until <= looked_at:
             return
-        is_beyond_end = is_at_end and until > (self.known_until or 0)
-        if is_beyond_end and until > looked_at + MINUTE_MS:
-            yield examiner.look(_lost(world, looked_at), looked_at)
-        elif not is_beyond_end and world.complete_to:  # an import rarely looks in quiet times
+        if is_at_end and until > (self.known_until or 0):
+            if until > looked_at + MINUTE_MS:
+                yield examiner.look(_lost(world, looked_at), looked_at)
+        elif world.complete_to:  # an import rarely looks in quiet times
             yield examiner.look(world, until)
 
     def last(

@@ -64,15 +64,31 @@ def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
 
 
 def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
-    """Format the holders and waiters of a lock, one per line. Long queues are folded."""
-    yield from (contender_row(row, now, width) for row in _fold(lock.holders, "hold"))
-    yield from (contender_row(row, now, width) for row in _fold(lock.waiters, "wait"))
+    """Format the holders and waiters of a lock, one per line."""
+    yield from _rows(lock.holders, "hold", now, width)
+    yield from _rows(lock.waiters, "wait", now, width)
 
 
-def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> str:
-    """Format one contender, or the line that stands for the folded ones."""
-    if isinstance(contender, str):
-        return cut(f"  {contender}", width)
+def _rows(
+    contenders: Sequence[ContenderJson], verb: str, now: Millis, width: int
+) -> Iterator[str]:
+    """Format contenders, but leave out the middle of a long queue, except those with a problem."""
+    if len(contenders) <= FOLD_ABOVE:
+        yield from (contender_row(contender, now, width) for contender in contenders)
+        return
+    hidden = contenders[MAX_FIRST_ROWS:-1]
+    problems = [contender for contender in hidden if contender.watch.verdict in PROBLEMS]
+    with_problem = problems[:MAX_FIRST_ROWS]
+    more = len(hidden) - len(with_problem)
+    runs = _mode_runs(contenders)
+    for contender in contenders[:MAX_FIRST_ROWS]:
+        yield contender_row(contender, now, width)
+    yield cut(f"  ...     {more} more {verb}{f', in all {runs}' if runs else ''}", width)
+    for contender in (*with_problem, contenders[-1]):
+        yield contender_row(contender, now, width)
+
+
+def contender_row(contender: ContenderJson, now: Millis, width: int) -> str:
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
     state = "stranded" if contender.stranded else contender.state
     head = f"  {state:<7} {MODE_LETTERS[contender.mode]} {middle(contender.name, MAX_NAME_CHARS)}"
@@ -107,22 +123,6 @@ def _mode_runs(contenders: Sequence[ContenderJson]) -> str:
 
 def cut(line: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
-
-
-def _fold(contenders: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
-    """Leave out the middle of a long queue, but not contenders with a problem."""
-    if len(contenders) <= FOLD_ABOVE:
-        yield from contenders
-        return
-    yield from contenders[:MAX_FIRST_ROWS]
-    hidden = contenders[MAX_FIRST_ROWS:-1]
-    problems = [contender for contender in hidden if contender.watch.verdict in PROBLEMS]
-    with_problem = problems[:MAX_FIRST_ROWS]
-    runs = _mode_runs(contenders)
-    more = len(hidden) - len(with_problem)
-    yield f"...     {more} more {verb}{f', in all {runs}' if runs else ''}"
-    yield from with_problem
-    yield contenders[-1]
 
 
 def _session(contender: ContenderJson) -> str:

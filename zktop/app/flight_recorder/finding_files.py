@@ -59,12 +59,14 @@ class FindingFiles:
         until = self._folder.newest_finding_at + AFTER_MS
         pieces = self._folder.pieces_since(newest.begin - BEFORE_MS)
         pieces = [piece for piece in pieces if piece.begin < until]
-        for number in reversed(range(len(pieces))):
-            if _ends_with(newest.path, pieces[number]):
-                self._file, self._from, self._until = newest, newest.begin, until
-                for piece in pieces[number + 1 :]:
-                    self.add(piece)
-                break
+        missing: list[StoredPiece] = []
+        while pieces and not _ends_with(newest.path, pieces[-1]):
+            missing.append(pieces.pop())
+        if not pieces:
+            return
+        self._file, self._from, self._until = newest, newest.begin, until
+        for piece in reversed(missing):
+            self.add(piece)
         if now >= until:
             self.end()
 
