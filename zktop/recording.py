@@ -238,19 +238,21 @@ def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
 
 def packed_header(header: Header, at: Millis) -> bytes:
     """Return a header as a file, to which other recordings can be appended."""
-    file = io.BytesIO()
-    with _gzip_member(file, at, _COMPRESSION_LEVEL) as member:
-        member.write(_encoder.encode(header) + b"\n")
-    return file.getvalue()
+    return _packed([_encoder.encode(header)], at)
 
 
 def whole_part(path: Path) -> bytes | None:
     """Return the valid part of a truncated recording as a file, or None if it is complete."""
     recording = Recording(path)
+    whole = _packed(recording.whole_lines(), recording.begin)
+    return whole if recording.cut_off else None
+
+
+def _packed(lines: Iterable[bytes], at: Millis) -> bytes:
     file = io.BytesIO()
-    with _gzip_member(file, recording.begin, _COMPRESSION_LEVEL) as member:
-        member.writelines(line + b"\n" for line in recording.whole_lines())
-    return file.getvalue() if recording.cut_off else None
+    with _gzip_member(file, at, _COMPRESSION_LEVEL) as member:
+        member.writelines(line + b"\n" for line in lines)
+    return file.getvalue()
 
 
 class Recording:

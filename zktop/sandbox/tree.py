@@ -86,7 +86,7 @@ class SandboxTree:
         self._nodes = {"": root, "/": root}
         self._ephemerals: dict[int, dict[str, None]] = {}
         self._temporary: dict[str, None] = {}
-        self._bytes = 1
+        self.bytes = 1  # the length of all paths and data, as `mntr` reports it
         for path in system:
             self.create(path, StoredNode(b"", READ_ONLY if path == CONFIG else OPEN), 0)
         if CONFIG in self._nodes:
@@ -117,7 +117,7 @@ class SandboxTree:
             parent.cversion, parent.pzxid = cversion, node.czxid
         parent.created_zxid = parent.requested_zxid = node.czxid
         self._nodes[path] = node
-        self._bytes += len(path) + len(node.data or b"")
+        self.bytes += len(path) + len(node.data or b"")
         if node.lifetime.owner:
             self._ephemerals.setdefault(node.lifetime.owner, {})[path] = None
         elif node.lifetime != Lifetime():
@@ -130,7 +130,7 @@ class SandboxTree:
         parent.pzxid = max(parent.pzxid, zxid)
         if by_request:
             parent.requested_zxid = zxid
-        self._bytes -= len(path) + len(node.data or b"")
+        self.bytes -= len(path) + len(node.data or b"")
         if owned := self._ephemerals.get(node.lifetime.owner):
             del owned[path]
             if not owned:
@@ -143,7 +143,7 @@ class SandboxTree:
     ) -> StoredNode:
         node = self._nodes[path]
         self._parent(path)[0].child_writes += 1
-        self._bytes += len(data or b"") - len(node.data or b"")
+        self.bytes += len(data or b"") - len(node.data or b"")
         node.data, node.version = data, version
         node.mzxid, node.mtime = moment.zxid, moment.ms
         return node
@@ -174,11 +174,6 @@ class SandboxTree:
             return len(self._nodes) - 2
         prefix = f"{path}/"
         return sum(other.startswith(prefix) for other in self._nodes)
-
-    @property
-    def bytes(self) -> int:
-        """The length of all paths and data, as `mntr` reports it."""
-        return self._bytes
 
     def _parent(self, path: str) -> tuple[StoredNode, str]:
         parent, _, name = path.rpartition("/")

@@ -51,7 +51,7 @@ class StoredZnode(msgspec.Struct, gc=False):
     cversion: int = 0  # the number of children ever created
     aversion: int = 0
     children: set[str] | None = None
-    crc: int = 0  # of everything that the digest counts
+    crc: int = 0  # of everything that the digest counts; 0 until the tree has the znode
     mark: int = 0  # free for users of the tree
 
 
@@ -61,12 +61,8 @@ def _session_of(owner: int) -> Session:
 
 
 def _new_znode(path: str, data: bytes, zxid: int, at: Millis, owner: int) -> StoredZnode:
-    session = _session_of(owner) if owner else 0
-    if path.startswith(_OUTSIDE_OF_DIGEST):
-        return StoredZnode(data, owner, session, zxid, zxid, zxid, at, at, None)
-    begin = zlib.crc32(data, zlib.crc32(path.encode("utf-8", "surrogateescape")))
-    crc = zlib.crc32(_STAT(zxid, zxid, zxid, at, at, 0, 0, 0, owner), begin)
-    return StoredZnode(data, owner, session, zxid, zxid, zxid, at, at, begin, 0, 0, 0, None, crc)
+    crc = None if path.startswith(_OUTSIDE_OF_DIGEST) else _crc(path, data)
+    return StoredZnode(data, owner, _session_of(owner), zxid, zxid, zxid, at, at, crc)
 
 
 Effect = tuple[EffectKind, str, str, StoredZnode]  # what, parent's path, path, znode
@@ -145,7 +141,7 @@ class ZnodeTree:
             return
         owner = transaction.session if new.is_ephemeral else new.owner
         node = nodes[path] = _new_znode(path, new.data, zxid, transaction.at, owner)
-        self._sum += node.crc
+        self._update_digest(node)
         self._join(parent, name, path, owner)
         effects.append(("created", above, path, node))
 
@@ -213,7 +209,6 @@ class ZnodeTree:
         self.nodes[path] = node
         above, slash, name = path.rpartition("/")
         self._join(self.nodes.get(above) if slash else None, name, path, node.owner)
-        node.crc = 0
         self._update_digest(node)
 
     def _join(self, parent: StoredZnode | None, name: str, path: str, owner: int) -> None:

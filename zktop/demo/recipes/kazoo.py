@@ -135,13 +135,17 @@ class KazooElection(KazooLock):
     def acquire(self, timeout: float | None = None) -> bool:
         deadline = Timeout(timeout)
         self._campaign.start()
-        while not self._elected():
+        self.client.wakeup.clear()  # before each check, so that a later election sets it
+        while self.node is None:
             if deadline.over or not self._campaign.is_alive():
                 self._kazoo.cancel()
                 self._done.set()  # it may have been elected at this moment
                 self._campaign.join()
-                return self._not_elected()
+                if self._failure:
+                    raise self._failure
+                return self._give_up()
             self.client.wakeup.wait(deadline.left)
+            self.client.wakeup.clear()
         return self._report_acquired()
 
     def release(self) -> None:
@@ -152,16 +156,6 @@ class KazooElection(KazooLock):
             self._campaign.join()
             self._report_released()
         self._done.set()
-
-    def _elected(self) -> bool:
-        """Return whether it leads. First clear the event, so that a later election sets it."""
-        self.client.wakeup.clear()
-        return self.node is not None
-
-    def _not_elected(self) -> bool:
-        if self._failure:
-            raise self._failure
-        return self._give_up()
 
     def _make_kazoo_recipe(self) -> Any:  # kazoo has no types
         return self.client.Election(self.path, self.owner)
