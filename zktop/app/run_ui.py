@@ -13,7 +13,7 @@ from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.keys_and_defaults import Config
 from zktop.errors import UsageError
-from zktop.model.facts import SECOND_MS, Millis
+from zktop.model.facts import Millis
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import OpenCluster
 from zktop.ui.settings import UiSettings
@@ -47,7 +47,7 @@ def run_demo_ui(
     config: Config,
     scene: str,
     sandbox: str | None,
-    duration: Millis | None,
+    duration_s: float | None,
     typed: Sequence[str],
 ) -> int:
     """Show an ensemble while a scene plays, for a duration or until the user quits.
@@ -60,7 +60,7 @@ def run_demo_ui(
         ui_settings(effective, os.environ),
         page="demo",
         scene=scene,
-        leave_after_s=None if duration is None else duration / SECOND_MS,
+        leave_after_s=duration_s,
     )
     name, words = (effective.cluster_name, typed) if sandbox is None else (sandbox, ())
     cluster = open_cluster(name, config, sandbox, words)

@@ -9,7 +9,7 @@ import click
 
 from zktop.app.connection_settings import demo_connection
 from zktop.cli.common.interrupts import signals_as_ctrl_c
-from zktop.cli.common.options import DURATION, connection_options
+from zktop.cli.common.options import SECONDS, connection_options
 from zktop.cli.common.output import narrate, put, put_at_once
 from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.keys_and_defaults import Config
@@ -28,7 +28,6 @@ from zktop.demo_types.contender_order import (
 )
 from zktop.demo_types.contender_state import ContenderStep
 from zktop.errors import ExitCode, UsageError
-from zktop.model.facts import SECOND_MS, Millis
 
 WAIT_S: Final = 0.2  # a wait without a timeout cannot be interrupted
 _LISTED = "\n".join(f"  {recipe.name:<15} {recipe.brief}" for recipe in RECIPES)
@@ -78,8 +77,8 @@ def _description(recipe: type[Recipe]) -> list[str]:
     "--mode", type=click.Choice(get_args(Mode)), help="Lock mode; default: the recipe's first."
 )
 @click.option("--id", "name", metavar="ID", help="Name of the client; default: host and process.")
-@click.option("--hold", type=DURATION, help="Hold the lock this long; default: until ctrl-c.")
-@click.option("--timeout", type=DURATION, help="Stop waiting after this time.")
+@click.option("--hold", type=SECONDS, help="Hold the lock this long; default: until ctrl-c.")
+@click.option("--timeout", type=SECONDS, help="Stop waiting after this time.")
 @click.option("--count", type=click.IntRange(1, 64), default=1, help="Number of demo clients.")
 @click.option(
     "--rounds", type=click.IntRange(0), default=1, help="Number of rounds; 0 is forever."
@@ -93,7 +92,7 @@ def _description(recipe: type[Recipe]) -> list[str]:
     help="What to do with the lock; raise, die and never act after --hold.",
 )
 @click.option(
-    "--sleep", type=DURATION, help="How long oversleep sleeps; default: 3 session timeouts."
+    "--sleep", type=SECONDS, help="How long oversleep sleeps; default: 3 session timeouts."
 )
 @click.option("--anywhere", is_flag=True, help="Also write outside the demo root.")
 @click.option("--json", "as_json", is_flag=True, help="Print every step as a line of JSON.")
@@ -138,7 +137,7 @@ def _order(name: str, config: Config, options: Mapping[str, Any]) -> ContenderOr
         options["path"],
         options["mode"],
         flaw=options["flaw"],
-        timeout_s=_seconds(options["timeout"]),
+        timeout_s=options["timeout"],
         leases=options["leases"],
     )
     connection = demo_connection(config)
@@ -147,8 +146,8 @@ def _order(name: str, config: Config, options: Mapping[str, Any]) -> ContenderOr
         (claim,),
         connection,
         work=options["work"],
-        sleep_s=_seconds(options["sleep"]) or OVERSLEEP_SESSIONS * connection.session_timeout_s,
-        hold_s=_seconds(options["hold"]),
+        sleep_s=options["sleep"] or OVERSLEEP_SESSIONS * connection.session_timeout_s,
+        hold_s=options["hold"],
         rounds=options["rounds"],
         root=config.demo.root,
         anywhere=options["anywhere"],
@@ -184,7 +183,3 @@ def _contend_together(
     codes = {state.exit_code for state in tally.ended.values()}
     code = codes.pop() if len(codes) == 1 else None
     return ExitCode.FINDINGS if code is None or code < 0 else code
-
-
-def _seconds(time: Millis | None) -> float | None:
-    return None if time is None else time / SECOND_MS

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from zktop.app.connection_settings import access_of, demo_connection, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.cli.common.interrupts import signals_as_ctrl_c
-from zktop.cli.common.options import DURATION, demo_options, typed_words
+from zktop.cli.common.options import SECONDS, demo_options, typed_words
 from zktop.cli.common.output import WIDTH, flush, narrate, put
 from zktop.cli.sandbox import sandbox_process
 from zktop.cli.scene import complete_scene
@@ -27,7 +27,6 @@ from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named
 from zktop.errors import UsageError
-from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 from zktop.model.root_entry import Root
 from zktop.output.snapshot_json import snapshot
@@ -55,10 +54,12 @@ _SAMPLE_EVERY_S = 1.0
     shell_complete=complete_scene,
     help="Default: ab-ba. `zktop scene --list` lists all.",
 )
-@click.option("--duration", type=DURATION, help="End after this time; default: on ctrl-c or q.")
+@click.option(
+    "--duration", "duration_s", type=SECONDS, help="End after this time; default: on ctrl-c or q."
+)
 @click.option("--text", is_flag=True, help="Print text instead of the terminal UI.")
 @demo_options
-def command(overrides: Overrides, name: str, duration: Millis | None, *, text: bool) -> int:
+def command(overrides: Overrides, name: str, duration_s: float | None, *, text: bool) -> int:
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
     With --hosts or --cluster, demo clients write to that ensemble, and only below the demo root,
@@ -78,12 +79,12 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
         config = _config_for_scenes(effective.config, sandbox)
         if not has_ui:
             with signals_as_ctrl_c():
-                _print_demo(config, name, sandbox, duration)
+                _print_demo(config, name, sandbox, duration_s)
             return 0
         from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  the UI starts here
 
         words = typed_words(overrides).words
-        return run_demo_ui(effective, config, name, sandbox, duration, words)
+        return run_demo_ui(effective, config, name, sandbox, duration_s, words)
 
 
 def _names_ensemble(effective: EffectiveConfig) -> bool:
@@ -94,7 +95,7 @@ def _names_ensemble(effective: EffectiveConfig) -> bool:
     return effective.origin("hosts").option is not None or effective.cluster is not None
 
 
-def _print_demo(config: Config, name: str, sandbox: str | None, duration: Millis | None) -> None:
+def _print_demo(config: Config, name: str, sandbox: str | None, duration_s: float | None) -> None:
     """Play the scene repeatedly, and print a report after each change."""
     tally, settings = ContenderTally(), demo_connection(config, sandbox)
     printed: tuple[object, ...] = ()
@@ -112,7 +113,7 @@ def _print_demo(config: Config, name: str, sandbox: str | None, duration: Millis
         LiveRun(access_of(config), plan_of(config, _SAMPLE_EVERY_S), config.settings()) as run,
     ):
         player.play(scene_named(name))
-        for report in run.reports(None if duration is None else duration / SECOND_MS):
+        for report in run.reports(duration_s):
             if player.failure is not None:
                 raise player.failure
             # The player drops its lines before it repeats the scene: keep showing the old ones.

@@ -10,7 +10,6 @@ from zktop.cli.common.options import DURATION, ReplayTime, connection_options, f
 from zktop.cli.common.output import put_json_line
 from zktop.cli.common.sources import follow, live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
-from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.output.event_stream import EventStream
 
@@ -23,11 +22,11 @@ Examples:
 
 
 @click.command("events", epilog=_EXAMPLES)
-@click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
+@DURATION
 @file_options
 @connection_options
 def command(
-    overrides: Overrides, duration: Millis | None, file: str | None, at: ReplayTime | None
+    overrides: Overrides, duration_s: float | None, file: str | None, at: ReplayTime | None
 ) -> None:
     """Print events of locks, deadlocks, findings and the connection as they happen.
 
@@ -35,12 +34,12 @@ def command(
     Deadlocks and findings that exist at the start are printed at once. `zktop snapshot` prints
     the locks.
     """
-    if file is not None and duration is not None:
+    if file is not None and duration_s is not None:
         raise click.UsageError("--duration does not go with --from: use --at.")
     if file is not None:
         reports = _recorded_reports(overrides, file, at)
     else:
-        reports = _live_reports(overrides, duration)
+        reports = _live_reports(overrides, duration_s)
     stream = EventStream()
     for report in reports:
         for event in stream.events(report):
@@ -55,10 +54,10 @@ def _recorded_reports(overrides: Overrides, file: str, at: ReplayTime | None) ->
     print_notes(recording)
 
 
-def _live_reports(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
+def _live_reports(overrides: Overrides, duration_s: float | None) -> Iterator[Report]:
     with live_run(overrides) as run:
         run.read()  # if it times out, the first events are about what was read
-        for report in follow(run, duration):
+        for report in follow(run, duration_s):
             yield report
             if _is_output_closed():
                 return

@@ -14,6 +14,7 @@ from zktop.app.live_run import LiveRun
 from zktop.cli.common.options import (
     DURATION,
     FILE_PATH,
+    SECONDS,
     ReplayTime,
     connection_options,
     file_options,
@@ -23,7 +24,7 @@ from zktop.cli.common.sources import follow, live_run, open_recording, print_not
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
-from zktop.model.facts import SECOND_MS, Millis
+from zktop.model.facts import SECOND_MS
 from zktop.model.report import Report
 
 SUFFIX = ".prom"  # the textfile collector of node_exporter reads no other files
@@ -92,13 +93,13 @@ class AddressParam(click.ParamType[Address]):
 )
 @click.option(
     "--every",
-    type=DURATION,
+    type=SECONDS,
     metavar="TIME",
     default="15s",
     show_default=True,
     help="Write the file this often.",
 )
-@click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
+@DURATION
 @click.option(
     "--top",
     type=click.IntRange(0, 1000),
@@ -132,17 +133,15 @@ def command(
         with exports.http_server(collector, access), _webhooks(overrides) as hooks:
             narrate(f"serving {access.url}; ctrl-c ends it")
             on_report = _both(collector.look, hooks.look)
-            _look_at_reports(overrides, options["duration"], on_report)
+            _look_at_reports(overrides, options["duration_s"], on_report)
     elif options["textfile"]:
         textfile = exports.text_file(collector, options["textfile"])
         with textfile as write, _webhooks(overrides) as hooks:
             on_report = _both(_writing(collector.look, write, options["every"]), hooks.look)
-            _look_at_reports(overrides, options["duration"], on_report)
+            _look_at_reports(overrides, options["duration_s"], on_report)
     else:
-        settle = effective_config(overrides).config.thresholds.settle
-        _look_at_reports(
-            overrides, settle + round(CONFIRM_S * SECOND_MS), collector.look, is_once=True
-        )
+        settle_s = effective_config(overrides).config.thresholds.settle / SECOND_MS
+        _look_at_reports(overrides, settle_s + CONFIRM_S, collector.look, is_once=True)
         put_utf8(exports.exposition(collector).rstrip())
 
 
@@ -151,7 +150,7 @@ def _webhooks(overrides: Overrides) -> Webhooks:
 
 
 def _look_at_reports(
-    overrides: Overrides, duration: Millis | None, on_report: OnReport, *, is_once: bool = False
+    overrides: Overrides, duration_s: float | None, on_report: OnReport, *, is_once: bool = False
 ) -> None:
     """Pass every report to `on_report`. A lost connection shows in the metrics.
 
@@ -162,7 +161,7 @@ def _look_at_reports(
         run.read()  # if it times out, a note of the run says so
         if is_once:
             _wait_for_empty_folders(run)
-        for report in follow(run, duration):
+        for report in follow(run, duration_s):
             on_report(report)
         if is_once:
             run.raise_if_lost(patience_s=0.0)
@@ -185,7 +184,7 @@ def _both(first: OnReport, second: OnReport) -> OnReport:
     return call_both
 
 
-def _writing(on_report: OnReport, write: Callable[[], None], every: Millis) -> OnReport:
+def _writing(on_report: OnReport, write: Callable[[], None], every_s: float) -> OnReport:
     """Return a function that calls `on_report`, and writes the file when it is due."""
     due = 0.0
 
@@ -194,7 +193,7 @@ def _writing(on_report: OnReport, write: Callable[[], None], every: Millis) -> O
         on_report(report)
         if time.monotonic() >= due:
             write()
-            due = time.monotonic() + every / SECOND_MS
+            due = time.monotonic() + every_s
 
     return look_and_write
 
@@ -208,7 +207,7 @@ def _check(options: dict[str, Any], *, has_file: bool) -> None:
         raise click.UsageError(f"--textfile: node_exporter reads only files named *{SUFFIX}.")
     if textfile and not textfile.parent.is_dir():
         raise click.UsageError(f"--textfile: there is no folder {textfile.parent}.")
-    if options["duration"] and not (options["listen"] or textfile):
+    if options["duration_s"] and not (options["listen"] or textfile):
         raise click.UsageError("--duration needs --listen or --textfile.")
     for name in ("listen_cert", "listen_key", "listen_ca", "listen_login"):
         needs = "listen_cert" if name in ("listen_key", "listen_ca") else "listen"

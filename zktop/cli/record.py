@@ -19,13 +19,13 @@ from zktop.app.flight_recorder.retention import (
 from zktop.app.flight_recorder.ring_folder import RingFolder, open_ring
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, recorder_of
-from zktop.cli.common.options import DURATION, REDACT, SIZE, connection_options
+from zktop.cli.common.options import MILLIS, REDACT, SECONDS, SIZE, connection_options
 from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import cannot_write
-from zktop.model.facts import SECOND_MS, Millis
+from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
 
@@ -57,7 +57,7 @@ Examples:
 )
 @click.option(
     "--keep",
-    type=DURATION,
+    type=MILLIS,
     metavar="TIME",
     help="With --dir: delete what is older; default: 48h.",
 )
@@ -67,7 +67,9 @@ Examples:
     metavar="SIZE",
     help="With --dir: limit for all files together; default: 2G.",
 )
-@click.option("--duration", type=DURATION, metavar="TIME", help="Stop after this time: 60, 5m.")
+@click.option(
+    "--duration", "duration_s", type=SECONDS, metavar="TIME", help="Stop after this time: 60, 5m."
+)
 @REDACT
 @connection_options
 def command(
@@ -75,7 +77,7 @@ def command(
     overrides: Overrides,
     output: Path | None,
     folder: Path | None,
-    duration: Millis | None,
+    duration_s: float | None,
     redact: bool,
     **limits: int | None,
 ) -> None:
@@ -92,14 +94,14 @@ def command(
     if output is not None:
         if any(limit is not None for limit in limits.values()):
             raise click.UsageError("--keep and --max-size need --dir.")
-        _record_file(overrides, output, duration, redact=redact)
+        _record_file(overrides, output, duration_s, redact=redact)
     if folder is not None:
         with open_ring(folder, _limits(**limits)) as ring:
-            _record_ring(overrides, ring, duration, redact=redact)
+            _record_ring(overrides, ring, duration_s, redact=redact)
 
 
 def _record_file(
-    overrides: Overrides, output: Path, duration: Millis | None, *, redact: bool
+    overrides: Overrides, output: Path, duration_s: float | None, *, redact: bool
 ) -> None:
     with (
         live_run(overrides, SAMPLE_EVERY_S) as run,
@@ -110,7 +112,7 @@ def _record_file(
         try:
             run.read()
             narrate("recording; ctrl-c ends it")
-            for report in run.reports(None if duration is None else duration / SECOND_MS):
+            for report in run.reports(duration_s):
                 hooks.look(report)
         finally:
             report = run.look()
@@ -129,14 +131,14 @@ def _limits(keep: Millis | None, max_size: int | None) -> RingLimits:
 
 
 def _record_ring(
-    overrides: Overrides, ring: RingFolder, duration: Millis | None, *, redact: bool
+    overrides: Overrides, ring: RingFolder, duration_s: float | None, *, redact: bool
 ) -> None:
     def new_run() -> AbstractContextManager[LiveRun]:
         return live_run(overrides, SAMPLE_EVERY_S)
 
     with Webhooks.of(effective_config(overrides), narrate, ring.path / FIRING) as hooks:
         runs = RecordedRuns(new_run, ring, hooks, narrate, redact=redact)
-        runs.record(None if duration is None else duration / SECOND_MS)
+        runs.record(duration_s)
 
 
 def _summary(report: Report) -> str:

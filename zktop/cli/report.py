@@ -11,8 +11,8 @@ import msgspec
 from zktop.app.record_file import name_and_version
 from zktop.app.replay import Replay
 from zktop.cli.common.options import (
-    DURATION,
     FROM,
+    SECONDS,
     SINCE,
     UNTIL,
     ReplayTime,
@@ -23,7 +23,7 @@ from zktop.cli.common.output import narrate, put_utf8
 from zktop.cli.common.sources import live_run, open_recording, print_notes, progress_of
 from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, NothingToLookAtError, cannot_write
-from zktop.model.facts import SECOND_MS, Millis
+from zktop.model.facts import Millis
 from zktop.output.period import markdown, words
 from zktop.output.period.html_page import page
 from zktop.output.period.period import Origin, Period, PeriodSummary
@@ -52,7 +52,9 @@ Examples:
     metavar="FILE",
     help="File to write; an existing one is replaced. Default: print it.",
 )
-@click.option("--duration", type=DURATION, metavar="TIME", help="Watch for this long: 60, 5m.")
+@click.option(
+    "--duration", "duration_s", type=SECONDS, metavar="TIME", help="Watch for this long: 60, 5m."
+)
 @FROM
 @SINCE
 @UNTIL
@@ -82,7 +84,7 @@ def command(
 def _period(
     overrides: Overrides,
     file: str | None,
-    duration: Millis | None,
+    duration_s: float | None,
     since: ReplayTime | None,
     until: ReplayTime | None,
 ) -> tuple[PeriodSummary, bool]:
@@ -90,8 +92,8 @@ def _period(
     if file is None:
         if since or until:
             raise click.UsageError("--since and --until need --from: only a recording has a past.")
-        return _watched(overrides, duration)
-    if duration is not None:
+        return _watched(overrides, duration_s)
+    if duration_s is not None:
         raise click.UsageError("--duration does not go with --from: use --until.")
     return _recorded(overrides, file, since, until), False
 
@@ -141,13 +143,13 @@ def _proof_and_end(recording: Replay) -> Iterator[str]:
         yield "The end of the recording is missing."
 
 
-def _watched(overrides: Overrides, duration: Millis | None) -> tuple[PeriodSummary, bool]:
+def _watched(overrides: Overrides, duration_s: float | None) -> tuple[PeriodSummary, bool]:
     period, is_interrupted = Period(), False
     with live_run(overrides, SAMPLE_EVERY_S) as run:
         run.read()
         narrate("watching; ctrl-c ends it and writes the report")
         try:
-            for report in run.reports(None if duration is None else duration / SECOND_MS):
+            for report in run.reports(duration_s):
                 period.look(report)
         except KeyboardInterrupt:
             is_interrupted = True

@@ -5,7 +5,7 @@ from click.shell_completion import CompletionItem
 
 from zktop.app.connection_settings import demo_connection
 from zktop.cli.common.interrupts import signals_as_ctrl_c
-from zktop.cli.common.options import DURATION, connection_options
+from zktop.cli.common.options import SECONDS, connection_options
 from zktop.cli.common.output import narrate, put, put_at_once
 from zktop.cli.contend import check_permission
 from zktop.config.join_sources import effective_config
@@ -15,7 +15,6 @@ from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
 from zktop.errors import UsageError
-from zktop.model.facts import SECOND_MS, Millis
 
 _EXAMPLES = """\b
 Examples:
@@ -38,11 +37,15 @@ def complete_scene(
 @click.command("scene", epilog=_EXAMPLES)
 @click.argument("name", required=False, shell_complete=complete_scene)
 @click.option("--list", "is_list", is_flag=True, help="List the scenes.")
-@click.option("--pace", type=DURATION, default="1s", help="Pause between two moves; default 1s.")
-@click.option("--keep", type=DURATION, default="0s", help="Keep the final state for this long.")
+@click.option(
+    "--pace", "pace_s", type=SECONDS, default="1s", help="Pause between two moves; default 1s."
+)
+@click.option(
+    "--keep", "keep_s", type=SECONDS, default="0s", help="Keep the final state for this long."
+)
 @connection_options
 def command(
-    overrides: Overrides, name: str | None, *, is_list: bool, pace: Millis, keep: Millis
+    overrides: Overrides, name: str | None, *, is_list: bool, pace_s: float, keep_s: float
 ) -> None:
     """Play the scene NAME on an ensemble, below the demo root, then clean up."""
     if is_list:
@@ -71,8 +74,8 @@ def command(
             root=config.demo.root,
         )
         try:
-            scene_run.play(pace / SECOND_MS)
-            tally.until(lambda: False, keep / SECOND_MS)  # ctrl-c ends it sooner
+            scene_run.play(pace_s)
+            tally.until(lambda: False, keep_s)  # ctrl-c ends it sooner
         finally:
             narrate("cleaning up")
             scene_run.clean_up()

@@ -19,7 +19,7 @@ from zktop.app.flight_recorder.retention import MAX_PIECE_MS
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.parse_values import duration, size
 from zktop.config.tree import ValueOrigin
-from zktop.model.facts import DAY_MS, Millis
+from zktop.model.facts import DAY_MS, SECOND_MS, Millis
 from zktop.model.parse_moment import full_time, moment_of
 
 FILE_PATH = click.Path()  # so that shells complete file names
@@ -288,16 +288,16 @@ class ReplayTime(msgspec.Struct, frozen=True):
         return latest if latest >= first else at
 
 
-class QuantityParam(click.ParamType[int]):
+class QuantityParam(click.ParamType[float]):
     """A number with a unit, written as in the config file."""
 
-    def __init__(self, name: str, parse: Callable[[str], int]) -> None:
+    def __init__(self, name: str, parse: Callable[[str], float]) -> None:
         self.name = name
         self._parse = parse
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
+    ) -> float:
         try:
             return self._parse(str(value))
         except ValueError as error:
@@ -321,7 +321,8 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
         return self.fail(what, param, ctx)
 
 
-DURATION = QuantityParam("time", duration)  # like 30, 500ms or 5m, returned in milliseconds
+MILLIS = QuantityParam("time", duration)  # like 30, 500ms or 5m
+SECONDS = QuantityParam("time", lambda text: duration(text) / SECOND_MS)  # written the same
 SIZE = QuantityParam("size", size)  # like 500M or 2G, returned in bytes
 REPLAY_TIME = ReplayTimeParam()
 _time_option = functools.partial(click.option, type=REPLAY_TIME, metavar="TIME")
@@ -360,6 +361,9 @@ FROM = click.option(
     metavar="FILE",
     type=FILE_PATH,
     help="Read a recording, or the folder of `record --dir`, instead of an ensemble.",
+)
+DURATION = click.option(
+    "--duration", "duration_s", type=SECONDS, metavar="TIME", help="End after this: 60, 5m."
 )
 REDACT = click.option(
     "--redact/--no-redact",

@@ -16,7 +16,7 @@ from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
-from zktop.model.facts import SECOND_MS, Millis
+from zktop.model.facts import Millis
 from zktop.model.format import iso, span
 from zktop.model.report import Report
 
@@ -70,10 +70,10 @@ def _has_settings(overrides: Overrides) -> bool:
     return has_file or has_roots or overrides.layouts is not None
 
 
-def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
+def follow(run: LiveRun, duration_s: float | None) -> Iterator[Report]:
     """Yield the reports of a live run for a duration. Print each note when it first appears."""
     printed: set[str] = set()
-    for report in run.reports(None if duration is None else duration / SECOND_MS):
+    for report in run.reports(duration_s):
         yield report
         for note in run.notes:
             kind = _NUMBERS.sub("0", note)
