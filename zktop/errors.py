@@ -29,6 +29,10 @@ def cannot_write(path: Path, error: OSError) -> UsageError:
     return UsageError(f"{path} cannot be written: {error.strerror or error}.")
 
 
+def cannot_read(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path} cannot be read: {error.strerror or error}.")
+
+
 class NotFreedError(ZktopError):
     """Freeing a lock would not be safe, or had no effect."""
 

@@ -25,7 +25,7 @@ from typing import IO, Annotated, Final, Literal
 import msgspec
 
 from zktop.byte_streams import GzipReader
-from zktop.errors import UsageError
+from zktop.errors import UsageError, cannot_read
 from zktop.model.facts import AnyFact, Fact, Millis, Node, SourceFact, single_facts
 from zktop.model.layouts.redact_payload import owner_part
 from zktop.model.settings import Settings
@@ -266,7 +266,7 @@ class Recording:
         try:
             self.header = self._header()
         except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
+            raise cannot_read(path, error) from error
 
     def lines(self, offset: int = 0) -> Iterator[AnyLine]:
         """Iterate over the lines from an offset, up to where the file is cut off or damaged."""

@@ -5,15 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec.structs import replace
 
-from zktop.app.connection_settings import access_of, plan_of
+from zktop.app.connection_settings import SAMPLE_EVERY_S, access_of, plan_of
 from zktop.app.contenders import Contenders
 from zktop.app.export_formats import ReportExports
 from zktop.app.feeds import LiveFeed
 from zktop.config.keys_and_defaults import Config
 from zktop.model.root_entry import Root
 from zktop.ui.interfaces import OpenCluster
-
-SAMPLE_EVERY_S = 2.0  # between two readings of the servers' tables
 
 
 class Clusters:

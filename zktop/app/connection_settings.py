@@ -13,6 +13,7 @@ from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess
 from zktop.zk.watch.lock_signs import might_be_a_lock
 
+SAMPLE_EVERY_S = 2.0  # servers' tables: verdicts depend on how long sessions have been quiet
 SHORT_SESSION_S = 5.0  # just above the usual minimum, so that demos of expiry are short
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, RecorderWithPast, recorder_of
-from zktop.app.replay import Replay
+from zktop.app.replay import CUT_OFF, Replay
 from zktop.errors import NoConnectionError, UsageError, ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import clock, several, spoken
@@ -317,6 +317,5 @@ class ReplayFeed:
         if last is None:
             return f"{self._recording.path} has no reports."
         if self._recording.is_cut_off:
-            why = "truncated, damaged or from a newer zktop"
-            return f"This file is {why}: it was read up to its last valid line."
+            return f"This file is {CUT_OFF}."
         return ""

@@ -16,7 +16,7 @@ from prometheus_client import (
     write_to_textfile,
 )
 
-from zktop.errors import UsageError
+from zktop.errors import UsageError, cannot_read
 from zktop.output.metrics.collector import ReportCollector
 
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104  the user left out the host, as in `:9141`
@@ -113,4 +113,4 @@ def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+        raise cannot_read(file, error) from error

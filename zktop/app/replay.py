@@ -19,6 +19,7 @@ from zktop.model.world.world import World
 from zktop.recording import Header, LookMark, Recording
 
 NOT_RECORDED = Text("nothing was recorded then")
+CUT_OFF = "truncated, damaged or from a newer zktop: it was read up to its last valid line"
 
 
 class Replay:

@@ -5,6 +5,7 @@ import codecs
 import os
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from zktop.model.text import clean
 
@@ -31,7 +32,7 @@ async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> s
         code = await process.wait()
     finally:
         if process.returncode is None:
-            _kill(process.pid)
+            kill_group(process.pid)
             await process.wait()
     return f"{words[0]} ended with exit code {code}."
 
@@ -50,8 +51,7 @@ async def _pass_on_lines(output: asyncio.StreamReader, on_line: Callable[[str], 
         on_line(clean(rest))
 
 
-def _kill(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+def kill_group(leader: int) -> None:
+    """Kill a program that leads a process group, with its children, if it still runs."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)

@@ -8,6 +8,7 @@ from typing import NoReturn
 import click
 
 from zktop.app.alerts.webhooks import Webhooks
+from zktop.app.connection_settings import SAMPLE_EVERY_S
 from zktop.app.flight_recorder.reconnect import RecordedRuns
 from zktop.app.flight_recorder.retention import (
     DEFAULT_KEEP_MS,
@@ -29,7 +30,6 @@ from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
 
-SAMPLE_EVERY_S = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
 FIRING = "alerts.json"  # in DIR: alerts that were posted to webhooks and are not resolved yet
 _EXAMPLES = """\b
 Examples:

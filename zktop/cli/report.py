@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from zktop.app.connection_settings import SAMPLE_EVERY_S
 from zktop.app.record_file import name_and_version
 from zktop.app.replay import Replay
 from zktop.cli.common.options import (
@@ -28,7 +29,6 @@ from zktop.output.period import markdown, words
 from zktop.output.period.html_page import page
 from zktop.output.period.period import Origin, Period, PeriodSummary
 
-SAMPLE_EVERY_S: Final = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
 FORMATS: Final = ("html", "md", "json")
 _EXAMPLES = """\b
 Examples:

@@ -6,13 +6,13 @@ from a znode cannot become part of the command.
 
 import os
 import shlex
-import signal
 import subprocess
 import threading
 from collections.abc import Callable
 
 import msgspec
 
+from zktop.app.run_program import kill_group
 from zktop.model.findings.finding import Finding
 from zktop.output.snapshot_json import finding_json
 
@@ -57,7 +57,7 @@ class FindingCommand:
         with self._lock:
             self._is_closed = True
             for process in self._running:
-                _kill(process)
+                kill_group(process.pid)
 
     def _start(self, finding: Finding, cluster: str) -> "subprocess.Popen[bytes]":
         # As bytes, since the locale may not be able to encode them.
@@ -82,7 +82,7 @@ class FindingCommand:
         try:
             process.communicate(stdin, timeout=self._timeout_s)
         except subprocess.TimeoutExpired:
-            _kill(process)
+            kill_group(process.pid)
             process.wait()
             complain(f"{name} took longer than {self._timeout_s:g}s and was killed.")
         else:
@@ -93,10 +93,3 @@ class FindingCommand:
         finally:
             with self._lock:
                 self._running.discard(process)
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.kill()

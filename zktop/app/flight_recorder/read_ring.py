@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from zktop.app.flight_recorder.ring_folder import pieces_in
-from zktop.errors import UsageError
+from zktop.errors import UsageError, cannot_read
 from zktop.model.facts import Millis
 from zktop.recording import (
     LEAD_MS,
@@ -31,7 +31,7 @@ class RingRecording:
         try:
             pieces = pieces_in(path)
         except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
+            raise cannot_read(path, error) from error
         recordings = [(piece.begin, _opened(piece.path)) for piece in pieces]
         self._pieces = [(begin, piece) for begin, piece in recordings if piece is not None]
         if not self._pieces:

@@ -9,7 +9,7 @@ from typing import Final
 
 from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
-from zktop.app.replay import Replay
+from zktop.app.replay import CUT_OFF, Replay
 from zktop.cli.common.interrupts import Interrupts
 from zktop.cli.common.options import ReplayTime
 from zktop.cli.common.output import ProgressLine, narrate
@@ -106,8 +106,7 @@ def print_notes(source: LiveRun | Replay, shown: Report | None = None) -> None:
         assumed = f"the state {span(shown.now - end)} later if nothing happened since"
         narrate(f"note: The files end at {iso(end)}: this is {assumed}.")
     if isinstance(source, Replay) and source.is_cut_off:
-        why = "truncated, damaged or from a newer zktop"
-        narrate(f"{source.path} is {why}: it was read up to its last valid line.")
+        narrate(f"{source.path} is {CUT_OFF}.")
 
 
 def below_chroot(paths: Iterable[str], chroot: str) -> Iterator[str]:
