@@ -32,6 +32,7 @@ from zktop.ui.interfaces import FeedState, Frame, News, Status
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import Probe
+from zktop.zk.connect.refusal import Refusal
 
 PATIENCE_S = 40.0
 
@@ -217,7 +218,7 @@ def test_hosts_that_are_down_explain_a_loss_only_if_none_is_up(lost_run: LiveRun
 
     def lost(why: str, *probes: Probe) -> str:
         feed = LiveFeed("zk1", lost_run.access, Plan(), Settings())
-        feed._probes = probes
+        feed._refusal.probes = probes
         world = World().after(Link(state="lost", why=Text(why), lost_at=BEGIN, zxid=1, at=BEGIN))
         return feed._status_of(Examiner().look(world, BEGIN), lost_run).says
 
@@ -239,12 +240,11 @@ def test_a_loss_names_the_last_time_at_which_the_server_was_heard(lost_run: Live
     assert says.endswith(f"Everything below is as it was at {clock(BEGIN - 9_000)}.")
 
 
-def test_tls_files_that_are_being_replaced_do_not_end_the_feed(lost_run: LiveRun) -> None:
+def test_tls_files_that_are_being_replaced_are_no_refusal() -> None:
     """They are read again with each report while the connection is lost."""
     access = Access(parse_hosts("zk1:1"), tls=Tls(ca="/nowhere"))
-    feed = LiveFeed("zk1", access, Plan(), Settings())
 
-    assert not feed._is_refused(lost_run)
+    assert not Refusal(access).lasts(20.0)
 
 
 def test_after_a_loss_a_missing_tls_file_is_waited_for() -> None:

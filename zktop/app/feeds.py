@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, RecorderWithPast, recorder_of
 from zktop.app.replay import CUT_OFF, Replay
-from zktop.errors import NoConnectionError, UsageError, ZktopError
+from zktop.errors import NoConnectionError, ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
@@ -19,7 +19,8 @@ from zktop.model.text import clean
 from zktop.ui.interfaces import Complaint, FeedState, Frame, OnNews, Past, Status
 from zktop.ui.screens.common.numbers_and_times import time_s
 from zktop.zk import Access, Plan
-from zktop.zk.connect.preflight import REFUSED, Probe, preflight
+from zktop.zk.connect.preflight import REFUSED, Probe
+from zktop.zk.connect.refusal import Refusal
 
 if TYPE_CHECKING:
     from zktop.app.alerts.webhooks import Webhooks  # loads an HTTP client
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 RETRY_S = 2.0
 RETRY = f"Retrying in {RETRY_S:g} s."
 RECONNECT_S = 1.0  # the client's longest pause between two attempts
-REFUSED_AFTER_S = 12.0  # longer than any pause between two attempts of the client
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
 EARLY_LOOKS_S = 0.5  # shortest pause between looks that show locks, during the first reading
 EARLY_LOOKS_SHARE = 16  # the same, as a multiple of the time that the last look took
@@ -63,8 +63,7 @@ class LiveFeed:
         self._record_to: queue.SimpleQueue[_RecordingOrder] = queue.SimpleQueue()
         self._file: FailsafeFile | None = None
         self._status: Status | None = None
-        self._refused_since: float | None = None
-        self._probes: Sequence[Probe] = ()  # the hosts' answers since the connection was lost
+        self._refusal = Refusal(access)
         self._send: OnNews = lambda _news: None
         self._thread = threading.Thread(target=self._connect_and_follow, name="feed", daemon=True)
 
@@ -131,7 +130,7 @@ class LiveFeed:
             if self.webhooks is not None:
                 self.webhooks.look(report)
             self._start_or_end_recording(run)
-            if self._is_refused(run):
+            if self._refusal.lasts(run.lost_s()):
                 return
 
     def _read_once(self, run: LiveRun) -> bool:
@@ -165,36 +164,15 @@ class LiveFeed:
         lost_s = run.lost_s()
         if lost_s:
             why: str | None = link.why if link is not None else None
-            if not _is_any_up(self._probes):
-                why = refusals(self._probes) or why
+            if not self._refusal.is_any_up:
+                why = refusals(self._refusal.probes) or why
             return Status(
                 "lost",
                 f"Connection lost {spoken(lost_s)} ago"
                 f"{f': {why}' if why else ''}. Retrying within {RECONNECT_S:g} s. "
                 f"Everything below is as it was at {clock(run.known_until(report))}.",
             )
-        self._probes = ()
         return Status("live")
-
-    def _is_refused(self, run: LiveRun) -> bool:
-        """Return whether servers are reachable but have refused a session for a while.
-
-        This happens, for example, if they have lost their data: a server always refuses a client
-        that has seen later transactions. A new session reads everything again.
-        """
-        if not run.lost_s() or not self._is_a_server_up():
-            self._refused_since = None
-            return False
-        now = monotonic()
-        self._refused_since = self._refused_since or now
-        return now - self._refused_since > REFUSED_AFTER_S
-
-    def _is_a_server_up(self) -> bool:
-        try:
-            self._probes = preflight(self.access.hosts.addresses, self.access.tls)
-        except UsageError:  # TLS files that are being replaced
-            self._probes = ()
-        return _is_any_up(self._probes)
 
     def _set_status(self, status: Status) -> None:
         if status != self._status:
@@ -236,10 +214,6 @@ class LiveFeed:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-def _is_any_up(probes: Sequence[Probe]) -> bool:
-    return any(probe.outcome == "ok" for probe in probes)
 
 
 def refusals(probes: Sequence[Probe]) -> str:

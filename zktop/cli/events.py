@@ -8,7 +8,7 @@ import click
 
 from zktop.cli.common.options import DURATION, ReplayTime, connection_options, file_options
 from zktop.cli.common.output import put_json_line
-from zktop.cli.common.sources import follow, live_run, open_recording, print_notes
+from zktop.cli.common.sources import follow_through_refusals, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.model.report import Report
 from zktop.output.event_stream import EventStream
@@ -55,13 +55,10 @@ def _recorded_reports(overrides: Overrides, file: str, at: ReplayTime | None) ->
 
 
 def _live_reports(overrides: Overrides, duration_s: float | None) -> Iterator[Report]:
-    with live_run(overrides) as run:
-        run.read()  # if it times out, the first events are about what was read
-        for report in follow(run, duration_s):
-            yield report
-            if _is_output_closed():
-                return
-        run.raise_if_lost(patience_s=0.0)
+    for report in follow_through_refusals(overrides, duration_s, must_end_connected=True):
+        yield report
+        if _is_output_closed():
+            return
 
 
 def _is_output_closed() -> bool:

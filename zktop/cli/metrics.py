@@ -20,7 +20,14 @@ from zktop.cli.common.options import (
     file_options,
 )
 from zktop.cli.common.output import narrate, put_utf8
-from zktop.cli.common.sources import follow, live_run, open_recording, print_notes, progress_of
+from zktop.cli.common.sources import (
+    follow,
+    follow_through_refusals,
+    live_run,
+    open_recording,
+    print_notes,
+    progress_of,
+)
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
@@ -141,7 +148,7 @@ def command(
             _look_at_reports(overrides, options["duration_s"], on_report)
     else:
         settle_s = effective_config(overrides).config.thresholds.settle / SECOND_MS
-        _look_at_reports(overrides, settle_s + CONFIRM_S, collector.look, is_once=True)
+        _look_once(overrides, settle_s + CONFIRM_S, collector.look)
         put_utf8(exports.exposition(collector).rstrip())
 
 
@@ -149,22 +156,24 @@ def _webhooks(overrides: Overrides) -> Webhooks:
     return Webhooks.of(effective_config(overrides), narrate)
 
 
-def _look_at_reports(
-    overrides: Overrides, duration_s: float | None, on_report: OnReport, *, is_once: bool = False
-) -> None:
-    """Pass every report to `on_report`. A lost connection shows in the metrics.
+def _look_at_reports(overrides: Overrides, duration_s: float | None, on_report: OnReport) -> None:
+    """Pass every report to `on_report`. A lost connection shows in the metrics."""
+    for report in follow_through_refusals(overrides, duration_s, must_end_connected=False):
+        on_report(report)
 
-    With `is_once`, a lost connection is an error, and the first report waits until everything has
-    been read: a partial count would look like the total. If that takes too long, a note says so.
+
+def _look_once(overrides: Overrides, duration_s: float, on_report: OnReport) -> None:
+    """Pass the reports of a few seconds to `on_report`. A lost connection is an error.
+
+    The first report waits until everything has been read: a partial count would look like the
+    total. If that takes too long, a note says so.
     """
     with live_run(overrides) as run:
-        run.read()  # if it times out, a note of the run says so
-        if is_once:
-            _wait_for_empty_folders(run)
+        run.read()
+        _wait_for_empty_folders(run)
         for report in follow(run, duration_s):
             on_report(report)
-        if is_once:
-            run.raise_if_lost(patience_s=0.0)
+        run.raise_if_lost(patience_s=0.0)
 
 
 def _wait_for_empty_folders(run: LiveRun) -> None:

@@ -1,4 +1,4 @@
-"""Record a live run. When its connection has been lost for long, begin and record a new one."""
+"""Record live runs one after another: a new one if a connection is lost for long or refused."""
 
 import time
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from zktop.app.flight_recorder.ring_recorder import RingRecorder
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import header_of
 from zktop.errors import NoConnectionError, UsageError
+from zktop.zk.connect.refusal import Refusal
 from zktop.zk.wall_clock import now_ms
 
 PATIENCE_S = 300.0  # after this, zktop gives up a lost session and opens a new one
@@ -44,18 +45,20 @@ class RecordedRuns:
                 time.sleep(RETRY_S if left_s is None else min(RETRY_S, left_s))
 
     def _record_one(self, end: float | None) -> None:
-        """Record until the end, or until the connection has been lost for too long."""
+        """Record until the end, or until only a new run can go on."""
         with self._new_run() as run:
             header = header_of(str(run.access.hosts), run.settings, redact=self._redact)
             recorder = RingRecorder(self._ring, header, now_ms(), self._narrate)
             run.recorder = recorder
+            refusal = Refusal(run.access)
             try:
                 run.read()
                 self._narrate(f"recording to {self._ring.path}; ctrl-c ends it")
                 for report in run.reports(_left_s(end)):
                     recorder.judge(report)
                     self._hooks.look(report)
-                    if run.lost_s() > PATIENCE_S:
+                    lost_s = run.lost_s()
+                    if lost_s > PATIENCE_S or refusal.lasts(lost_s):
                         return
             finally:
                 recorder.close()

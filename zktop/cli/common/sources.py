@@ -1,6 +1,7 @@
 """The two sources of reports for commands: a live ensemble, or a recording (`--from`)."""
 
 import re
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -16,9 +17,13 @@ from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
+from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import Millis
 from zktop.model.format import iso, span
 from zktop.model.report import Report
+from zktop.zk.connect.refusal import Refusal
+
+RETRY_S: Final = 10.0
 
 _NUMBERS: Final = re.compile(r"(?<!\S)\d[\d,.]*")  # numbers in notes keep changing
 
@@ -70,9 +75,11 @@ def _has_settings(overrides: Overrides) -> bool:
     return has_file or has_roots or overrides.layouts is not None
 
 
-def follow(run: LiveRun, duration_s: float | None) -> Iterator[Report]:
+def follow(
+    run: LiveRun, duration_s: float | None, printed: set[str] | None = None
+) -> Iterator[Report]:
     """Yield the reports of a live run for a duration. Print each note when it first appears."""
-    printed: set[str] = set()
+    printed = set() if printed is None else printed
     for report in run.reports(duration_s):
         yield report
         for note in run.notes:
@@ -80,6 +87,47 @@ def follow(run: LiveRun, duration_s: float | None) -> Iterator[Report]:
             if kind not in printed:
                 printed.add(kind)
                 narrate(f"note: {note}")
+
+
+def follow_through_refusals(
+    overrides: Overrides, duration_s: float | None, *, must_end_connected: bool
+) -> Iterator[Report]:
+    """Connect, and yield reports for a duration. Begin a new run if servers refuse the session.
+
+    Only the first run must connect at once. With `must_end_connected`, a connection that is lost
+    at the end is an error.
+    """
+    end = None if duration_s is None else time.monotonic() + duration_s
+    printed: set[str] = set()
+    yield from _follow_until_refused(overrides, end, printed, must_end_connected)
+    while end is None or time.monotonic() < end:
+        try:
+            yield from _follow_until_refused(overrides, end, printed, must_end_connected)
+        except (NoConnectionError, UsageError) as error:
+            left_s = RETRY_S if end is None else min(RETRY_S, end - time.monotonic())
+            if left_s <= 0:
+                raise
+            narrate(f"{error} Trying again.")
+            time.sleep(left_s)
+
+
+def _follow_until_refused(
+    overrides: Overrides,
+    end: float | None,
+    printed: set[str],
+    must_end_connected: bool,  # noqa: FBT001  of one caller
+) -> Iterator[Report]:
+    with live_run(overrides) as run:
+        run.read()  # if it times out, a note of the run says so
+        refusal = Refusal(run.access)
+        left_s = None if end is None else max(0.0, end - time.monotonic())
+        for report in follow(run, left_s, printed):
+            yield report
+            if refusal.lasts(run.lost_s()):
+                narrate("Servers are up but refuse zktop's session: connecting with a new one.")
+                return
+        if must_end_connected:
+            run.raise_if_lost(patience_s=0.0)
 
 
 @contextmanager
