@@ -3,7 +3,7 @@
 import msgspec
 from model.findings.cases import ZXID, k, path_of
 from model.findings.cases import facts as orphaned
-from model.make_facts import ZK1, connections, kazoo_name, out, own, row, session
+from model.make_facts import ZK1, connections, figures, kazoo_name, out, own, row, session
 from output.stories import LATER, facts
 
 from zktop.model.examiner import Examiner
@@ -173,6 +173,21 @@ def test_a_finding_after_the_connection_was_lost_has_the_time_of_its_data() -> N
 
     (found,) = (line for line in lines if line.get("rule") == "P13")
     assert found["at"] == "1970-01-01T00:17:43.000Z"
+
+
+def test_a_finding_ends_during_a_loss_when_the_server_answers_again() -> None:
+    """Its client is not connected yet, so the report still shows the state at the loss."""
+    down = msgspec.structs.replace(out(ZK1, "down"), at=LATER + 3_000)
+    up = msgspec.structs.replace(figures(ZK1), at=LATER + 9_000)
+    lost = own(state="suspended", at=LATER + 1_000)
+    moments = (LATER, facts("X x: A")), (LATER + 5_000, [lost, down]), (LATER + 9_500, [up])
+    lines = events_of(*moments)
+
+    found = [(line["event"], line["at"]) for line in lines if line.get("rule") == "P13"]
+    assert found == [
+        ("finding", "1970-01-01T00:17:43.000Z"),
+        ("finding-cleared", "1970-01-01T00:17:49.000Z"),
+    ]
 
 
 def test_events_of_contenders_have_their_modes() -> None:

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Link, Session
+from zktop.model.facts import Link, Millis, Session
 from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.format import iso
 from zktop.model.history import events as history
@@ -188,10 +188,12 @@ def _finding(
     owner: str | None,
     report: Report,
 ) -> EventJson:
-    is_late = report.is_lost and finding.as_of > report.now  # report.now is before the loss
+    at = report.now
+    if report.is_lost:  # report.now is before the loss; only servers' tables may be newer
+        at = max(at, finding.as_of if what == "finding" else _newest_answer(report))
     return EventJson(
         schema=EVENT,
-        at=iso(finding.as_of if is_late else report.now),
+        at=iso(at),
         event=what,
         zxid=_hexadecimal(report.world.zxid or None),
         lock=finding.lock,
@@ -204,6 +206,12 @@ def _finding(
         confidence=finding.confidence,
         sentence=finding.sentence,
     )
+
+
+def _newest_answer(report: Report) -> Millis:
+    """Return when a server was last asked for its state, whether it answered or not."""
+    asked = (tables.server.at for tables in report.world.tables.values() if tables.server)
+    return max(asked, default=0)
 
 
 def _owner(finding: Finding, report: Report) -> str | None:
