@@ -4,8 +4,7 @@ An acknowledgement stores how bad its alert was. It is dropped when the alert ge
 an alert that begins again is new. A queue counts as worse when it has doubled.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Mapping
 from operator import gt
 from typing import Final, NamedTuple
 
@@ -60,20 +59,17 @@ def _weight_of_deadlock(deadlock: Deadlock) -> AlertWeight:
     )
 
 
-@lru_cache(2)  # the header and the lists use the same report
-def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight]:
-    return dict(_weighed(report, wanted))
-
-
-def _weighed(report: Report, wanted: frozenset[str]) -> Iterator[tuple[str, AlertWeight]]:
-    """Yield the weights. A deadlock is weighed instead of the finding with its id."""
-    deadlock_ids = {deadlock.id for deadlock in report.deadlocks}
-    for deadlock in report.deadlocks:
-        if deadlock.id in wanted:
-            yield deadlock.id, _weight_of_deadlock(deadlock)
-    for finding in report.findings:
-        if finding.id in wanted and finding.id not in deadlock_ids:
-            yield finding.id, _weight(finding, report)
+def _weights(report: Report, wanted: Collection[str]) -> dict[str, AlertWeight]:
+    """Weigh alerts of a report, by their ids. A deadlock counts instead of its finding."""
+    findings = {
+        finding.id: _weight(finding, report) for finding in report.findings if finding.id in wanted
+    }
+    deadlocks = {
+        deadlock.id: _weight_of_deadlock(deadlock)
+        for deadlock in report.deadlocks
+        if deadlock.id in wanted
+    }
+    return findings | deadlocks
 
 
 class Acknowledged(msgspec.Struct, frozen=True):
@@ -84,7 +80,7 @@ class Acknowledged(msgspec.Struct, frozen=True):
 
     def adding(self, ids: Collection[str], report: Report) -> "Acknowledged":
         """Acknowledge these alerts as they are in this report."""
-        new = _weights(report, frozenset(ids))
+        new = _weights(report, ids)
         return Acknowledged({**self.weights, **new}, self.gone_since)
 
     def without(self, ids: Collection[str]) -> "Acknowledged":
@@ -95,7 +91,7 @@ class Acknowledged(msgspec.Struct, frozen=True):
         """Drop alerts that got worse or have ended. Call it for every report, in order."""
         if not self.weights:
             return self
-        current = _weights(report, frozenset(self.weights))
+        current = _weights(report, self.weights)
         gone = {
             name: self.gone_since.get(name, report.now)
             for name in self.weights
@@ -109,7 +105,7 @@ class Acknowledged(msgspec.Struct, frozen=True):
         """Return the ids of the alerts in this report that need no attention."""
         if not self.weights:
             return frozenset()
-        weights = _weights(report, frozenset(self.weights))
+        weights = _weights(report, self.weights)
         return frozenset(
             name for name, weight in weights.items() if not weight.exceeds(self.weights[name])
         )

@@ -6,7 +6,6 @@ and the name share the rest of the line.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -286,7 +285,6 @@ def _unanswered(state: ViewState) -> Iterator[Line]:
             yield line(outage(server.state, out_for(server, frame.at)))
 
 
-@lru_cache(16)
 def tabs(page: str, width: int, *, has_demo: bool) -> Line:
     """Return the tabs: with gaps if they fit, else without gaps, else with short titles."""
     shown = [

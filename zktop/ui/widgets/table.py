@@ -365,7 +365,7 @@ class Table(ScrollingView, Generic[R]):
         return frozenset(column.name for column, _ in self._fitting(self.room.width))
 
     def use(self, columns: Sequence[Column[R]]) -> None:
-        if columns is not self.columns:
+        if columns != self.columns:
             self.columns, self._widths = columns, (0, [])
 
     def toggle_column(self, name: str) -> bool:

@@ -17,9 +17,7 @@ LEFT_DOTS: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # the lowest 0 to 4 dots of a
 RIGHT_DOTS: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 BRAILLE: Final = 0x2800
 BAR: Final = "▏▎▍▌▋▊▉█"
-MIN_TOP: Final = (
-    4  # a full column is at least this many clients, so that one does not look like many
-)
+MIN_TOP: Final = 4  # at least this many clients fill a column, so that one does not look like many
 HEAT: Final[tuple[Ink, ...]] = ("medium", "warm", "hot", "high")  # for graphs in which high is bad
 MIN_SPARK_TOP: Final = 8  # at least this many waiters fill a column; one waiter does not
 SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # for 0 to 4 dots
@@ -68,7 +66,6 @@ def _row(levels: Sequence[int], below: int, total: int, inks: Sequence[Ink]) -> 
     return _grouped(drawn)
 
 
-@lru_cache(MAX_CACHED)
 def _cell(left: int, right: int) -> str:
     left, right = max(0, min(CELL_DOTS, left)), max(0, min(CELL_DOTS, right))
     return chr(BRAILLE + LEFT_DOTS[left] + RIGHT_DOTS[right]) if left or right else " "

@@ -140,27 +140,17 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def rings(self) -> tuple[LockDeadlock, ...]:
-        return tuple(self._rings())
-
-    def _rings(self) -> Iterator[LockDeadlock]:
-        position = self.queue.position
-        for deadlock in self.report.deadlocks:
-            nodes = [place.node for place in places_in(deadlock, self.path)]
-            places = sorted(position[node] for node in nodes if node in position)
-            if places:
-                yield LockDeadlock(deadlock, places)
-
-    @cached_property
-    def ring_nodes(self) -> frozenset[Text]:
-        deadlocks = (ring.deadlock for ring in self.rings)
-        return frozenset(
-            Text(place.node) for deadlock in deadlocks for place in places_in(deadlock, self.path)
+        all_deadlocks = (
+            LockDeadlock(deadlock, self.queue.places_of(nodes_in(deadlock, self.path)))
+            for deadlock in self.report.deadlocks
         )
+        return tuple(ring for ring in all_deadlocks if ring.places)
 
     @property
     def unfolded_nodes(self) -> frozenset[Text]:
         """Nodes that keep a separate row in a folded queue."""
-        return self.ring_nodes | self.marks.keys()
+        stuck = (node for ring in self.rings for node in nodes_in(ring.deadlock, self.path))
+        return frozenset((*stuck, *self.marks))
 
     def ring_of(self, member: Member) -> Deadlock | None:
         """Return the deadlock that the member's actor is in."""
@@ -197,18 +187,12 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
 
 
-class DeadlockedNode(NamedTuple):
-    """A node of this lock that belongs to a deadlock, and its actor."""
-
-    node: str
-    actor: str
-
-
-def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockedNode]:
+def nodes_in(deadlock: Deadlock, path: str) -> Iterator[Text]:
+    """Yield the nodes of this lock that belong to a deadlock."""
     for step in deadlock.steps:
         for place in (*step.holds, step.waits):
             if place.lock == path:
-                yield DeadlockedNode(place.node, step.actor)
+                yield Text(place.node)
 
 
 def child_watchers(state: ViewState, path: str) -> frozenset[Session]:

@@ -340,7 +340,6 @@ class QueueTable(Panel, Table[QueueRow]):
     """The queue in its order. The user cannot sort it."""
 
     def __init__(self) -> None:
-        self._column_sets: dict[tuple[bool, int], tuple[Column[QueueRow], ...]] = {}
         columns = self._columns_with(WATCHES_CELLS, has_servers=False)
         super().__init__(columns, lambda row: row.name, id="lock-queue", mark=self._gutter)
         self._arrows: dict[str, str] = {}  # keys: the names of rows
@@ -374,18 +373,14 @@ class QueueTable(Panel, Table[QueueRow]):
         return WATCHES_CELLS
 
     def _columns_with(self, cells: int, *, has_servers: bool) -> Sequence[Column[QueueRow]]:
-        """Return the columns. For the same arguments, return the same objects."""
-        columns = self._column_sets.get((has_servers, cells))
-        if columns is None:
-            client = "CLIENT@SERVER" if has_servers else "CLIENT"
-            columns = tuple(
-                column._replace(draw=self._watches, width=cells)
-                if column.name == "WATCHES"
-                else column._replace(name=column.name.replace("CLIENT", client))
-                for column in COLUMNS
-            )
-            self._column_sets[has_servers, cells] = columns
-        return columns
+        """Return the columns, with this width of WATCHES."""
+        client = "CLIENT@SERVER" if has_servers else "CLIENT"
+        return tuple(
+            column._replace(draw=self._watches, width=cells)
+            if column.name == "WATCHES"
+            else column._replace(name=column.name.replace("CLIENT", client))
+            for column in COLUMNS
+        )
 
     def moved(self) -> None:
         """Mark the rows that block the one under the cursor."""

@@ -5,7 +5,6 @@ Acknowledged alerts fold into one line at the end; notes may be hidden.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -313,7 +312,6 @@ def _group_line(number: str, group: FindingGroup[Alert], since: str) -> Line:
     )
 
 
-@lru_cache(4 * MAX_ALERTS)  # drawn with each frame, but changed only once a second
 def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
     return joined(
         [

@@ -51,7 +51,6 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     growth: int = 0  # how much the urgency grows per millisecond
     _held: Since | UnsetType | None = UNSET
     _waited: Since | UnsetType | None = UNSET
-    _mix: str | None = None
 
     def __post_init__(self) -> None:
         """Compute the values that sorting and grouping need for every row."""
@@ -138,11 +137,6 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     @property
     def mix(self) -> str:
         """The modes of the waiters as runs: `W.R5.W.R21`."""
-        if self._mix is None:
-            self._mix = self._runs()
-        return self._mix
-
-    def _runs(self) -> str:
         waiters, lock = self.lock.waiters, self.lock
         if not waiters:
             return f"watch {self.waiting}" if self.waiting else ""

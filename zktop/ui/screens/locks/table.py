@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from zktop.model.facts import SECOND_MS
 from zktop.model.format import spoken
 from zktop.model.history.events import Since
 from zktop.model.layouts.layout import MODE_LETTERS
@@ -21,7 +20,6 @@ from zktop.ui.widgets.table import Column, RowGroup, Table
 
 SPARK_CELLS: Final = 5
 BAR_CELLS: Final = 3
-MAX_STORED_GRAPHS: Final = 500  # more than the rows of any window
 FULL_BAR_WAITERS: Final = 12
 
 
@@ -30,9 +28,6 @@ class LockCells:
 
     report: Report
     is_ascii = False
-
-    def __init__(self) -> None:
-        self._graphs: dict[Text, tuple[LockRow, int, Line]] = {}  # each is valid for a second
 
     def state(self, row: LockRow) -> Line:
         if row.gone_at is not None:
@@ -124,15 +119,9 @@ class LockCells:
         if row.gone_at is not None:
             return ()
         now = self.report.now
-        cached = self._graphs.get(row.path)
-        if cached is not None and cached[:2] == (row, now // SECOND_MS):
-            return cached[2]
         drawn = sparkline(row.recent(now), now, SPARK_CELLS)
         if row.lock.has_standbys:
-            drawn = tuple([run._replace(ink="standby") for run in drawn])
-        if len(self._graphs) >= MAX_STORED_GRAPHS:
-            self._graphs.clear()
-        self._graphs[row.path] = row, now // SECOND_MS, drawn
+            return tuple([run._replace(ink="standby") for run in drawn])
         return drawn
 
 
