@@ -146,6 +146,12 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
             self.label_of,
         )
 
+    def deadlock(self, case: str | None) -> Deadlock | None:
+        return next((deadlock for deadlock in self.deadlocks if deadlock.id == case), None)
+
+    def finding(self, case: str | None) -> Finding | None:
+        return next((finding for finding in self.findings if finding.id == case), None)
+
     def label_of(self, session: Session) -> Text | None:
         """Return the label in one of the nodes of a session; None if none has any."""
         for path in dict.fromkeys(self.locks_of.get(session, ())):

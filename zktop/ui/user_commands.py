@@ -78,8 +78,7 @@ def values_for(
         return _of_lock(selection.path, selection.node) if selection.path else None
     if on == "session":
         return _of_session(selection.session, selection, report) if selection.session else None
-    chosen = (deadlock for deadlock in report.deadlocks if deadlock.id == selection.case)
-    deadlock = next(chosen, None)
+    deadlock = report.deadlock(selection.case)
     if deadlock is None and len(report.deadlocks) == 1:
         deadlock = report.deadlocks[0]
     if deadlock is None:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.facts import SECOND_MS, Millis
@@ -99,22 +100,7 @@ class Pulse:
 
     def waiting(self, begin: Millis, step_ms: float, number: int) -> list[int | None]:
         """Return the largest number of waiters in each of `number` steps; None where unknown."""
-        at = bisect_right(self._changes, begin, key=lambda change: change.at)
-        current = self._changes[at - 1].waiting if at else None
-        largest: list[int | None] = []
-        for step in range(number):
-            first, end = begin + step * step_ms, begin + (step + 1) * step_ms
-            if first > self._newest:
-                return largest + [None] * (number - step)
-            stop = bisect_left(self._changes, end, at, key=lambda change: change.at)
-            changes = self._changes[at:stop]
-            numbers = [change.waiting for change in changes]
-            if not changes or changes[0].at > first:
-                numbers.append(current)  # until the first change
-            largest.append(max((size for size in numbers if size is not None), default=None))
-            if changes:
-                at, current = stop, changes[-1].waiting
-        return largest
+        return most_waiting(self._changes, begin, step_ms, number, self._newest)
 
     def _note_waiting(self, *, is_lost: bool) -> None:
         if not self._changes or self._changes[-1].waiting != self._waiting:
@@ -135,6 +121,32 @@ class Pulse:
         while waits and (len(waits) > MAX_WAITS or waits[0][0] < begin):
             del lengths[bisect_left(lengths, waits.popleft()[1])]
         return lengths[(len(lengths) * 99 - 1) // 100] if lengths else None
+
+
+def most_waiting(
+    all_changes: Sequence[WaitingChange],
+    begin: Millis,
+    step_ms: float,
+    number: int,
+    newest: Millis,
+) -> list[int | None]:
+    """Return the largest number of waiters in each of `number` steps; None where unknown."""
+    at = bisect_right(all_changes, begin, key=lambda change: change.at)
+    current = all_changes[at - 1].waiting if at else None
+    largest: list[int | None] = []
+    for step in range(number):
+        first, end = begin + step * step_ms, begin + (step + 1) * step_ms
+        if first > newest:
+            return largest + [None] * (number - step)
+        stop = bisect_left(all_changes, end, at, key=lambda change: change.at)
+        changes = all_changes[at:stop]
+        numbers = [change.waiting for change in changes]
+        if not changes or changes[0].at > first:
+            numbers.append(current)  # until the first change
+        largest.append(max((size for size in numbers if size is not None), default=None))
+        if changes:
+            at, current = stop, changes[-1].waiting
+    return largest
 
 
 def _more_waiters(previous: Report | None, report: Report) -> int:

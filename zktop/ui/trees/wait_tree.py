@@ -122,9 +122,7 @@ def overview(report: Report) -> Iterator[WaitTree]:
 
 def tree_of(report: Report, selected: Selection) -> WaitTree | None:
     """Return the tree around a session, lock, deadlock or finding; None if it is gone."""
-    deadlock = next(
-        (deadlock for deadlock in report.deadlocks if deadlock.id == selected.case), None
-    )
+    deadlock = report.deadlock(selected.case)
     record = report.records.get(Text(selected.path)) if selected.path else None
     if selected.session is not None and selected.session in report.locks_of:
         return _of_session(report, selected.session, selected)
@@ -132,7 +130,7 @@ def tree_of(report: Report, selected: Selection) -> WaitTree | None:
         return _of_lock(report, record.lock, selected)
     if deadlock is not None:
         return _of_deadlock(report, deadlock, selected, ())
-    finding = next((finding for finding in report.findings if finding.id == selected.case), None)
+    finding = report.finding(selected.case)
     if finding is None:
         return None
     places = [*([finding.lock] if finding.lock else []), *finding.locks]

@@ -68,8 +68,7 @@ class ShownDeadlock:
     ) -> None:
         self.case, self.displayed, self.times, self.copy_key = case, displayed, times, copy_key
         self.first = case.deadlock
-        same = (deadlock for deadlock in displayed.deadlocks if deadlock.id == self.first.id)
-        self.now = next(same, None)  # None: it is over
+        self.now = displayed.deadlock(self.first.id)  # None: it is over
         self.judged = self.now or case.verdict
         last = None if self.now else case.last
         # The last report that contained it proves the most.
@@ -160,10 +159,8 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
             f"  {unblocks(way.frees, shown.judged.actors)}", (f"  {way.why}", "dim"),
         )  # fmt: skip
         writer.write(drawn, link)
-    advice = next(
-        (finding.advice for finding in shown.report.findings if finding.id == shown.first.id), ""
-    )
-    advice, _, _ = advice.partition(" Cheapest: ")  # what follows repeats the first way
+    finding = shown.report.finding(shown.first.id)
+    advice = finding.advice.partition(" Cheapest: ")[0] if finding else ""  # the rest is above
     if advice:
         writer.item((" → ", "good"), advice, "dim")
     else:

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session
-from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.findings.finding import SEVERITIES
 from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
@@ -154,9 +154,9 @@ class FindingsScreen(SplitPage):
 
     def _open_around(self, state: ViewState) -> None:
         """Open the group that the selected finding is in."""
-        findings = state.report.findings if state.report else ()
-        case = self._case
-        self._open_groups.update(kind_of(finding) for finding in findings if finding.id == case)
+        finding = state.report.finding(self._case) if state.report else None
+        if finding is not None:
+            self._open_groups.add(kind_of(finding))
 
     def _show_list(self, state: ViewState, report: Report, aside: SetAside) -> None:
         is_beside = self.columns > 1
@@ -233,12 +233,8 @@ class FindingsScreen(SplitPage):
             return [
                 session for session in map(session_of, case.deadlock.actors) if session is not None
             ]
-        finding = self._finding(report)
+        finding = report.finding(self._case)
         return finding.sessions if finding is not None else ()
-
-    def _finding(self, report: Report) -> Finding | None:
-        """Return the chosen finding; None if something else is chosen."""
-        return next((finding for finding in report.findings if finding.id == self._case), None)
 
     def _written(self, state: ViewState, report: Report) -> LineWriter:
         """Describe the chosen entry, with as many sections open as fit.
@@ -268,7 +264,7 @@ class FindingsScreen(SplitPage):
         shown = self._deadlock(state, report)
         if shown is not None:
             return shown.frame
-        finding = self._finding(report)
+        finding = report.finding(self._case)
         is_alarm = finding is not None and ink_of(finding) == "critical"
         return FrameWords("Explanation", "", "{copy} copy  {open} open", is_alarm=is_alarm)
 
@@ -297,7 +293,7 @@ class FindingsScreen(SplitPage):
     def _write_finding(
         self, writer: LineWriter, report: Report, connection: Sequence[str]
     ) -> None:
-        finding = self._finding(report)
+        finding = report.finding(self._case)
         if finding is not None:
             write_finding(writer, finding, report, connection)
         else:
@@ -318,9 +314,7 @@ class FindingsScreen(SplitPage):
         case = state.tape.deadlocks.get(self._case or "")
         if case is not None and case.recorded_at <= report.now:
             return case
-        deadlock = next(
-            (deadlock for deadlock in report.deadlocks if deadlock.id == self._case), None
-        )
+        deadlock = report.deadlock(self._case)
         return DeadlockRecord(deadlock, report.now, deadlock, report) if deadlock else None
 
     # The selection

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from zktop.model.facts import Millis, Session
 from zktop.ui.inks import Ink
-from zktop.ui.past.pulse import Pulse
+from zktop.ui.past.pulse import Pulse, WaitingChange, most_waiting
 from zktop.ui.past.states import Alarms, LockState
 from zktop.ui.past.tracks import Tracks
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
@@ -168,29 +168,26 @@ def contact_strip(contacts: Iterable[Millis], window: TimeWindow, begin: Millis 
 def waiting_area(pulse: Pulse, window: TimeWindow, height: int) -> tuple[list[Line], int]:
     """Draw how many clients waited for any lock. Also return the most at one time."""
     waiting = pulse.waiting(window.begin, window.column_ms / 2, 2 * window.columns)
-    most = max(filter(None, waiting), default=0)
-    top = max(MIN_TOP, most)
-    return area(waiting, window.columns, height=height, top=top, inks=HEAT), most
+    return _area(waiting, window, height)
 
 
 def queue_area(
     states: Sequence[LockState], window: TimeWindow, height: int
 ) -> tuple[list[Line], int]:
     """Draw the queue of one lock. Also return its greatest length."""
-    half_ms, number = window.column_ms / 2, 2 * len(window.known)
-    values: list[int | None] = []
-    current, later = states[0].queue, list(reversed(states[1:]))  # the next state comes last
-    for end in (window.begin + half_ms * step for step in range(1, number + 1)):
-        lengths = [current]
-        while later and later[-1].at < end:
-            current = later.pop().queue
-            lengths.append(current)
-        values.append(max((length for length in lengths if length is not None), default=None))
-    values += [None] * (2 * window.columns - number)
-    top = max(filter(None, values), default=0)
-    scale = max(MIN_TOP, top)
-    drawn = area(values, window.columns, height=height, top=scale, inks=HEAT)
-    return drawn, top
+    changes = [WaitingChange(state.at, state.queue) for state in states]
+    last = window.begin + len(window.known) * window.column_ms - 1
+    waiting = most_waiting(changes, window.begin, window.column_ms / 2, 2 * window.columns, last)
+    return _area(waiting, window, height)
+
+
+def _area(
+    waiting: Sequence[int | None], window: TimeWindow, height: int
+) -> tuple[list[Line], int]:
+    """Draw two values in each column. Also return the largest one."""
+    most = max(filter(None, waiting), default=0)
+    top = max(MIN_TOP, most)
+    return area(waiting, window.columns, height=height, top=top, inks=HEAT), most
 
 
 def without_unseen(
