@@ -48,7 +48,7 @@ def many(number: int, **more: object) -> Report:
 def test_forty_of_a_kind_are_one_line() -> None:
     """With the count, and some of the places."""
     report = many(40)
-    lines, cases = alert_lines(list(alerts(report)), report.now, 120)
+    lines, cases = zip(*alert_lines(list(alerts(report)), report.now, 120), strict=True)
     drawn = texts(lines)
 
     assert "ORPHAN \u00d740 ▸" in drawn[0]
@@ -70,7 +70,9 @@ def test_an_open_line_is_followed_by_its_findings() -> None:
     """Each links to its own finding."""
     report = many(4)
     kind = kind_of(report.findings[0])
-    lines, cases = alert_lines(list(alerts(report)), report.now, 120, open_groups={kind})
+    lines, cases = zip(
+        *alert_lines(list(alerts(report)), report.now, 120, open_groups={kind}), strict=True
+    )
 
     assert "\u00d74 ▾" in text_of(lines[0])
     assert [case for case in cases if case] == [kind, *(finding.id for finding in report.findings)]
@@ -79,7 +81,7 @@ def test_an_open_line_is_followed_by_its_findings() -> None:
 def test_two_of_a_kind_stay_two_lines() -> None:
     """A count would say less than two lines."""
     report = many(2)
-    _, cases = alert_lines(list(alerts(report)), report.now, 120)
+    _, cases = zip(*alert_lines(list(alerts(report)), report.now, 120), strict=True)
 
     assert [case for case in cases if case] == ["B1-0", "B1-1"]
 
@@ -89,7 +91,7 @@ def test_a_less_confident_finding_is_of_another_kind() -> None:
     report = many(6)
     unsure = (msgspec.structs.replace(finding, confidence="C2") for finding in report.findings[3:])
     mixed = msgspec.structs.replace(report, findings=(*report.findings[:3], *unsure))
-    lines, _ = alert_lines(list(alerts(mixed)), report.now, 120)
+    lines, _ = zip(*alert_lines(list(alerts(mixed)), report.now, 120), strict=True)
 
     assert [text for text in texts(lines) if "\u00d73" in text][1].count("likely") == 1
 

@@ -58,7 +58,7 @@ def report() -> Report:
 
 def test_a_small_deadlock_is_drawn_and_says_what_to_do(report: Report) -> None:
     """The drawing shows who holds the lock that another client wants; other alerts have a line."""
-    lines, cases = alert_lines(list(alerts(report)), report.now, 100)
+    lines, cases = zip(*alert_lines(list(alerts(report)), report.now, 100), strict=True)
     drawn = texts(lines)
 
     assert drawn[0] == " ann 10.0.0.1:10810 ──holds─▶ /locks/orders ◀──wants── bob"
@@ -75,7 +75,7 @@ def test_a_kill_that_resolves_nothing_alone_says_so(report: Report) -> None:
     ways = tuple(msgspec.structs.replace(way, frees=1) for way in dead.ways_out)
     dead = msgspec.structs.replace(dead, ways_out=ways)
     report = msgspec.structs.replace(report, deadlocks=(dead,))
-    lines, _ = alert_lines(list(alerts(report)), report.now, 100)
+    lines, _ = zip(*alert_lines(list(alerts(report)), report.now, 100), strict=True)
 
     assert texts(lines)[2].endswith("unblocks no others by itself")
 
@@ -84,8 +84,11 @@ def test_a_deadlock_without_a_ring_and_without_a_way_out_has_its_sentence(report
     """There is nothing to draw, as for a ring of many clients that are known by their watches."""
     (dead,) = report.deadlocks
     bare = msgspec.structs.replace(dead, steps=(), ways_out=())
-    lines, _ = alert_lines(
-        list(alerts(msgspec.structs.replace(report, deadlocks=(bare,)))), report.now, 100
+    lines, _ = zip(
+        *alert_lines(
+            list(alerts(msgspec.structs.replace(report, deadlocks=(bare,)))), report.now, 100
+        ),
+        strict=True,
     )
     drawn = texts(lines)
 
@@ -95,7 +98,7 @@ def test_a_deadlock_without_a_ring_and_without_a_way_out_has_its_sentence(report
 
 def test_a_narrow_pane_draws_a_deadlock_without_addresses(report: Report) -> None:
     """They stand in the line that says which client to kill."""
-    lines, _ = alert_lines(list(alerts(report)), report.now, 50)
+    lines, _ = zip(*alert_lines(list(alerts(report)), report.now, 50), strict=True)
 
     assert texts(lines)[0] == " ann ──holds─▶ /locks/orders ◀──wants── bob"
 
@@ -105,7 +108,7 @@ def test_a_small_pane_has_the_client_to_kill_before_the_sentence(
     report: Report, width: int, room: int
 ) -> None:
     """The ring does not fit."""
-    lines, _ = alert_lines(list(alerts(report)), report.now, width, room=room)
+    lines, _ = zip(*alert_lines(list(alerts(report)), report.now, width, room=room), strict=True)
 
     assert texts(lines)[0].startswith(" 1  likely DEADLOCK  for 1m10s")
     assert texts(lines)[1].startswith(" Kill ")
@@ -175,7 +178,7 @@ def test_an_alert_has_the_word_for_its_confidence_as_on_screen_3(
     seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
     changed = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
     found = list(alerts(changed))
-    lines, _ = alert_lines(found, report.now, 120, room=1)
+    lines, _ = zip(*alert_lines(found, report.now, 120, room=1), strict=True)
 
     assert alert_frame(AlertList(found), report.now).title.startswith(title)
     assert text_of(lines[0]).startswith(head)
@@ -560,7 +563,7 @@ def test_no_pane_has_a_negative_height(columns: int) -> None:
 def test_a_client_that_only_queues_holds_nothing_in_the_drawing() -> None:
     """A reader waits behind the writer that is queued before it."""
     (report,) = {frame.report for frame in looked(soft_ring())[-1:]}
-    drawn = texts(alert_lines(list(alerts(report)), report.now, 100)[0])
+    drawn = texts(next(zip(*alert_lines(list(alerts(report)), report.now, 100), strict=True)))
 
     assert " wil ─queued─▶ /locks/x ◀──wants── bob" in drawn
     assert " ann ──holds─▶ /locks/x ◀──wants── wil" in drawn
@@ -580,7 +583,9 @@ def test_nobody_waits_for_an_election() -> None:
 def test_counts_the_acknowledged_alerts_that_are_not_listed(report: Report) -> None:
     """The list has an end."""
     found = [*alerts(report)][:1] * (MAX_ALERTS + 3)
-    lines, cases = acknowledged_lines(AlertList((), found), report.now, is_open=True)
+    lines, cases = zip(
+        *acknowledged_lines(AlertList((), found), report.now, is_open=True), strict=True
+    )
 
     assert text_of(lines[-1]) == "   and 3 more"
     assert len(lines) == len(cases)

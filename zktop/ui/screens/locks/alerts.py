@@ -5,7 +5,6 @@ Acknowledged alerts fold into one line at the end; notes may be hidden.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -229,6 +228,13 @@ def alert_frame(listed: AlertList, now: Millis) -> FrameWords:
     return FrameWords(" · ".join(title), facts, KEYS, is_alarm=first.ink == "critical")
 
 
+class AlertLine(NamedTuple):
+    """A line, and the alert or group that it opens."""
+
+    drawn: Line
+    opens: str | FindingKind | None = None
+
+
 def alert_lines(
     all_alerts: Sequence[Alert],
     now: Millis,
@@ -236,88 +242,86 @@ def alert_lines(
     *,
     room: int = MAX_ALERTS,
     open_groups: Collection[FindingKind] = (),
-) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw the worst alert in several lines, each other one in one. Return what each line opens.
+) -> list[AlertLine]:
+    """Draw the worst alert in several lines, each other one in one. Alerts of one kind share one.
 
-    Alerts of one kind share a line. A deadlock whose ring does not fit into `room` lines shows its
-    sentence instead, below the client to kill.
+    A deadlock whose ring does not fit into `room` lines shows its sentence instead, below the
+    client to kill.
     """
-    lines: list[Line] = []
-    cases: list[str | FindingKind | None] = []
-    grouped = list(group_alike(all_alerts, lambda item: item.kind, open_groups))
-    for number, item in enumerate(islice(grouped, MAX_ALERTS), start=1):
-        mark, is_worst = f"{number:>2}", number == 1
-        case: str | FindingKind
-        if isinstance(item, FindingGroup):
-            alert, case = item.members[0], item.kind
-            drawn = [_group_line(mark, item, _since_words(_oldest(item), now))]
-        else:
-            alert, case = item, item.case
-            head = _head(mark, item, _since_words(item.since, now), has_sentence=not is_worst)
-            drawn = [*item.picture_in(width).lines(head, room)] if is_worst else [head]
-        lines += drawn
-        cases += [case] * len(drawn)
-        if is_worst and not alert.picture_in(width).fits(room):
-            sentence = _sentence(alert, width, min(MAX_SENTENCE_LINES, room - len(lines)))
-            lines += sentence
-            cases += [None] * len(sentence)
+    grouped = list(group_alike(all_alerts, lambda alert: alert.kind, open_groups))
+    lines: list[AlertLine] = []
+    for number, item in enumerate(grouped[:MAX_ALERTS], start=1):
+        head = _listed(f"{number:>2}", item, now, has_sentence=number > 1)
+        lines += [head] if number > 1 else _worst(item, head, width, room)
     if len(grouped) > MAX_ALERTS:
         more = len(grouped) - MAX_ALERTS
-        lines.append(line((f"   and {more} more on screen 3", "dim")))
-        cases.append(None)
-    return lines, cases
+        lines.append(AlertLine(line((f"   and {more} more on screen 3", "dim"))))
+    return lines
 
 
-def acknowledged_lines(
-    listed: AlertList, now: Millis, *, is_open: bool
-) -> tuple[list[Line], list[str | FindingKind | None]]:
+def _worst(
+    item: Alert | FindingGroup[Alert], head: AlertLine, width: int, room: int
+) -> Iterator[AlertLine]:
+    """Yield the picture of an alert, with its sentence unless the ring is drawn."""
+    alert = item.members[0] if isinstance(item, FindingGroup) else item
+    picture = alert.picture_in(width)
+    drawn = picture.lines(head.drawn, room)
+    yield from (AlertLine(piece, head.opens) for piece in drawn)
+    if not picture.fits(room):
+        left = min(MAX_SENTENCE_LINES, room - len(drawn))
+        yield from map(AlertLine, _sentence(alert, width, left))
+
+
+def _listed(
+    number: str, item: Alert | FindingGroup[Alert], now: Millis, *, has_sentence: bool
+) -> AlertLine:
+    if isinstance(item, FindingGroup):
+        return AlertLine(_group_line(number, item, now), item.kind)
+    return AlertLine(_head(number, item, now, has_sentence=has_sentence), item.case)
+
+
+def acknowledged_lines(listed: AlertList, now: Millis, *, is_open: bool) -> Iterator[AlertLine]:
     """Draw the line of all acknowledged alerts. When it is open, list each of them below it."""
     acknowledged = listed.acknowledged
     if not acknowledged:
-        return [], []
+        return
     sign = "▾" if is_open else "▸"
     prefix = "" if listed.new else "No new alerts · "
-    lines: list[Line] = [line(f" {sign} {prefix}", (f"{len(acknowledged)} acknowledged", "dim"))]
-    cases: list[str | FindingKind | None] = [ACKNOWLEDGED]
-    for alert in islice(acknowledged, MAX_ALERTS if is_open else 0):
-        drawn = _head("  ", alert, _since_words(alert.since, now), has_sentence=True)
-        lines.append(tuple(run._replace(ink="dim") for run in drawn))
-        cases.append(alert.case)
-    if is_open and len(acknowledged) > MAX_ALERTS:
-        lines.append(line((f"   and {len(acknowledged) - MAX_ALERTS} more", "dim")))
-        cases.append(None)
-    return lines, cases
+    head = line(f" {sign} {prefix}", (f"{len(acknowledged)} acknowledged", "dim"))
+    yield AlertLine(head, ACKNOWLEDGED)
+    if not is_open:
+        return
+    for alert in acknowledged[:MAX_ALERTS]:
+        drawn = _head("  ", alert, now, has_sentence=True)
+        yield AlertLine(tuple(run._replace(ink="dim") for run in drawn), alert.case)
+    if len(acknowledged) > MAX_ALERTS:
+        yield AlertLine(line((f"   and {len(acknowledged) - MAX_ALERTS} more", "dim")))
 
 
-def _since_words(since: Millis | None, now: Millis) -> str:
-    return "" if since is None else f"for {elapsed(now - since)}"
+def _since(at: Millis | None, now: Millis) -> Line:
+    return () if at is None else line(f"for {elapsed(now - at)}")
 
 
-def _oldest(group: FindingGroup[Alert]) -> Millis | None:
-    return min(
-        (member.since for member in group.members if member.since is not None), default=None
-    )
-
-
-def _group_line(number: str, group: FindingGroup[Alert], since: str) -> Line:
+def _group_line(number: str, group: FindingGroup[Alert], now: Millis) -> Line:
     """Draw the line of a group: the number of alerts, and some of their locks."""
     first = group.members[0]
+    starts = (member.since for member in group.members if member.since is not None)
     return joined(
         [
             line((number, "strong")),
             line((f"{_title(first)} {group.tally}", first.ink)),
-            line((since, "plain")) if since else (),
+            _since(min(starts, default=None), now),
             line((several(member.where for member in group.members), "dim")),
         ]
     )
 
 
-def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
+def _head(number: str, alert: Alert, now: Millis, *, has_sentence: bool) -> Line:
     return joined(
         [
             line((number, "strong")),
             line((_title(alert), alert.ink)),
-            line((since, "plain")) if since else (),
+            _since(alert.since, now),
             line((alert.more, "warning")) if alert.more else (),
             line(alert.sentence if has_sentence else (alert.where, "strong")),
         ]

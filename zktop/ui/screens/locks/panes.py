@@ -16,6 +16,7 @@ from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import (
     ACKNOWLEDGED,
+    AlertLine,
     AlertList,
     acknowledged_lines,
     alert_frame,
@@ -93,21 +94,21 @@ class AlertsPane(Pane):
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         self._redraw = partial(self.show_report, state, report, height, width)
         listed = self._separated(state, report)
-        lines, cases = alert_lines(
+        shown = alert_lines(
             listed.new,
             report.now,
             width,
             room=height - self.gutter.height,
             open_groups=self._open_groups,
         )
-        if not lines and not listed.acknowledged:
+        if not shown and not listed.acknowledged:
             is_now = state.is_newest and not state.is_stale
-            lines, cases = [no_problems(report, is_now=is_now)], [None]
+            shown = [AlertLine(no_problems(report, is_now=is_now))]
         is_open = ACKNOWLEDGED in self._open_groups
-        more_lines, more_cases = acknowledged_lines(listed, report.now, is_open=is_open)
+        shown += acknowledged_lines(listed, report.now, is_open=is_open)
         self.frame(alert_frame(listed, report.now))
-        targets = [_target_of(case) for case in (*cases, *more_cases)]
-        self.put([*lines, *more_lines], targets, (), height)
+        targets = [_target_of(alert_line.opens) for alert_line in shown]
+        self.put([alert_line.drawn for alert_line in shown], targets, (), height)
 
     def _separated(self, state: ViewState, report: Report) -> AlertList:
         """Return the alerts of this report. Sort again only after a change or a user's choice."""
