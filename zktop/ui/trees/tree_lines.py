@@ -13,6 +13,7 @@ from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_o
 from zktop.ui.screens.common.numbers_and_times import (
     MODE_WORDS,
     age,
+    at_least_sign,
     large_count,
     total_wait,
     with_spaces,
@@ -128,7 +129,7 @@ class WaitTreeLines:
         """Return how many clients a root blocker keeps waiting, and for how long in total."""
         if root is None:
             return ()
-        bound = (">=" if self.is_ascii else "≥") if root.undated else ""
+        bound = at_least_sign(is_ascii=self.is_ascii) if root.undated else ""
         total = f"{total_wait(root.blocked_ms, bound)} in total"
         return line("   blocks ", (with_spaces(root.blocked), "waits"), (f"  ({total})", "dim"))
 

@@ -104,21 +104,19 @@ def cut_last(drawn: Line, cells: int) -> Line:
 
 def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], int]]:
     """Choose the columns that fit into `width` cells. Return each with its width."""
-    shown_columns = [column for column in columns if column.needs <= width]
-    while (
-        len(shown_columns) > 1
-        and sum(column.width + GAP_CELLS for column in shown_columns) - GAP_CELLS > width
-    ):
-        shown_columns.remove(
-            max(shown_columns, key=lambda column: (column.rank, shown_columns.index(column)))
-        )
-    spare = width - sum(column.width + GAP_CELLS for column in shown_columns) + GAP_CELLS
-    shares = sum(column.share for column in shown_columns)
-    widths = []
-    for column in shown_columns:
-        more = max(0, spare) * column.share // shares if shares else 0
-        widths.append((column, column.width + more))
-    return widths
+    fit = [column for column in columns if column.needs <= width]
+    while len(fit) > 1 and _spare(fit, width) < 0:
+        fit.remove(max(fit, key=lambda column: (column.rank, fit.index(column))))
+    spare, shares = max(0, _spare(fit, width)), sum(column.share for column in fit)
+    return [
+        (column, column.width + (spare * column.share // shares if shares else 0))
+        for column in fit
+    ]
+
+
+def _spare(columns: Sequence[Column[R]], width: int) -> int:
+    """Return how many of `width` cells are left; negative if there are too few."""
+    return width - sum(column.width for column in columns) - GAP_CELLS * (len(columns) - 1)
 
 
 def lent(
@@ -382,14 +380,16 @@ class Table(ScrollingView, Generic[R]):
     @property
     def has_order(self) -> bool:
         """True if the user has chosen an order other than the usual one, by a present column."""
-        if self.sorted_by is not None:
-            return any(column.name == self.sorted_by for column in self.columns)
-        return self.reversed
+        return self.reversed if self.sorted_by is None else self._sorting_column is not None
+
+    @property
+    def _sorting_column(self) -> Column[R] | None:
+        return next((column for column in self.columns if column.name == self.sorted_by), None)
 
     @property
     def arrow(self) -> str:
         """The direction of the order."""
-        column = next((column for column in self.columns if column.name == self.sorted_by), None)
+        column = self._sorting_column
         descending = column is not None and column.descending
         return "↓" if self.reversed != descending else "↑"
 
@@ -423,7 +423,7 @@ class Table(ScrollingView, Generic[R]):
         if not self.has_order or not any(column.key for column in self.columns):
             return rows
         alone = [row for row in rows if not isinstance(row, RowGroup)]
-        column = next((column for column in self.columns if column.name == self.sorted_by), None)
+        column = self._sorting_column
         if column is None or column.key is None:
             return alone[::-1]
         return sorted(alone, key=column.key, reverse=self.reversed != column.descending)  # type: ignore[arg-type]  # keys of one column have one type

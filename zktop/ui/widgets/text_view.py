@@ -102,20 +102,22 @@ class TextView(ScrollingView):
         return next(numbers, None)
 
     def move(self, by: int) -> None:
-        """Move to the next line in this direction that has a target."""
+        """Move to the next line in this direction that has a target. If there is none, scroll."""
         if self.cursor is None or abs(by) > 1:
-            super().move(by)
-            if self.cursor is None:
-                return
-            by = 1 if by < 0 else -1  # past an end: back to the nearest target
-            at = self._nearest(self.cursor, by)
+            self._move_far(by)
+        elif (at := self._nearest(self.cursor + by, by)) is not None:
+            self.go_to(at)
         else:
-            at = self._nearest(self.cursor + by, by)
-        if at is None:  # no more targets: scroll
             self.scroll_relative(y=by, animate=False, immediate=True)
             self.repaint()
-        else:
-            self.go_to(at)
+
+    def _move_far(self, by: int) -> None:
+        """Move by several lines, then back to the nearest line that has a target."""
+        super().move(by)
+        if self.cursor is not None:
+            at = self._nearest(self.cursor, 1 if by < 0 else -1)
+            if at is not None:
+                self.go_to(at)
 
     def moved(self) -> None:
         if self.cursor is not None and self.cursor < len(self._targets):

@@ -123,11 +123,6 @@ def total_wait(ms: Millis, bound: str = "") -> str:
 
 TENTHS_BELOW_MS = 10 * SECOND_MS  # `spoken` writes tenths of a second
 COARSE_MS = 10 * SECOND_MS
-SIGNS: dict[SinceBound, tuple[str, str]] = {  # put before a number, the second one in ASCII
-    "seen": ("", ""),
-    "at-least": ("≥", ">="),
-    "unknown": ("", ""),
-}
 
 
 def elapsed(ms: Millis) -> str:
@@ -158,9 +153,14 @@ def age(at: Millis | None, bound: SinceBound, now: Millis, *, is_ascii: bool = F
     """
     if at is None or bound == "unknown":
         return "?"
-    if bound == "at-least" and now - at < SECOND_MS:
-        return f"{SIGNS[bound][is_ascii]}0s"
-    return SIGNS[bound][is_ascii] + elapsed(now - at)
+    if bound == "seen":
+        return elapsed(now - at)
+    text = "0s" if now - at < SECOND_MS else elapsed(now - at)
+    return at_least_sign(is_ascii=is_ascii) + text
+
+
+def at_least_sign(*, is_ascii: bool) -> str:
+    return ">=" if is_ascii else "≥"
 
 
 def not_woken(names: Sequence[str]) -> str:

@@ -52,25 +52,19 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
     if not modes or lock.kind == "single":  # no queue
         return []
     columns = [MatrixColumn(is_held, mode) for is_held in (True, False) for mode in modes]
-    counts = _counts(queue)
-    blocking = _blocking(queue, chosen)
-    lines = [_heads(columns)]
+    heads = [f"{'held' if held else 'queued'} {SHORT_WORDS[mode]}" for held, mode in columns]
+    title = line(("COMPATIBLE WITH", "title"))
+    lines = [_row(title, [line((head, "strong")) for head in heads], CELL_WIDTH)]
+    counts, blocking = _counts(queue), _blocking(queue, chosen)
     for mode in modes:
         is_chosen = chosen is not None and chosen.mode == mode
         ink: Ink = "selected" if is_chosen else "plain"
         mark = "▶ " if is_chosen else "  "
-        cells = [fitted(line((f"{mark}wants {WORDS[mode]}", ink)), LABEL_WIDTH)]
-        cells += [
-            fitted(
-                (
-                    *_tile(lock, mode, column, counts[column]),
-                    Run(" ◀" if is_chosen and column in blocking else "", "selected"),
-                ),
-                CELL_WIDTH,
-            )
-            for column in columns
-        ]
-        lines.append(tuple(run for cell in cells for run in cell))
+        tiles = []
+        for column in columns:
+            arrow = Run(" ◀" if is_chosen and column in blocking else "", "selected")
+            tiles.append((*_tile(lock, mode, column, counts[column]), arrow))
+        lines.append(_row(line((f"{mark}wants {WORDS[mode]}", ink)), tiles, CELL_WIDTH))
     return lines
 
 
@@ -79,21 +73,19 @@ def may_enter(queue: ShownQueue) -> list[Line]:
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind in ("single", "election"):
         return []
-    counts = _counts(queue)
-    heads = [fitted(line((" compatible with", "dim")), LABEL_WIDTH)]
-    heads += [
-        fitted(line((SHORT_WORDS[mode] or "holder", "dim")), NARROW_CELL_WIDTH) for mode in modes
-    ]
-    lines = [tuple(run for cell in heads for run in cell)]
+    heads = [line((SHORT_WORDS[mode] or "holder", "dim")) for mode in modes]
+    lines = [_row(line((" compatible with", "dim")), heads, NARROW_CELL_WIDTH)]
+    counts, columns = _counts(queue), [MatrixColumn(is_held=True, mode=mode) for mode in modes]
     for mode in modes:
-        cells = [fitted(line(f" wants {WORDS[mode]}"), LABEL_WIDTH)]
-        columns = (MatrixColumn(is_held=True, mode=held) for held in modes)
-        cells += [
-            fitted(_tile(lock, mode, column, counts[column]), NARROW_CELL_WIDTH)
-            for column in columns
-        ]
-        lines.append(tuple(run for cell in cells for run in cell))
+        tiles = [_tile(lock, mode, column, counts[column]) for column in columns]
+        lines.append(_row(line(f" wants {WORDS[mode]}"), tiles, NARROW_CELL_WIDTH))
     return lines
+
+
+def _row(label: Line, cells: Sequence[Line], width: int) -> Line:
+    """Align a label and cells of this width."""
+    runs = [run for cell in cells for run in fitted(cell, width)]
+    return (*fitted(label, LABEL_WIDTH), *runs)
 
 
 def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
@@ -110,14 +102,6 @@ def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
         for run in runs:
             counts[MatrixColumn(is_held, run.mode)] += run.size
     return counts
-
-
-def _heads(columns: Sequence[MatrixColumn]) -> Line:
-    cells = [fitted(line(("COMPATIBLE WITH", "title")), LABEL_WIDTH)]
-    for column in columns:
-        word = "held" if column.is_held else "queued"
-        cells.append(fitted(line((f"{word} {SHORT_WORDS[column.mode]}", "strong")), CELL_WIDTH))
-    return tuple(run for cell in cells for run in cell)
 
 
 def _brief(number: int) -> str:

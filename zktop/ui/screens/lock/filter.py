@@ -1,11 +1,10 @@
 """The filter of the lock screen: which members of a queue match it."""
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from zktop.model.findings.catalogue import RULES
 from zktop.model.layouts.layout import MODE_LETTERS
-from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.ui.filters import Filter
 from zktop.ui.screens.common.numbers_and_times import with_spaces
@@ -14,54 +13,7 @@ from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.table import turn_estimate
 from zktop.ui.styled_text import Line, line
 
-STATE_WORDS: Final = {"holds": "holds holding", "waits": "waits waiting"}  # for `state:`
-
-
-class _Candidate(NamedTuple):
-    """One member, with the texts that a filter searches."""
-
-    detail: LockDetail
-    position: int
-    member: Member
-
-    @property
-    def texts(self) -> str:
-        """The text that words without a field search."""
-        return f"{self.member.node} {self.owner} {self.session} {self.client}"
-
-    @property
-    def owner(self) -> str:
-        member = self.member
-        name = self.detail.report.client_names.of(member)
-        return f"{member.label or ''} {name}"
-
-    @property
-    def session(self) -> str:
-        return session_text(self.member.owner) if self.member.owner else ""
-
-    @property
-    def client(self) -> str:
-        presence = self.detail.report.ensemble.presence(self.member.owner)
-        return f"{presence.client}@{presence.server}" if presence else ""
-
-    @property
-    def state(self) -> str:
-        detail = self.detail
-        state = "holds" if self.position < detail.queue.holder_count else "waits"
-        finding = detail.marks.get(self.member.node) if detail.marks else None
-        words = STATE_WORDS[state]
-        return f"{words} {finding.name} {finding.rule}" if finding else words
-
-
-MEMBER_FIELDS: Final[dict[str, Callable[[_Candidate], str]]] = {
-    "": lambda candidate: candidate.texts,  # a word without a field
-    "owner": lambda candidate: candidate.owner,
-    "state": lambda candidate: candidate.state,
-    "session": lambda candidate: candidate.session,
-    "client": lambda candidate: candidate.client,
-    "mode": lambda candidate: f"{candidate.member.mode} {MODE_LETTERS[candidate.member.mode]}",
-}
-FIELDS: Final = tuple(filter(None, MEMBER_FIELDS))
+FIELDS: Final = ("owner", "state", "session", "client", "mode")
 STATES: Final = (
     *("holding", "waiting", "holds", "waits"),
     *(text for rule in RULES for text in (rule.name, rule.id)),
@@ -70,9 +22,46 @@ STATES: Final = (
 
 def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
     """Return positions of the members that match. A session that only watches never matches."""
-    members = enumerate(detail.queue.members)
-    candidates = [_Candidate(detail, position, member) for position, member in members]
-    return [candidate.position for candidate in wanted.passing(candidates, MEMBER_FIELDS)]
+    return wanted.passing(range(len(detail.queue.members)), _texts(detail))
+
+
+def _texts(detail: LockDetail) -> dict[str, Callable[[int], str]]:
+    """Return functions for the text of each field, given the position of a member."""
+    members, report = detail.queue.members, detail.report
+
+    def owner(position: int) -> str:
+        member = members[position]
+        return f"{member.label or ''} {report.client_names.of(member)}"
+
+    def state(position: int) -> str:
+        holds = position < detail.queue.holder_count
+        words = "holds holding" if holds else "waits waiting"
+        finding = detail.marks.get(members[position].node)
+        return f"{words} {finding.name} {finding.rule}" if finding else words
+
+    def session(position: int) -> str:
+        return session_text(members[position].owner) if members[position].owner else ""
+
+    def client(position: int) -> str:
+        presence = report.ensemble.presence(members[position].owner)
+        return f"{presence.client}@{presence.server}" if presence else ""
+
+    def mode(position: int) -> str:
+        mode = members[position].mode
+        return f"{mode} {MODE_LETTERS[mode]}"
+
+    def without_field(position: int) -> str:
+        texts = (members[position].node, owner(position), session(position), client(position))
+        return " ".join(texts)
+
+    return {
+        "": without_field,
+        "owner": owner,
+        "state": state,
+        "session": session,
+        "client": client,
+        "mode": mode,
+    }
 
 
 def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line:

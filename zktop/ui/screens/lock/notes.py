@@ -5,6 +5,7 @@ from typing import Final
 
 from zktop.model.format import count, several
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.numbers_and_times import at_least_sign
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging_lines, line, wrapped
 
@@ -98,7 +99,7 @@ def _unseen(detail: LockDetail) -> Iterator[str]:
     if history.first_look is not None and any(
         history.since(holder, holds=True).bound == "at-least" for holder in holders[:3]
     ):
-        sign = ">=" if detail.is_ascii else "≥"
+        sign = at_least_sign(is_ascii=detail.is_ascii)
         yield f"zktop did not see when it was acquired: ages with {sign} are lower bounds"
     if detail.report.ensemble.visibility.watches == "none":
         yield "watches: ? because no watch table could be read"

@@ -20,7 +20,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
-from zktop.ui.screens.common.numbers_and_times import TOTAL_WAIT_CELLS, total_wait
+from zktop.ui.screens.common.numbers_and_times import TOTAL_WAIT_CELLS, at_least_sign, total_wait
 from zktop.ui.styled_text import Line, cut_middle, fitted, joined, line, right_aligned
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
@@ -162,7 +162,7 @@ def blocker_head(width: int) -> Line:
 
 
 def blocker_line(number: int, blocker: Blocker, width: int, *, is_ascii: bool = False) -> Line:
-    bound = (">=" if is_ascii else "≥") if blocker.root.undated else ""
+    bound = at_least_sign(is_ascii=is_ascii) if blocker.root.undated else ""
     name = blocker.client_in(_client_cells(width) - 1)
     client = line((name, "strong" if width >= MEDIUM else blocker.ink))
     cells = [

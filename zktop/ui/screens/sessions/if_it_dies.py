@@ -3,7 +3,7 @@
 It also says what a silent session believes when it wakes up late.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -16,7 +16,7 @@ from zktop.model.locks.open_folder import part_held_by
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.screens.common.numbers_and_times import not_woken
-from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
+from zktop.ui.screens.sessions.directory import NO_LOCKS, SessionDirectory
 from zktop.ui.screens.sessions.others_on_host import is_silent
 from zktop.ui.screens.sessions.rows import SessionRow
 
@@ -105,7 +105,7 @@ def _belief(view: LockView, own: Member) -> str:
     )
     number, other = f"czxid {own.czxid:#x}", "another client"
     if heir is not None:
-        other = _client_name(view, heir)
+        other = view.client_names.of(heir)
         number += f", {other} has {heir.czxid:#x}"
     believes = BELIEFS.get(own.mode, "holds the lock")
     return (
@@ -125,21 +125,27 @@ def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> 
         return f"{lock.path} stays locked: the node is persistent"
     waiters = [waiter for waiter in lock.waiters[:MAX_MEMBERS_SEARCHED] if waiter.owner != session]
     heirs = [waiter for waiter in waiters if _is_freed(view, waiter, session)]
-    if woken := [_client_name(view, heir) for heir in heirs if heir.node not in asleep]:
+    if woken := [view.client_names.of(heir) for heir in heirs if heir.node not in asleep]:
         return f"{lock.path} goes to {several(woken)}"
     if heirs:
-        sleeping = not_woken([_client_name(view, heir) for heir in heirs])
+        sleeping = not_woken([view.client_names.of(heir) for heir in heirs])
         return f"{lock.path} is released; {sleeping}"
     if other_holders:
-        still = (
-            f" still waits for {several(_client_name(view, member) for member in other_holders)}"
+        return (
+            f"{lock.path} stays held by {_others(view, other_holders, next(iter(waiters), None))}"
         )
-        first = waiters[0] if waiters else None
-        tail = f"; {_client_name(view, first)}{still}" if first else ""
-        return f"{lock.path} stays held by {count(len(other_holders), 'other client')}{tail}"
     if waiters:
         return f"{lock.path} is released; the next holder depends on other clients"
     return f"{lock.path} is released{_watching(view)}"
+
+
+def _others(view: LockView, holders: Sequence[Member], first: Member | None) -> str:
+    """Return how many other clients hold a lock, and that the first waiter waits for them."""
+    number = count(len(holders), "other client")
+    if first is None:
+        return number
+    names = several(map(view.client_names.of, holders))
+    return f"{number}; {view.client_names.of(first)} still waits for {names}"
 
 
 def _watching(view: LockView) -> str:
@@ -157,10 +163,6 @@ def _is_freed(view: LockView, member: Member, session: Session) -> bool:
     if view.lock.kind == "semaphore":
         leases = view.lock.leases or len(blockers)
     return remaining < min(len(blockers), leases)
-
-
-def _client_name(view: LockView, member: Member) -> str:
-    return view.client_names.of(member)
 
 
 def blast_radius(row: SessionRow) -> str:
@@ -191,8 +193,7 @@ def behind_it(
     queue: list[Session] = [session]
     while queue:
         holder = queue.pop(0)
-        locks: SessionLocks | None = directory.locks.get(holder)
-        for path in locks.holds if locks else ():
+        for path in directory.locks.get(holder, NO_LOCKS).holds:
             for owner in _waiting_behind(report, path, holder):
                 if owner and owner != session and owner not in behind:
                     behind[owner] = None
