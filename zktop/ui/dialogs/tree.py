@@ -1,6 +1,5 @@
 """Who waits for whom around the selected item. The same key again shows all locks by path."""
 
-from time import perf_counter
 from typing import ClassVar, Final, cast
 
 from textual.app import ComposeResult
@@ -10,7 +9,8 @@ from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.keys import KEYS
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
-from zktop.ui.textual_fixes.work_in_steps import call_after, call_in_steps, is_done_after_step
+from zktop.ui.screens.common.throttle import READABLE_S, Throttle
+from zktop.ui.textual_fixes.work_in_steps import call_in_steps, is_done_after_step
 from zktop.ui.trees.path_tree import PathNode, PathTree, PathTreeLines, is_open_by_default
 from zktop.ui.trees.tree_lines import WaitTreeLines, write_overview
 from zktop.ui.trees.wait_tree import tree_of
@@ -20,7 +20,6 @@ from zktop.ui.widgets.text_view import TextList
 WAITING: Final = ("Who waits for whom", "enter go there   {} locks by path   esc close")
 BY_PATH: Final = ("Locks by path", "enter open   left, right fold   {} waiting   esc close")
 MIN_LINES: Final = 6
-PAUSE_FACTOR: Final = 10  # how many times as long as a drawing the pause after it is
 
 
 class TreeDialog(Dialog[LineLink]):
@@ -38,8 +37,7 @@ class TreeDialog(Dialog[LineLink]):
         self._state, self._selected = state, selected
         self._is_by_path = False
         self._height = 0  # of the list, in lines
-        self._drawn_at = self._took_s = 0.0
-        self._is_due = False  # a newer state waits to be drawn
+        self._drawing = Throttle(self, self._draw, READABLE_S)
         self._is_counting = False  # the locks below each path, in steps
         self._paths: PathNode | None = None
         self._paths_of: Report | None = None  # the report that they come from, or will
@@ -56,46 +54,32 @@ class TreeDialog(Dialog[LineLink]):
         return title, keys.format(cast("BaseApp", self.app).key_of("tree"))
 
     def on_resize(self) -> None:
-        self._draw()
+        self._drawing.now()
 
     def show_state(self, state: ViewState) -> None:
         """Draw the tree of another moment."""
         is_new = state.frame is not self._state.frame
         self._state = state
-        if not is_new or not self.is_mounted or self._is_due:
-            return
-        wait = self._drawn_at + PAUSE_FACTOR * self._took_s - perf_counter()
-        if wait > 0:
-            self._is_due = True
-            call_after(wait, self, self._draw)
-        else:
-            self._draw()
+        if is_new and self.is_mounted:
+            self._drawing.when_due()
 
     def _draw(self) -> None:
-        """Draw, and note how long it took, because a tree of many locks is drawn less often."""
-        begun, self._is_due = perf_counter(), False
         report = self._state.report
         must_count = self._is_by_path and self._paths_of is not report and not self._is_counting
         if report is not None and must_count:
             self._count_paths(report)
         else:
             self._draw_tree()
-        self._note_time(begun)
-
-    def _note_time(self, begun: float) -> None:
-        self._drawn_at = perf_counter()
-        self._took_s = self._drawn_at - begun
 
     def _count_paths(self, report: Report) -> None:
         """Count the locks below each path, in steps if there are many. Then draw."""
-        begun, tree = perf_counter(), PathTree()
+        tree = PathTree()
         steps = tree.read(report)
         self._is_counting, self._paths_of = True, report
 
         def counted() -> None:
             self._is_counting, self._paths = False, tree.top
             self._draw_tree()
-            self._note_time(begun)
 
         if is_done_after_step(steps):
             counted()

@@ -23,6 +23,7 @@ class Throttle:
         self._owner, self._draw, self._pause_s = owner, draw, pause_s
         self._drawn_at = -pause_s
         self._is_scheduled = False
+        self._chosen: object = None  # at the last `draw_for`
 
     def now(self) -> None:
         self._is_scheduled = False
@@ -37,6 +38,14 @@ class Throttle:
             self._is_scheduled = True
             wait = self._drawn_at + self._pause_s - perf_counter()
             call_after(wait, self._owner, self._later)
+
+    def draw_for(self, chosen: object, *, at_once: bool = False) -> None:
+        """Draw now if what the user has chosen differs from the last time, else when due."""
+        is_other, self._chosen = chosen != self._chosen, chosen
+        if is_other or at_once:
+            self.now()
+        else:
+            self.when_due()
 
     @property
     def _is_nearly_due(self) -> bool:

@@ -113,7 +113,6 @@ class LockScreen(SplitPage):
         self._is_unfolded = False
         self._shows_data = False
         self._drawing = Throttle(self, self._draw_lock, READABLE_S)
-        self._drawn_for: object = None  # the selection, the filter and the sizes
         self._head, self._queue = StaticText(id="lock-head"), QueueTable()
         self._minute, self._past = MinutePanel(id="lock-minute"), TextPanel(id="lock-past")
         self._aside = Vertical(id="lock-aside")
@@ -135,12 +134,8 @@ class LockScreen(SplitPage):
     def draw(self, state: ViewState) -> None:
         """Draw this state. A huge queue is drawn at most twice a second."""
         chosen = state.subject, state.filter.text, self.size, self.side_cells
-        drawn_before, self._drawn_for = self._drawn_for, chosen
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE_MEMBERS
-        if self._drawn_for != drawn_before or not is_huge:
-            self._drawing.now()
-        else:
-            self._drawing.when_due()
+        self._drawing.draw_for(chosen, at_once=not is_huge)
 
     def _draw_lock(self) -> None:
         state = self.view_state

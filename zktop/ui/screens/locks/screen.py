@@ -134,7 +134,6 @@ class LocksScreen(SplitPage):
         self._sorter = RowSorter(self.table, self._order, search)
         self._panes = Throttle(self, self._draw_panes, READABLE_S)
         self._news = Throttle(self, self._draw_events, EVENTS_S)
-        self._drawn_for: object = None  # what the user chose, and the size
 
     def compose(self) -> ComposeResult:
         """Create the panes. The table comes first, so it gets the focus."""
@@ -176,12 +175,9 @@ class LocksScreen(SplitPage):
         self._follow(state.subject)
         if state.filter.text != self._filter_in_use or not self.table.rows:
             self._sorter.now()
-        drawn_before, self._drawn_for = self._drawn_for, self._chosen_view(state)
-        for throttle in (self._panes, self._news):
-            if self._drawn_for != drawn_before:
-                throttle.now()
-            else:
-                throttle.when_due()
+        chosen = self._chosen_view(state)
+        self._panes.draw_for(chosen)
+        self._news.draw_for(chosen)
 
     def _chosen_view(self, state: ViewState) -> object:
         """Return the values whose change draws all panes at once: connection, choices, sizes."""

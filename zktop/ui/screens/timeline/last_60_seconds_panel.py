@@ -22,7 +22,6 @@ class MinutePanel(LinkPanel):
         self._throttle = Throttle(self, self._draw, READABLE_S)
         self._draw_minute: DrawMinute = _nothing
         self._room = 0, 0  # cells and lines
-        self._chosen: object = None
         self.wanted_height = 0  # lines, with the frame; Textual applies it at the next layout
 
     def show_minute(self, draw: DrawMinute, chosen: object, width: int, height: int) -> None:
@@ -40,12 +39,8 @@ class MinutePanel(LinkPanel):
         self._show(_nothing, None, (0, 0))
 
     def _show(self, draw: DrawMinute, chosen: object, room: tuple[int, int]) -> None:
-        is_other = (chosen, room) != (self._chosen, self._room)
-        self._draw_minute, self._chosen, self._room = draw, chosen, room
-        if is_other:
-            self._throttle.now()
-        else:
-            self._throttle.when_due()
+        self._draw_minute, self._room = draw, room
+        self._throttle.draw_for((chosen, room))
 
     def _draw(self) -> None:
         drawn = self._draw_minute(*self._room)
