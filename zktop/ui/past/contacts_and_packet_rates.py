@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from zktop.model.facts import Connection, Connections, Millis, Session
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.world.tables_of_one_server import ServerTables
 from zktop.ui.past.tape import Tape
 
 MAX_DELAY_MS: Final = 60_000  # from a contact to the table that shows it
@@ -22,21 +23,28 @@ def contacts(
     Only frames that are not packed are searched, once for all sessions.
     """
     contacts_of: dict[Session, set[tuple[Millis, Text]]] = {session: set() for session in sessions}
+    for read_at, tables in _connection_tables(tape, begin, end + MAX_DELAY_MS):
+        rows = tables.connections or {}
+        for session in sessions:
+            row = rows.get(session)
+            if row is not None and row.quiet_ms is not None:
+                heard = read_at - row.quiet_ms
+                if begin <= heard < end:
+                    contacts_of[session].add((heard, tables.server))
+    return {session: sorted(times) for session, times in contacts_of.items()}
+
+
+def _connection_tables(
+    tape: Tape, begin: Millis, end: Millis
+) -> Iterator[tuple[Millis, ServerTables]]:
+    """Yield when each connection table was read, and the tables of its server, each once."""
     newest: dict[Text, Connections] = {}  # the table of each server
-    for frame in takewhile(lambda frame: frame.at < end + MAX_DELAY_MS, tape.frames(begin)):
+    for frame in takewhile(lambda frame: frame.at < end, tape.frames(begin)):
         for tables in frame.report.ensemble.tables:
             table = tables.facts.connections
-            if table is None or newest.get(tables.server) is table:
-                continue
-            newest[tables.server] = table
-            rows = tables.connections or {}
-            for session in sessions:
-                row = rows.get(session)
-                if row is not None and row.quiet_ms is not None:
-                    heard = table.at - row.quiet_ms
-                    if begin <= heard < end:
-                        contacts_of[session].add((heard, tables.server))
-    return {session: sorted(times) for session, times in contacts_of.items()}
+            if table is not None and newest.get(tables.server) is not table:
+                newest[tables.server] = table
+                yield table.at, tables
 
 
 class RecentContacts(NamedTuple):

@@ -7,7 +7,7 @@ every ten seconds, so a quiet hour takes little memory.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, takewhile
 from operator import itemgetter
 from typing import Final
@@ -201,49 +201,23 @@ class Tape:
     # Recording
 
     def add(self, frame: Frame) -> None:
-        self._record_deadlocks(frame.report)
-        last_stored = self._stored[-1] if self._stored else None
-        changed = frozenset[Text]()
-        if self.last is not None:
-            changed = frozenset(frame.report.records.changed_since(self.last.report.records))
-        alarms = self._new_alarms(frame)
-        has_change = bool(frame.events or alarms) or self._has_other_access(frame.report, changed)
-        self.tracks.add(self.last.report if self.last else None, frame, changed)
+        before, now = self.last.report if self.last else None, frame.report
+        self.last = frame
+        changed = frozenset(now.records.changed_since(before.records)) if before else frozenset()
+        self.tracks.add(before, frame, changed)
+        self._record_deadlocks(now)
+        alarms = _new_alarms(before, now)
         if alarms and self.first_alarm is None:
             self.first_alarm = frame.at
-        is_new = bool(changed or frame.events) or self._has_news(frame)
-        self.last = frame
-        if last_stored is None or is_new:
+        is_new = bool(changed or frame.events) or _has_news(before, now)
+        if is_new:
             self.changed_at = frame.at
-        if last_stored is None or is_new or frame.at - last_stored.at >= QUIET_MS:
-            weight = new_bytes(frame, changed, last_stored.frame.report if last_stored else None)
+        if is_new or frame.at - self._stored[-1].at >= QUIET_MS:
+            last_stored = self._stored[-1].frame.report if self._stored else None
+            weight = new_bytes(frame, changed, last_stored)
+            has_change = bool(frame.events or alarms or _other_access(before, now, changed))
             self._stored.append(StoredFrame(frame, has_change, alarms, weight))
             self._weight_bytes += weight
-
-    def _new_alarms(self, frame: Frame) -> tuple[str, ...]:
-        """Return the ids of the alarms that the previous frame does not have."""
-        if self.last is None:
-            return tuple(alert.id for alert in frame.report.critical)
-        before, now = self.last.report, frame.report
-        if before.findings is now.findings and before.deadlocks is now.deadlocks:
-            return ()
-        ids_before = {alert.id for alert in before.critical}
-        return tuple(alert.id for alert in now.critical if alert.id not in ids_before)
-
-    def _has_other_access(self, report: Report, changed: Collection[Text]) -> bool:
-        """True if a lock can no longer be read, or can be read now, which is no event."""
-        before = self.last.report.records if self.last is not None else {}
-        both = ((before.get(path), report.records.get(path)) for path in changed)
-        return any(_is_denied(old) != _is_denied(new) for old, new in both)
-
-    def _has_news(self, frame: Frame) -> bool:
-        """True if findings or the connection changed."""
-        if self.last is None:
-            return True
-        before, now = self.last.report, frame.report
-        is_same = before.findings is now.findings and before.deadlocks is now.deadlocks
-        has_new_verdicts = not is_same and _verdicts(before) != _verdicts(now)
-        return has_new_verdicts or before.world.link is not now.world.link
 
     # Packing
 
@@ -307,6 +281,29 @@ class Tape:
                 self.deadlocks[name] = replace(self.deadlocks[name], last=None)
         for name in ended[:-ENDED_DEADLOCKS]:
             del self.deadlocks[name]
+
+
+def _new_alarms(before: Report | None, now: Report) -> tuple[str, ...]:
+    """Return the ids of the alarms that the previous report does not have."""
+    if before and before.findings is now.findings and before.deadlocks is now.deadlocks:
+        return ()
+    earlier = {alert.id for alert in before.critical} if before else ()
+    return tuple(alert.id for alert in now.critical if alert.id not in earlier)
+
+
+def _other_access(before: Report | None, now: Report, changed: Iterable[Text]) -> set[Text]:
+    """Return the locks that can no longer be read, or can be read now. That is no event."""
+    if before is None:
+        return set()
+    both = ((path, before.records.get(path), now.records.get(path)) for path in changed)
+    return {path for path, old, new in both if _is_denied(old) != _is_denied(new)}
+
+
+def _has_news(before: Report | None, now: Report) -> bool:
+    """True if the deadlocks, the findings or the connection changed."""
+    if before is None:
+        return True
+    return _verdicts(before) != _verdicts(now) or before.world.link is not now.world.link
 
 
 def _is_denied(record: LockRecord | None) -> bool:

@@ -6,6 +6,7 @@ contenders, which report each watch at once; no server lists watches on the chil
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -21,7 +22,17 @@ from zktop.ui.screens.common.arrows import margin
 from zktop.ui.screens.demo.counters import deadlocks_below, locks_below
 from zktop.ui.screens.findings.ring_drawing import is_ring, ring_order
 from zktop.ui.screens.lock.lock_detail import ShownQueue
-from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, side_by_side, width_of, wrapped
+from zktop.ui.styled_text import (
+    NOTHING,
+    Line,
+    Run,
+    fitted,
+    line,
+    side_by_side,
+    stacked_lines,
+    width_of,
+    wrapped,
+)
 
 MAX_ROWS_OF_LOCK: Final = 12
 MAX_LANES: Final = 4
@@ -86,28 +97,23 @@ def draw_scene(
     width: int,
 ) -> Picture:
     """Draw all locks below a folder, in two columns if they fit."""
+    if report is None:
+        return Picture([], [])
     reported = {state.session: state for state in states if state.session is not None}
-    locks = locks_below(report, folder)
+    locks, ring = locks_below(report, folder), _ring(report, folder, width)
     column = (width - GAP_CELLS) // 2
     is_paired = len(locks) > 1 and column >= MIN_COLUMN_CELLS
     cells = column if is_paired else width
     blocks = [
-        _draw_lock(report, view, reported, _latest_departure(count, view), cells)
-        for view in locks
-        if report is not None
+        _draw_lock(report, view, reported, _latest_departure(count, view), cells) for view in locks
     ]
-    lines: list[Line] = []
-    names: list[str | None] = []
-    for at in range(0, len(blocks), 2 if is_paired else 1):
-        left = blocks[at]
-        right = blocks[at + 1].lines if is_paired and at + 1 < len(blocks) else []
-        drawn = side_by_side(left.lines, right, column) if right else left.lines
-        lines += [NOTHING, *drawn] if lines else drawn
-        names += [None, *left.targets] if names else left.targets
-        names += [None] * (len(lines) - len(names))
-    ring = _ring(report, folder, width)
-    targets = [] if is_paired else [*names, *(None for _ in ring)]
-    return Picture([*lines, *ring], targets)
+    if is_paired:
+        pairs = zip_longest(blocks[::2], blocks[1::2], fillvalue=Picture([], []))
+        drawn = [side_by_side(left.lines, right.lines, column) for left, right in pairs]
+        return Picture([*stacked_lines(drawn), *ring], [])  # no line is about one contender
+    targets = [target for block in blocks for target in (None, *block.targets)]
+    lines = stacked_lines(block.lines for block in blocks)
+    return Picture([*lines, *ring], [*targets[1:], *(None for _ in ring)])
 
 
 def _latest_departure(count: SceneCount, view: LockView) -> DemoDeparture | None:
@@ -305,7 +311,7 @@ def _believer(reported: ContenderState, name_cells: int) -> Line:
     return (Run(" ✗ ", "critical"), *name, says)
 
 
-def _ring(report: Report | None, folder: str, width: int) -> list[Line]:
+def _ring(report: Report, folder: str, width: int) -> list[Line]:
     """Draw each deadlock with a single cycle as a chain of names that ends where it begins."""
     lines: list[Line] = []
     for deadlock in deadlocks_below(report, folder):

@@ -17,7 +17,7 @@ from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_de
 from zktop.ui.screens.common.numbers_and_times import age, elapsed, with_spaces
 from zktop.ui.screens.lock.queue_summary import position_ranges
 from zktop.ui.screens.lock.rows import QueueRow, index_of
-from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line, width_of
+from zktop.ui.styled_text import DASH, NOTHING, UNKNOWN, Line, Run, joined, line, width_of
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table, fitting
 
@@ -186,11 +186,13 @@ def blocked_by(row: QueueRow) -> Line:
     ahead = (
         f"{with_spaces(len(queued) + unnamed)} requests" if unnamed else position_ranges(queued)
     )
-    drawn = [line((holding, "holds"))] if holding else []
-    drawn += [line(("ahead ", "dim"), ahead)] if ahead else []
-    drawn += [line((several(map(short, foreign)), "critical"))] if foreign else []
-    drawn += [line((f"{outside} elsewhere", "unknown"))] if outside else []
-    return joined(drawn, " · ")
+    pieces = [
+        line((holding, "holds")) if holding else NOTHING,
+        line(("ahead ", "dim"), ahead) if ahead else NOTHING,
+        line((several(map(short, foreign)), "critical")) if foreign else NOTHING,
+        line((f"{outside} elsewhere", "unknown")) if outside else NOTHING,
+    ]
+    return joined(pieces, " · ")
 
 
 def watches(row: QueueRow) -> Line:
