@@ -12,6 +12,7 @@ import queue
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -20,8 +21,9 @@ from msgspec.structs import replace
 
 from zktop.tls import Tls
 from zktop.zk.connect.address import Address, tls_context
-from zktop.zk.connect.read_only_exchange import Deadline, connect, exchange, read_to_end, send
+from zktop.zk.connect.read_only_exchange import connect, exchange, read_to_end, send
 from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, kind_of
+from zktop.zk.servers.large_table_process import seconds_left
 from zktop.zk.servers.table_formats import node_count
 
 TIMEOUT_S = 2.0
@@ -86,10 +88,10 @@ def probes(
             daemon=True,
         ).start()
     results = {address: _unresolved(address, seconds) for address in addresses}
-    deadline = Deadline(seconds + 0.2)
+    deadline = time.monotonic() + seconds + 0.2
     try:
         for _ in addresses:
-            result = done.get(timeout=deadline.seconds_left())
+            result = done.get(timeout=seconds_left(deadline))
             results[result.address] = result
     except (queue.Empty, TimeoutError):
         pass
@@ -103,7 +105,7 @@ def probe(
     known_kind: ServerKind | None = None,
 ) -> Probe:
     """Probe one address. Every outcome is a Probe, never an exception."""
-    deadline = Deadline(seconds)
+    deadline = time.monotonic() + seconds
     try:
         with connect(address, context, deadline) as connection:
             peer = Address(*connection.getpeername()[:2])
@@ -129,7 +131,7 @@ def probe(
 
 
 def _read_answer(
-    address: Address, answer: bytes, context: ssl.SSLContext | None, deadline: Deadline
+    address: Address, answer: bytes, context: ssl.SSLContext | None, deadline: float
 ) -> Probe:
     text = answer.decode("utf-8", "replace")
     if not text:
@@ -153,9 +155,9 @@ def _ok(address: Address, kind: ServerKind) -> Probe:
     return Probe(address, "ok", f"{address.route} is {kind}.", kind)
 
 
-def _recognise(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
+def _recognise(address: Address, connection: socket.socket, deadline: float) -> Probe:
     """Recognise any kind of server, even one that answers and keeps the connection open."""
-    connection.settimeout(deadline.seconds_left() * SILENT_AFTER_SHARE)
+    connection.settimeout(seconds_left(deadline) * SILENT_AFTER_SHARE)
     try:
         beginning = connection.recv(PEEK_BYTES, socket.MSG_PEEK)
     except TimeoutError:
@@ -168,12 +170,12 @@ def _recognise(address: Address, connection: socket.socket, deadline: Deadline) 
         return _read_answer(address, beginning, None, deadline)
 
 
-def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
+def _recognise_zetcd(address: Address, connection: socket.socket, deadline: float) -> Probe:
     """Recognise zetcd: silent to `srvr`, `imok` to `ruok`.
 
     A server that was paused answers both once it resumes, so half of the time is left for `srvr`.
     """
-    if exchange(address, b"ruok\n", seconds=deadline.seconds_left() / 2) != b"imok":
+    if exchange(address, b"ruok\n", seconds=seconds_left(deadline) / 2) != b"imok":
         raise TimeoutError("no answer in time")
     try:
         return _read_answer(address, read_to_end(connection, deadline), None, deadline)
@@ -182,7 +184,7 @@ def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Dead
 
 
 def _probe_known_zetcd(
-    address: Address, zetcd: ServerKind, connection: socket.socket, deadline: Deadline
+    address: Address, zetcd: ServerKind, connection: socket.socket, deadline: float
 ) -> Probe:
     """Send zetcd the only word that it understands."""
     send(connection, b"ruok")
@@ -191,15 +193,13 @@ def _probe_known_zetcd(
     return _ok(address, zetcd)
 
 
-def _ask_other_words(
-    address: Address, context: ssl.SSLContext | None, deadline: Deadline
-) -> Probe:
+def _ask_other_words(address: Address, context: ssl.SSLContext | None, deadline: float) -> Probe:
     """Use other words to identify a server that closed the connection after `srvr`."""
     if context is not None:
         return _closed_connection(address, context)
     for word in OTHER_WORDS:
         try:
-            answer = exchange(address, f"{word}\n".encode(), seconds=deadline.seconds_left())
+            answer = exchange(address, f"{word}\n".encode(), seconds=seconds_left(deadline))
         except OSError:
             continue
         text = answer.decode("utf-8", "replace")

@@ -10,6 +10,7 @@ import ssl
 import time
 
 from zktop.zk.connect.address import Address
+from zktop.zk.servers.large_table_process import dial, seconds_left
 
 # Other words change the server: csnp writes a snapshot, rqld and ydld move the leader, rcvr and
 # clrs recover and clean up, crst, srst and rclc reset counters, jmep and pfev switch profiling.
@@ -21,20 +22,6 @@ CHUNK_BYTES = 1 << 18
 MAX_ANSWER_BYTES = 256 << 20
 
 
-class Deadline:
-    """The time at which waiting for an answer ends."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def seconds_left(self) -> float:
-        """Return the seconds left, or raise TimeoutError if there are none."""
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("no answer in time")
-        return left
-
-
 def exchange(
     address: Address,
     question: bytes,
@@ -43,9 +30,9 @@ def exchange(
     seconds: float = ANSWER_TIMEOUT_S,
 ) -> bytes:
     """Send a request and return everything until the other side closes."""
-    deadline = Deadline(seconds)
+    deadline = time.monotonic() + seconds
     with connect(address, context, deadline) as connection:
-        connection.settimeout(deadline.seconds_left())
+        connection.settimeout(seconds_left(deadline))
         send(connection, question)
         return read_to_end(connection, deadline)
 
@@ -58,44 +45,26 @@ def send(connection: socket.socket, question: bytes) -> None:
     connection.sendall(question)
 
 
-def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:
-    """Open a connection, with TLS if there is a context."""
-    connection = _dial(address.reachable, deadline)
+def connect(address: Address, context: ssl.SSLContext | None, deadline: float) -> socket.socket:
+    """Open a connection, with TLS if there is a context. `deadline` is a monotonic time."""
+    host, port = address.reachable.host, address.reachable.port
+    connection = dial(host, port, deadline, lambda _connection: None)
     if context is None:
         return connection
     try:
-        connection.settimeout(deadline.seconds_left())
+        connection.settimeout(seconds_left(deadline))
         return context.wrap_socket(connection, server_hostname=address.host)
     except BaseException:
         connection.close()
         raise
 
 
-def _dial(host: Address, deadline: Deadline) -> socket.socket:
-    """Try all addresses of a host, each for an equal share of the time, as some may be dead."""
-    untried = socket.getaddrinfo(host.host, host.port, type=socket.SOCK_STREAM)
-    while untried:
-        seconds = deadline.seconds_left() / len(untried)
-        family, kind, protocol, _, numeric_address = untried.pop(0)
-        connection = socket.socket(family, kind, protocol)
-        try:
-            connection.settimeout(seconds)
-            connection.connect(numeric_address)
-        except OSError:
-            connection.close()
-            if not untried:
-                raise
-        else:
-            return connection
-    raise socket.gaierror(socket.EAI_NONAME, "it has no address")
-
-
-def read_to_end(connection: socket.socket, deadline: Deadline) -> bytes:
+def read_to_end(connection: socket.socket, deadline: float) -> bytes:
     """Read until the other side closes. Bytes before a reset count as the answer."""
     chunks: list[bytes] = []
     size = 0
     while size < MAX_ANSWER_BYTES:
-        connection.settimeout(deadline.seconds_left())
+        connection.settimeout(seconds_left(deadline))
         try:
             chunk = connection.recv(CHUNK_BYTES)
         except ConnectionResetError:

@@ -6,7 +6,8 @@ and runs in its own process session, out of reach of terminal signals.
 
 `large_table_reader` runs this file as a script, so it imports only the standard library. Each line
 of stdin is a request, a JSON object. For each, the process writes a line of JSON with the size of
-the answer to stdout, then the answer itself. It exits at the end of stdin.
+the answer to stdout, then the answer itself. It exits at the end of stdin. `read_only_exchange`
+uses `dial`, too.
 """
 
 import json
@@ -14,7 +15,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 BUFFER_BYTES = 4 << 20  # requested size of the receive buffer
@@ -27,8 +28,10 @@ def enlarge_buffer(connection: socket.socket) -> int:
     return connection.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
 
-def connect(host: str, port: int, deadline: float) -> socket.socket:
-    """Connect with a large receive buffer, whose size must be set before connecting.
+def dial(
+    host: str, port: int, deadline: float, prepare: Callable[[socket.socket], object]
+) -> socket.socket:
+    """Connect to a host. `prepare` sets what a socket needs before it connects.
 
     Each address of the host has an equal share of the remaining time, as some may be dead.
     """
@@ -38,7 +41,7 @@ def connect(host: str, port: int, deadline: float) -> socket.socket:
         family, kind, protocol, _, address = untried.pop(0)
         connection = socket.socket(family, kind, protocol)
         try:
-            enlarge_buffer(connection)
+            prepare(connection)
             connection.settimeout(seconds)
             connection.connect(address)
         except OSError:
@@ -47,7 +50,7 @@ def connect(host: str, port: int, deadline: float) -> socket.socket:
                 raise
         else:
             return connection
-    raise OSError(f"{host} has no address")
+    raise socket.gaierror(socket.EAI_NONAME, "it has no address")
 
 
 def seconds_left(deadline: float) -> float:
@@ -74,7 +77,7 @@ def answer(question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     chunks: list[bytes] = []
     size = 0
     try:
-        with connect(question["host"], question["port"], deadline) as server:
+        with dial(question["host"], question["port"], deadline, enlarge_buffer) as server:
             server.sendall(question["word"].encode("ascii"))
             for chunk in receive(server, deadline):
                 size += len(chunk)
