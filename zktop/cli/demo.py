@@ -133,7 +133,7 @@ def _print(report: Report, hosts: str, narration: list[str]) -> None:
     for text in narration:
         for row in wrap(text, WIDTH, subsequent_indent="  "):
             put(row)
-    for row in ("", *snapshot_lines(snapshot(report, hosts), WIDTH), ""):
+    for row in ("", *snapshot_lines(snapshot(report, hosts)), ""):
         put(row)
     flush()
 

@@ -49,13 +49,13 @@ def is_free(lock: LockJson) -> bool:
     return not (lock.waiters or lock.holders or lock.error or lock.warnings)
 
 
-def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
+def quiet_row(lock: LockJson, now: Millis) -> Iterator[str]:
     """Format a lock and its only holder in one line, or in two if the path is long."""
     (holder,) = lock.holders
     name = middle(holder.name, SHORT_NAME_CHARS)
     session = f"{_session(holder):<18} {age(holder, now):>8}"
     tail = f"{MODE_LETTERS[holder.mode]} {name:<{SHORT_NAME_CHARS}}  {session}"
-    room = width - len(tail) - 4
+    room = WIDTH - len(tail) - 4
     if len(lock.path) > room:
         yield f"  {lock.path}"
         yield f"  {'':<{room}}  {tail}"
@@ -63,18 +63,16 @@ def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
         yield f"  {lock.path:<{room}}  {tail}"
 
 
-def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
+def queue(lock: LockJson, now: Millis) -> Iterator[str]:
     """Format the holders and waiters of a lock, one per line."""
-    yield from _rows(lock.holders, "hold", now, width)
-    yield from _rows(lock.waiters, "wait", now, width)
+    yield from _rows(lock.holders, "hold", now)
+    yield from _rows(lock.waiters, "wait", now)
 
 
-def _rows(
-    contenders: Sequence[ContenderJson], verb: str, now: Millis, width: int
-) -> Iterator[str]:
+def _rows(contenders: Sequence[ContenderJson], verb: str, now: Millis) -> Iterator[str]:
     """Format contenders, but leave out the middle of a long queue, except those with a problem."""
     if len(contenders) <= FOLD_ABOVE:
-        yield from (contender_row(contender, now, width) for contender in contenders)
+        yield from (contender_row(contender, now) for contender in contenders)
         return
     hidden = contenders[MAX_FIRST_ROWS:-1]
     problems = [contender for contender in hidden if contender.watch.verdict in PROBLEMS]
@@ -82,18 +80,18 @@ def _rows(
     more = len(hidden) - len(with_problem)
     runs = _mode_runs(contenders)
     for contender in contenders[:MAX_FIRST_ROWS]:
-        yield contender_row(contender, now, width)
-    yield cut(f"  ...     {more} more {verb}{f', in all {runs}' if runs else ''}", width)
+        yield contender_row(contender, now)
+    yield cut(f"  ...     {more} more {verb}{f', in all {runs}' if runs else ''}")
     for contender in (*with_problem, contenders[-1]):
-        yield contender_row(contender, now, width)
+        yield contender_row(contender, now)
 
 
-def contender_row(contender: ContenderJson, now: Millis, width: int) -> str:
+def contender_row(contender: ContenderJson, now: Millis) -> str:
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
     state = "stranded" if contender.stranded else contender.state
     head = f"  {state:<7} {MODE_LETTERS[contender.mode]} {middle(contender.name, MAX_NAME_CHARS)}"
     behind = _behind(contender)
-    room = width - len(tail) - 2
+    room = WIDTH - len(tail) - 2
     left = f"{head}  {behind}" if behind else head
     return f"{cut(left, room):<{room}}  {tail}"
 
@@ -121,8 +119,8 @@ def _mode_runs(contenders: Sequence[ContenderJson]) -> str:
     return f"{text} ..." if len(runs) > MAX_MODE_RUNS else text
 
 
-def cut(line: str, width: int) -> str:
-    return line if len(line) <= width else line[: width - 1] + "…"
+def cut(line: str, cells: int = WIDTH) -> str:
+    return line if len(line) <= cells else line[: cells - 1] + "…"
 
 
 def _session(contender: ContenderJson) -> str:
@@ -139,60 +137,60 @@ def _behind(contender: ContenderJson) -> str:
     return f"behind {number}{f' +{more}' if more else ''} {problem}".rstrip()
 
 
-def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:
+def lines(snapshot: SnapshotJson) -> Iterator[str]:
     now = millis(snapshot.taken_at)
-    yield from _head(snapshot, width)
+    yield from _head(snapshot)
     for deadlock in snapshot.deadlocks:
         yield ""
-        yield from _deadlock(deadlock, now, width)
+        yield from _deadlock(deadlock, now)
     deadlocks = {deadlock.id for deadlock in snapshot.deadlocks}
     for finding in snapshot.findings:
         if finding.id not in deadlocks:
             yield ""
-            yield from _finding(finding, now, width)
+            yield from _finding(finding, now)
     sees_watches = snapshot.source.sees.watches == "all"
-    yield from _locks(snapshot.locks, now, width, sees_watches=sees_watches)
-    yield from _expiries(snapshot.expiries, width)
-    yield from _not_seen(snapshot, width)
+    yield from _locks(snapshot.locks, now, sees_watches=sees_watches)
+    yield from _expiries(snapshot.expiries)
+    yield from _not_seen(snapshot)
 
 
-def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
+def _head(snapshot: SnapshotJson) -> Iterator[str]:
     source, deadlocks = snapshot.source, {deadlock.id for deadlock in snapshot.deadlocks}
     others = sum(finding.id not in deadlocks for finding in snapshot.findings)
     servers = count(len(source.servers), "server") if source.servers else "no server asked"
     are_logs = [server.address for server in source.servers] == [LOGS]
     state = f"{LOGS}s" if are_logs else f"{source.state}  {servers}"
     where = f"zktop  {source.hosts or '?'}{source.chroot}  {state}"
-    yield from wrapped(where, "", width)
+    yield from wrapped(where)
     yield (
         f"{snapshot.taken_at}  {count(len(snapshot.locks), 'lock')}, "
         f"{count(len(deadlocks), 'deadlock')}, {count(others, 'other finding')}"
     )
 
 
-def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
+def _deadlock(deadlock: DeadlockJson, now: Millis) -> Iterator[str]:
     sure = CONFIDENCE_WORD[deadlock.confidence]
     head = f"DEADLOCK #{deadlock.number}  {deadlock.kind}, {sure} ({deadlock.confidence})"
     behind = f", {deadlock.behind} more behind"
     head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
-    yield from wrapped(head, "", width)
-    yield from wrapped(deadlock.sentence, "  ", width)
+    yield from wrapped(head)
+    yield from wrapped(deadlock.sentence, "  ")
     names = {step.actor: step.name for step in deadlock.steps}
-    yield from _steps(deadlock, names, width)
+    yield from _steps(deadlock, names)
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
         freed = unblocks(way.frees, deadlock.actors)
         text = f"to resolve: {kill_or_wait(way.why)} {client}, which {way.why}: {freed}"
-        yield from wrapped(text, "  ", width)
+        yield from wrapped(text, "  ")
 
 
-def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterator[str]:
+def _steps(deadlock: DeadlockJson, names: dict[str, str]) -> Iterator[str]:
     """Format the steps in the order in which they happened, without the middle of a long ring."""
     numbered = list(enumerate(deadlock.steps, start=1))
     hidden = len(numbered) - FIRST_STEPS - LAST_STEPS
     for number, step in numbered:
         if hidden <= 1 or not FIRST_STEPS < number <= FIRST_STEPS + hidden:
-            yield from wrapped(f"{number:>3}  {step_sentence(step, names)}", "", width, "       ")
+            yield from wrapped(f"{number:>3}  {step_sentence(step, names)}", "", "       ")
         elif number == FIRST_STEPS + 1:
             yield f"     ... {hidden} more ..."
 
@@ -207,22 +205,22 @@ def step_sentence(step: StepJson, names: dict[str, str]) -> str:
     return f"{names[step.actor]} {held}{waits} behind {behind}{edge}{closing}"
 
 
-def _finding(finding: FindingJson, now: Millis, width: int) -> Iterator[str]:
+def _finding(finding: FindingJson, now: Millis) -> Iterator[str]:
     sure = f"{CONFIDENCE_WORD[finding.confidence]} ({finding.confidence})"
     head = f"{finding.severity.upper()} {finding.name} ({finding.rule}), {sure}"
     head += _since(finding.since, now)
-    yield from wrapped(head, "", width)
-    yield from wrapped(finding.sentence, "  ", width)
-    yield from wrapped(finding.advice, "  ", width)
+    yield from wrapped(head)
+    yield from wrapped(finding.sentence, "  ")
+    yield from wrapped(finding.advice, "  ")
 
 
-def _locks(locks: list[LockJson], now: Millis, width: int, *, sees_watches: bool) -> Iterator[str]:
+def _locks(locks: list[LockJson], now: Millis, *, sees_watches: bool) -> Iterator[str]:
     quiet = [lock for lock in locks if is_quiet(lock)]
     free = [lock for lock in locks if is_free(lock)]
     for lock in locks:
         if not is_quiet(lock) and not is_free(lock):
             yield ""
-            yield from _lock(lock, now, width)
+            yield from _lock(lock, now)
     if quiet:
         is_unsure = not sees_watches and any(
             only_watched(lock.kind, lock.layout) for lock in quiet
@@ -230,29 +228,29 @@ def _locks(locks: list[LockJson], now: Millis, width: int, *, sees_watches: bool
         seen = " seen" if is_unsure else ""
         yield from ("", f"{count(len(quiet), 'lock')} held, no waiters{seen}")
         for lock in quiet:
-            yield from quiet_row(lock, now, width)
+            yield from quiet_row(lock, now)
     if free:
         yield from ("", f"{count(len(free), 'lock')} free")
         yield from (f"  {lock.path}" for lock in free)
 
 
-def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
+def _lock(lock: LockJson, now: Millis) -> Iterator[str]:
     leases = f" of {lock.leases}" if lock.leases else ""
     waiting = f"  {len(lock.waiters)} waiting" if lock.waiters else ""
     about = f"{lock.kind}{leases}  {lock.layout}{waiting}"
-    if len(lock.path) + len(about) + 2 <= width:
+    if len(lock.path) + len(about) + 2 <= WIDTH:
         yield f"{lock.path}  {about}"
     else:  # a path is never cut, so that it can be copied
         yield lock.path
         yield f"  {about}"
     if lock.error:
-        yield from wrapped(lock.error, "  ", width)
+        yield from wrapped(lock.error, "  ")
     if lock.warnings:
-        yield from wrapped("warnings: " + ", ".join(lock.warnings), "  ", width)
-    yield from queue(lock, now, width)
+        yield from wrapped("warnings: " + ", ".join(lock.warnings), "  ")
+    yield from queue(lock, now)
 
 
-def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
+def _expiries(expiries: list[ExpiredSessionJson]) -> Iterator[str]:
     """Format the last sessions that expired, newest first."""
     if expiries:
         yield ""
@@ -262,7 +260,7 @@ def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
         effects = [_freed(freed) for freed in expired.freed]
         effects += [f"left the queue of {path}" for path in expired.left]
         text = f"{expired.at[11:19]}Z  {middle(client, MAX_NAME_CHARS)}: {', '.join(effects)}"
-        yield from wrapped(text, "  ", width, "             ")
+        yield from wrapped(text, "  ", "             ")
 
 
 def _freed(freed: FreedLockJson) -> str:
@@ -273,11 +271,11 @@ def _freed(freed: FreedLockJson) -> str:
     return f"freed {freed.lock}, which {client} got {after}"
 
 
-def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:
+def _not_seen(snapshot: SnapshotJson) -> Iterator[str]:
     if snapshot.blind:
         yield ""
     for line in blind_lines(snapshot.blind):
-        yield from wrapped(line, "", width)
+        yield from wrapped(line)
 
 
 def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
@@ -295,11 +293,11 @@ def _since(since: str | None, now: Millis) -> str:
     return f", for {spoken(age_ms / 1000)}" if age_ms else ""
 
 
-def wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
+def wrapped(text: str, indent: str = "", rest: str | None = None) -> list[str]:
     """Wrap a text between words, but leave long paths whole."""
     return textwrap.wrap(
         text,
-        width,
+        WIDTH,
         initial_indent=indent,
         subsequent_indent=indent + "  " if rest is None else rest,
         break_long_words=False,

@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.model.waits.confidence import CONFIDENCE_WORD
 from zktop.output.schema import FREE, FreedJson, FreeJson, LockBlockerJson, WayToFreeJson
 from zktop.output.snapshot_json import deadlock_json, finding_json, json_of
-from zktop.output.snapshot_text import WIDTH, wrapped
+from zktop.output.snapshot_text import wrapped
 
 ROLES: Final = {
     "holder": "holds it",
@@ -40,7 +40,6 @@ def free_lines(
     plan: FreeJson,
     connection: Sequence[str] = (),
     left_out: Sequence[str] = (),
-    width: int = WIDTH,
     *,
     knows_waiters: bool = True,
 ) -> Iterator[str]:
@@ -50,32 +49,30 @@ def free_lines(
     are not printed because they contain secrets.
     """
     yield from wrapped(
-        f"{plan.lock}  {plan.layout}  {_state(plan, knows_waiters=knows_waiters)}", "", width
+        f"{plan.lock}  {plan.layout}  {_state(plan, knows_waiters=knows_waiters)}", ""
     )
     if plan.error:
-        yield from wrapped(unreadable_sentence(plan.lock, plan.error), "  ", width)
+        yield from wrapped(unreadable_sentence(plan.lock, plan.error), "  ")
     for deadlock in plan.deadlocks:
         sure = CONFIDENCE_WORD[deadlock.confidence]
-        yield from wrapped(f"DEADLOCK {sure}: {deadlock.sentence}", "  ", width)
+        yield from wrapped(f"DEADLOCK {sure}: {deadlock.sentence}", "  ")
     for finding in plan.findings:
         sure = CONFIDENCE_WORD[finding.confidence]
         head = f"{finding.severity.upper()} {finding.name}, {sure}: "
-        yield from wrapped(head + finding.sentence, "  ", width)
+        yield from wrapped(head + finding.sentence, "  ")
     for number, blocker in enumerate(plan.blockers, start=1):
         yield ""
-        yield from _blocker(number, blocker, plan.lock, connection, width)
+        yield from _blocker(number, blocker, plan.lock, connection)
     if plan.more:
         yield ""
         yield f"{count(plan.more, 'more node')} in the way"
     if any(blocker.session for blocker in plan.blockers):
         yield ""
-        yield from wrapped(NEVER, "", width, "")
+        yield from wrapped(NEVER, "", "")
     if left_out and any(way.option for blocker in plan.blockers for way in blocker.ways):
         yield ""
         options = several(left_out)
-        yield from wrapped(
-            f"Add {options} to zktop's commands: secrets are left out.", "", width, ""
-        )
+        yield from wrapped(f"Add {options} to zktop's commands: secrets are left out.", "", "")
 
 
 def _state(plan: FreeJson, *, knows_waiters: bool) -> str:
@@ -87,15 +84,15 @@ def _state(plan: FreeJson, *, knows_waiters: bool) -> str:
     return waiting if plan.blockers else f"nothing is in the way, {waiting}"
 
 
-def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
+def done_lines(done: FreedJson, plan: FreeJson) -> Iterator[str]:
     """Yield lines about what was done, and in a dry run also about its effect."""
-    yield from wrapped(done.sentence, "", width, "")
+    yield from wrapped(done.sentence, "", "")
     if done.outcome == "dry-run":
         ways = [(blocker.path, way) for blocker in plan.blockers for way in blocker.ways]
         for path, way in ways:
             if path in done.paths and way.kind == done.kind:
-                yield from _labelled("Effect", way.effect, width)
-                yield from _labelled("Believes", way.belief, width)
+                yield from _labelled("Effect", way.effect)
+                yield from _labelled("Believes", way.belief)
 
 
 def not_done(deed: Deed) -> FreedJson:
@@ -155,33 +152,33 @@ def _freed_json(
 
 
 def _blocker(
-    number: int, blocker: LockBlockerJson, lock: str, connection: Sequence[str], width: int
+    number: int, blocker: LockBlockerJson, lock: str, connection: Sequence[str]
 ) -> Iterator[str]:
     place = "" if blocker.lock == lock else f", in {blocker.lock}"
     role = f"{ROLES[blocker.role]}{place}"
-    yield from wrapped(f"{number}. {blocker.name}: {role}; {blocker.about}.", "", width, "   ")
+    yield from wrapped(f"{number}. {blocker.name}: {role}; {blocker.about}.", "", "   ")
     yield f"   {blocker.path}"
     for letter, way in zip("abcdef", blocker.ways, strict=False):
-        yield from _way(letter, way, connection, width)
+        yield from _way(letter, way, connection)
 
 
-def _way(letter: str, way: WayToFreeJson, connection: Sequence[str], width: int) -> Iterator[str]:
-    yield from wrapped(f"{letter}) {way.what}", "   ", width, " " * 6)
+def _way(letter: str, way: WayToFreeJson, connection: Sequence[str]) -> Iterator[str]:
+    yield from wrapped(f"{letter}) {way.what}", "   ", " " * 6)
     for command in way.commands:
         yield f"        {command}"
     if way.needs:
-        yield from _labelled("Needs", way.needs, width)
-    yield from _labelled("Effect", way.effect, width)
-    yield from _labelled("Believes", way.belief, width)
+        yield from _labelled("Needs", way.needs)
+    yield from _labelled("Effect", way.effect)
+    yield from _labelled("Believes", way.belief)
     if way.option:
-        yield from _labelled("zktop", "does it with:", width)
+        yield from _labelled("zktop", "does it with:")
         yield f"        zktop {shlex.join((*way.option, *connection))}"
     elif way.refusal:
-        yield from _labelled("zktop", f"does not do it: {way.refusal}.", width)
+        yield from _labelled("zktop", f"does not do it: {way.refusal}.")
 
 
-def _labelled(label: str, text: str, width: int) -> list[str]:
+def _labelled(label: str, text: str) -> list[str]:
     head = f"      {label + ':':<{LABEL_CELLS}} "
     if label != "zktop":  # else the label is the subject of the sentence
         text = text[:1].upper() + text[1:]
-    return wrapped(text, head, width, " " * len(head))
+    return wrapped(text, head, " " * len(head))
