@@ -356,9 +356,9 @@ class Recording:
 
 
 def story_of(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
-    """Leave out what is no news: repeated state, and headers of pieces that continue another.
+    """Leave out repeated state, headers of pieces that continue the previous one, and summaries.
 
-    After any other header the state is news, so it is not left out.
+    After any other header the state is new, so it is kept.
     """
     facts_to_skip, is_after_header = 0, True
     for line in lines:

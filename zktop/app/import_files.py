@@ -1,8 +1,8 @@
 """Turns the transaction logs and snapshots of ZooKeeper servers into a recording.
 
 `ImportPace` decides when the recording has a look. There is always one before the same lock
-changes again, so that no state of a lock is skipped. Only contenders that arrive one behind
-another share a look, because their znodes show when each came.
+changes again, so that no state of a lock is skipped. Only contenders that queue up one behind
+another share a look, because their znodes show when each arrived.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -140,9 +140,9 @@ class _ImportWriter:
             yield f"There is no znode {chroot} at the end of this import (--chroot)."
 
     def finish(self, summary: ImportSummary) -> None:
-        """Write the last looks, for rules that wait, and the summary.
+        """Write the last looks, so that rules with a patience report, and the summary.
 
-        They continue to the end of a window only if the files do: a later log may have a release.
+        Looks continue to the end of a window only if the files do: a later log may have a release.
         """
         self._look(self._at, is_thorough=True)
         soon = self._at + MINUTE_MS + 1

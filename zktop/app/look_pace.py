@@ -50,7 +50,7 @@ class LookPace:
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
     def reading_first_until(self, now: float) -> float:
-        """Return until when to read first: for as long as the last look and its use took."""
+        """Return until when to read before the next look: as long as the last one kept us busy."""
         return now + min(QUIET_S, now - self._began)
 
 

@@ -21,7 +21,7 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
     """
     try:
         data = expanded(file).read_bytes()
-        if not data.strip():  # perhaps a command has failed: this must not replace the list
+        if not data.strip():  # the command that writes it may have failed: keep the last list
             problem = "is empty; for no names write {}"
             raise ConfigError([ConfigMistake(ValueOrigin(file), "", problem)])
         owners = _json.decode(data)

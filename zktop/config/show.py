@@ -24,7 +24,7 @@ class SettingRow(NamedTuple):
 
 
 def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
-    """Yield all settings in config file order, but of clusters only those given or inherited."""
+    """Yield all settings in file order. Of clusters, only what is given or inherited."""
     for name, override in (("config", effective.file), ("cluster", effective.cluster)):
         value, origin = (override.texts[-1], override.origin) if override else ("none", "")
         yield SettingRow(name, value, str(origin))

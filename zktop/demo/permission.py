@@ -9,7 +9,7 @@ Allow = Literal["ask", "always", "never"]
 
 
 class Permission:
-    """Asked once per run below the demo root, and each time for any other lock.
+    """Given once per run for the demo root, and each time for any other lock.
 
     A sandbox that zktop has started needs no permission.
     """

@@ -155,7 +155,7 @@ class LockFacts:
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
         """Yield the live sessions, if they have changed and were not reported a moment ago."""
-        # The longer the report, the rarer.
+        # Long reports are made less often.
         interval_ms = max(1_000, 2 * len(self._timeouts_ms), self._large_nodes)
         is_due = self._sessions_at is None or at - self._sessions_at >= interval_ms
         if self._has_new_sessions and is_due:

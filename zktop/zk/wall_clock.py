@@ -2,8 +2,8 @@
 
 Of two facts about one server, or about our connection, the later one counts. If the clock were
 set back by an hour, a lost connection would go unnoticed for an hour. So the time continues from
-where it was, at half speed until the wall clock has caught up; it has to catch up because ages of
-znodes are differences from the clocks of servers. Meanwhile waits appear half as long, and rates
+where it was, at half speed until the wall clock has caught up. It must catch up, because ages of
+znodes are computed from the clocks of servers. Meanwhile waits appear half as long, and rates
 twice as high. A step forward is followed at once, as after the machine has slept.
 """
 

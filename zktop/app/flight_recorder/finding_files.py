@@ -2,7 +2,7 @@
 
 The file is a copy of whole pieces. Those before the finding are copied at once, so that a crash
 loses none of them. Later ones are copied when they end, until AFTER_MS after the last finding,
-also after a restart. A file ends at most MAX_AFTER_MS after its first finding: a later finding
+even after a restart. A file ends at most MAX_AFTER_MS after its first finding: a later finding
 that needs more than that begins the next file. Findings that share a file have links to it, each
 with its own time and id in the name.
 """

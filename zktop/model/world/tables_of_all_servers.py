@@ -210,7 +210,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False, dict=True):
         return ExpiryWindow(max(0, low - now_ms), max(0, high - now_ms))
 
     def silence_by_leader(self, session: Session) -> int | None:
-        """How long, at least, the leader had not heard from it when it listed the expiry dates."""
+        """Return the least time of silence, by the leader's clock, when it listed expiry dates."""
         newest, timeout = self._newest_dates(session), self.timeout_ms(session)
         return None if newest is None or timeout is None else timeout - newest[1]
 

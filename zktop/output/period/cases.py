@@ -1,7 +1,7 @@
 """The deadlocks and findings of a period: when each was seen, and its last verdict.
 
-A finding that is over has the last sentence that it kept for a while: while it goes away, it may
-say something less important for a moment.
+A finding that is over keeps the last sentence that it had for a while. As a finding clears, its
+sentence may briefly say something less important.
 """
 
 import re

@@ -40,8 +40,8 @@ class ServerSchedule:
     def is_due(self, now: float, changes: int, *, may_rest: bool) -> bool:
         """True if a sample is due, later while the server is slow or sampling is expensive.
 
-        `may_rest` allows a longer pause until a znode changes, but only after expensive samples:
-        in a small ensemble it would hide how a session of one second ends.
+        `may_rest` allows a longer pause until a znode changes, but only after expensive samples.
+        In a small ensemble, it would hide the end of a session with a timeout of one second.
         """
         if self._sampled_at is None:
             return True
