@@ -17,10 +17,10 @@ from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.format import iso
 from zktop.model.history import events as history
 from zktop.model.report import Report
-from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.output.schema import EVENT, EventJson
+from zktop.output.snapshot_json import session_or_null
 
 T = TypeVar("T")
 State = TypeVar("State", Deadlock, Finding)
@@ -67,7 +67,7 @@ class EventStream:
                 at=iso(link.at),
                 event="connection",
                 zxid=_hexadecimal(link.zxid or None),
-                session=_session(link.session),
+                session=session_or_null(link.session),
                 sentence=link.why,
                 state=link.state,
             )
@@ -150,7 +150,7 @@ def lock_event(event: history.Event, mode: str | None) -> EventJson:
         zxid=_hexadecimal(event.zxid),
         lock=event.lock,
         node=event.node,
-        session=_session(event.session),
+        session=session_or_null(event.session),
         owner=event.owner,
         mode=mode,
         waited_s=waited.ms / 1000 if waited else None,
@@ -198,7 +198,7 @@ def _finding(
         zxid=_hexadecimal(report.world.zxid or None),
         lock=finding.lock,
         node=_only(finding.nodes),
-        session=_session(_only(finding.sessions)),
+        session=session_or_null(_only(finding.sessions)),
         owner=owner,
         severity=finding.severity,
         id=finding.id,
@@ -248,7 +248,3 @@ def _only(items: tuple[T, ...]) -> T | None:
 
 def _hexadecimal(zxid: int | None) -> str | None:
     return None if zxid is None else f"{zxid:#x}"
-
-
-def _session(session: Session | None) -> str | None:
-    return session_text(session) if session else None

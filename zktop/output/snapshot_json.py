@@ -4,7 +4,7 @@ from typing import Final, TypeVar
 
 from msgspec import convert
 
-from zktop.model.facts import Millis, Server
+from zktop.model.facts import Millis, Server, Session
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
@@ -45,7 +45,7 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson
         chroot=chroot,
         state=link.state if link else "unknown",
         zxid=f"{report.world.zxid:#x}" if report.world.zxid else None,
-        session=session_text(link.session) if link and link.session else None,
+        session=session_or_null(link.session) if link else None,
         sees=convert(sees, schema.SeesJson, from_attributes=True),
         servers=[_server(server) for server in report.ensemble.servers],
     )
@@ -63,7 +63,7 @@ def _server(server: Server) -> schema.ServerJson:
         schema.ServerJson,
         address=server.server,
         state=server.state or "unknown",
-        since=_moment(server.since),
+        since=time_or_null(server.since),
         error=server.why,
     )
 
@@ -81,9 +81,9 @@ def _contender(contender: Contender) -> schema.ContenderJson:
     return json_of(
         contender,
         schema.ContenderJson,
-        session=session_text(contender.session) if contender.session else None,
-        created=_moment(contender.created),
-        since=_moment(contender.since),
+        session=session_or_null(contender.session),
+        created=time_or_null(contender.created),
+        since=time_or_null(contender.since),
         watch=json_of(contender, schema.WatchJson),
     )
 
@@ -120,7 +120,7 @@ def _freed(freed: FreedLock) -> schema.FreedLockJson:
     return json_of(
         freed,
         schema.FreedLockJson,
-        next_session=session_text(freed.next_session) if freed.next_session else None,
+        next_session=session_or_null(freed.next_session),
         after_s=None if freed.after_ms is None else freed.after_ms / 1000,
     )
 
@@ -129,7 +129,7 @@ def deadlock_json(deadlock: Deadlock) -> schema.DeadlockJson:
     return json_of(
         deadlock,
         schema.DeadlockJson,
-        since=_moment(deadlock.since_ms),
+        since=time_or_null(deadlock.since_ms),
         steps=[_step(step) for step in deadlock.steps],
         ways_out=[json_of(way, schema.WayOutJson, name=way.owner) for way in deadlock.ways_out],
     )
@@ -154,9 +154,13 @@ def finding_json(finding: Finding) -> schema.FindingJson:
         schema.FindingJson,
         former_name=FORMER_NAMES.get(finding.rule),
         sessions=[session_text(session) for session in finding.sessions],
-        since=_moment(finding.since),
+        since=time_or_null(finding.since),
     )
 
 
-def _moment(at: Millis | None) -> str | None:
+def time_or_null(at: Millis | None) -> str | None:
     return None if at is None else iso(at)
+
+
+def session_or_null(session: Session | None) -> str | None:
+    return session_text(session) if session else None

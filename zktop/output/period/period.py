@@ -30,7 +30,13 @@ from zktop.output.period.period_schema import (
 )
 from zktop.output.period.timeline import Timeline, TimelineJson
 from zktop.output.schema import BlindJson
-from zktop.output.snapshot_json import deadlock_json, expired_json, finding_json, json_of
+from zktop.output.snapshot_json import (
+    deadlock_json,
+    expired_json,
+    finding_json,
+    json_of,
+    time_or_null,
+)
 
 MAX_ACCOUNTS: Final = 200  # each of clients, locks and classes
 MAX_FINDINGS: Final = 500
@@ -157,7 +163,7 @@ def _deadlock(case: DeadlockCase) -> PeriodDeadlockJson:
     return PeriodDeadlockJson(
         deadlock=deadlock_json(case.deadlock),
         first_seen=iso(case.first_at),
-        ended=None if case.ended_at is None else iso(case.ended_at),
+        ended=time_or_null(case.ended_at),
         how=case.how,
     )
 
