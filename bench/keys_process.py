@@ -11,6 +11,7 @@ from typing import TextIO
 
 from bench.screen_process import GeneratedFeed, settling_s
 from zktop.app.contenders import Contenders
+from zktop.app.garbage_collection import collect_rarely
 from zktop.config.keys_and_defaults import Config
 from zktop.ui.app import Zktop
 
@@ -44,6 +45,7 @@ class Timed(Zktop):
 def main() -> None:
     """Show the feed until the bench ends it."""
     locks, file = sys.argv[1:]
+    collect_rarely()  # as `zktop` does
     feed = GeneratedFeed(int(locks), RATE, None, seconds=SECONDS)
     contenders = Contenders(Config())  # for screen 6; none is started
     with Path(file).open("w", buffering=1) as stops:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.ensemble import facts
 from bench.sizes import size
-from zktop.app.garbage_collection import no_collections
+from zktop.app.garbage_collection import collect_rarely, no_collections
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Link, Node, Stat, join
 from zktop.model.text import Text
@@ -144,6 +144,7 @@ def _now() -> int:
 
 def run(feed: GeneratedFeed) -> None:
     """Show the feed until it ends or the user quits."""
+    collect_rarely()  # as `zktop` does
     feed.app = Zktop(feed)
     feed.app.run()
     feed.stop()

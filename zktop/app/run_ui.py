@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from zktop.app.clusters import Clusters, exports_of, open_cluster, recorded_options
 from zktop.app.feeds import ReplayFeed
+from zktop.app.garbage_collection import collect_rarely
 from zktop.app.replay import Replay
 from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import EffectiveConfig
@@ -91,6 +92,7 @@ def require_terminal(instead: str) -> None:
 
 def _run(clusters: Clusters, settings: UiSettings) -> int:
     """Show the first cluster until the user quits, then stop everything that was started."""
+    collect_rarely()
     first = clusters.open(next(iter(clusters.hosts)))
     app = Zktop(first.feed, first.contenders, first.exports, settings, clusters)
     try:

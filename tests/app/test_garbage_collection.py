@@ -1,0 +1,43 @@
+"""How rarely the UI collects garbage."""
+
+import gc
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from zktop.app.garbage_collection import collect_rarely
+
+PICTURES, OBJECTS = 200, 3_000
+
+
+@pytest.fixture(autouse=True)
+def python_default() -> Iterator[None]:
+    """Collect as Python does, and after the test as before it."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+
+
+def full_collections(work: Callable[[], object]) -> int:
+    """Count the full collections during some work."""
+    before = gc.get_stats()[2]["collections"]
+    work()
+    return gc.get_stats()[2]["collections"] - before
+
+
+def draw_pictures() -> None:
+    """Create a picture after another; each lives until the next one is there."""
+    picture: list[list[int]] = []
+    for _ in range(PICTURES):
+        picture = [[] for _ in range(OBJECTS)]
+    assert picture
+
+
+def test_drawing_causes_no_full_collection() -> None:
+    """With Python's default, it causes many."""
+    assert full_collections(draw_pictures) > 1
+    collect_rarely()
+    assert full_collections(draw_pictures) == 0
