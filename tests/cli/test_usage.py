@@ -15,6 +15,12 @@ WRONG = [
     (["9"], 2, 'There is no command "9". See `zktop --help`.'),
     (["layuots"], 2, 'There is no command "layuots". Did you mean layouts? See `zktop --help`.'),
     (["timelin"], 2, 'There is no command "timelin". Did you mean timeline? See `zktop --help`.'),
+    (
+        ["deadlocks"],
+        2,
+        'There is no command "deadlocks". Did you mean findings? See `zktop --help`.',
+    ),
+    (["learn"], 2, 'There is no command "learn". Did you mean demo? See `zktop --help`.'),
     (["xyz"], 2, 'There is no command "xyz". See `zktop --help`.'),
     (
         ["zk1:2181"],

@@ -40,6 +40,7 @@ COMMANDS = {
     "schema": "Print the JSON Schema of what zktop reads and writes.",
 }
 SCREENS = ("locks", "lock", "findings", "sessions", "timeline")  # the UI can open on any of them
+_TITLES = {"deadlocks": "findings", "learn": "demo", "6": "demo"}  # tabs -> what to type instead
 _MODULES = {"import": "import_files"}  # `import` is a Python keyword
 _WRITING_COMMANDS = ("demo", "scene", "contend")
 _COMPLETE_VARIABLE = "_ZKTOP_COMPLETE"
@@ -124,7 +125,7 @@ class Commands(click.Group):
         """Find the subcommand, or suggest one in the error."""
         name = args[0]
         if name not in COMMANDS and _screen_name(name) is None and not ctx.resilient_parsing:
-            meant = nearest(name, [*COMMANDS, *SCREENS])
+            meant = _TITLES.get(name.lower()) or nearest(name, [*COMMANDS, *SCREENS])
             if not meant and ":" in name:
                 meant = f"--hosts {name}"
             hint = f" Did you mean {meant}?" if meant else ""
