@@ -299,7 +299,7 @@ def test_a_folder_of_locks_is_not_a_free_lock(zktop: Run, tmp_path: Path) -> Non
         for asked in asked_for
     )
 
-    says = "/locks: it is a folder of locks, not a lock: use --root '/locks/**'."
+    says = "/locks: it is a folder of locks, so use --root '/locks/**'."
     assert alone == (4, "", f"{says}\n")
     assert beside[0] == 1
     assert f"note: {says}" in beside[1].splitlines()

@@ -360,5 +360,5 @@ def test_a_folder_of_locks_is_no_lock_to_free(free: Zktop, client: KazooClient, 
     code, out, err = free(f"{lock}-all", "--root", f"{lock}-all")
 
     assert (code, out) == (4, "")
-    says = "it is a folder of locks, not a lock: name one of them."
-    assert f"{lock}-all is not the path of one lock: {says}" in " ".join(err.split())
+    says = "it is a folder of locks, so name one of them."
+    assert f"There is no lock at {lock}-all: {says}" in " ".join(err.split())

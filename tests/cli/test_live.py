@@ -299,7 +299,7 @@ def test_a_mistyped_root_is_named(
     both, out, _ = zktop(command, *where, f"{root}x/**", "--root", f"{root}/**")
 
     assert code == 4
-    assert err.startswith(f"{root}x does not exist (yet) (root {root}x/**). Did you mean {root}")
+    assert err.startswith(f"{root}x (root {root}x/**) does not exist (yet). Did you mean {root}")
     assert both == 0
     assert "does not exist (yet)" in out
 

@@ -85,7 +85,7 @@ def command(
             raise NothingToLookAtError(" ".join(sentences))
         if view.lock.is_not_a_lock:
             why = why_no_lock(view.lock.layout, "name one of them")
-            raise NothingToLookAtError(f"{path} is not the path of one lock: {why}.")
+            raise NothingToLookAtError(f"There is no lock at {path}: {why}.")
         deed = _deed(report, view, node, revoke=revoke)
         done = None
         if deed is not None:

@@ -183,17 +183,15 @@ def why_no_lock(kind: str, advice: str) -> str:
     `advice` is what to do if it is a folder of locks.
 
     >>> why_no_lock("not-a-lock:queue", "name one of them")
-    'it is not a lock: its children look like those of a queue'
+    'its children look like those of a queue, not of a lock'
     """
     if kind == CONTAINER:
-        return f"it is a folder of locks, not a lock: {advice}"
+        return f"it is a folder of locks, so {advice}"
     if kind == PART:
         return "it is part of another lock"
     if kind == UNKNOWN:
         return f"zktop recognises no lock in its children; if it is a folder of locks, {advice}"
-    return (
-        f"it is not a lock: its children look like those of a {kind.removeprefix('not-a-lock:')}"
-    )
+    return f"its children look like those of a {kind.removeprefix('not-a-lock:')}, not of a lock"
 
 
 def _change_of_unrecognised(before: Lock, after: Lock | None) -> LockChange | None:

@@ -235,12 +235,12 @@ def gone(path: str) -> Gone:
     ("root", "names", "sentence"),
     [
         ("/nope", ("app",), "/nope does not exist (yet)."),
-        ("/nope/**", ("app",), "/nope does not exist (yet) (root /nope/**)."),
+        ("/nope/**", ("app",), "/nope (root /nope/**) does not exist (yet)."),
         ("/lock", ("app", "locks"), "/lock does not exist (yet). Did you mean /locks?"),
         (
             "/lock/x/*",
             ("app", "locks"),
-            "/lock/x does not exist (yet) (root /lock/x/*). Did you mean /locks/x/*?",
+            "/lock/x (root /lock/x/*) does not exist (yet). Did you mean /locks/x/*?",
         ),
     ],
 )

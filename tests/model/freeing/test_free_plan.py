@@ -165,7 +165,7 @@ def test_the_end_of_a_session_leaves_its_queues_too() -> None:
     """What each client loses, and what else it waits for."""
     bob, _ = planned(*CYCLE).blockers
 
-    assert bob.about == f"1m00s old; its client also waits for {PATH}"
+    assert bob.about == f"its node is 1m00s old; its client also waits for {PATH}"
     for way in bob.ways:
         assert f"releases {BILLING} and leaves the queue of {PATH}" in way.effect
 

@@ -188,11 +188,11 @@ def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
         if root.root in ctx.single_nodes:  # free: its node exists only while it is held
             continue
         path = short(root.base)
-        where = "" if root.root == root.base else f" (root {short(root.root)})"
+        root_too = "" if root.root == root.base else f" (root {short(root.root)})"
         meant = f" Did you mean {short(root.meant)}?" if root.meant else ""
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),
-            sentence=f"{path} does not exist (yet){where}.{meant}",
+            sentence=f"{path}{root_too} does not exist (yet).{meant}",
             confidence="C4",
             evidence=((True, f"no znode has the path {path}"),),
             advice="Check --root, or the roots of the config. zktop keeps watching: locks there "

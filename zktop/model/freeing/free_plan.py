@@ -267,17 +267,17 @@ class _Planner:
             return f"no session owns it; {age} old"
         ensemble = self._report.ensemble
         if ensemble.alive(member.owner, member.czxid) is False:
-            return f"{age} old; its session is in no list of sessions"
+            return f"its node is {age} old; its session is in no list of sessions"
         left = ensemble.expires_in(member.owner, self._report.now)
         if left is not None and self._is_cut_off(member):
             return (
-                f"{age} old; its client is disconnected, and its session expires by itself in "
-                f"{span(left.low)} to {span(left.high)}"
+                f"its node is {age} old; its client is disconnected, and its session expires by "
+                f"itself in {span(left.low)} to {span(left.high)}"
             )
         queues = SessionCost.of(self._report, member.owner).waits
         elsewhere = [path for path in queues if path != view.lock.path]
         waits = f"; its client also waits for {several(elsewhere)}" if elsewhere else ""
-        return f"{age} old{waits}"
+        return f"its node is {age} old{waits}"
 
     def _ways(self, view: LockView, member: Member, freed: str) -> Iterator[WayToFree]:
         lock, stat, owner = view.lock, member.znode.stat, member.owner

@@ -105,7 +105,7 @@ def test_says_that_a_root_does_not_exist() -> None:
     drawn = empty_state(moment_of(seen.report, Status("live")), 80)
     text = " ".join(texts(drawn))
 
-    assert "/lock does not exist (yet) (root /lock/**). Did you mean /locks/**?" in text
+    assert "/lock (root /lock/**) does not exist (yet). Did you mean /locks/**?" in text
     assert "warning" in {run.ink for one in drawn for run in one if "not exist" in run.text}
     assert "zktop-demo" not in text
 
