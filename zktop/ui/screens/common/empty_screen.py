@@ -97,10 +97,7 @@ _HARMLESS = (
     "zktop only reads. On ZooKeeper 3.6 and later it sets one watch per root, and sends no "
     "requests while nothing changes."
 )
-_TRY = (
-    "Is the address right, and is ZooKeeper running there? Use --hosts for another server, or "
-    "try `zktop demo`, which brings its own. Retrying; q quits."
-)
+_TRY = "Use --hosts for another server, or try `zktop demo`, which brings its own. q quits."
 _ELSEWHERE = (
     "If the locks are elsewhere, name the path: zktop --root '/app/locks/*' (* is one level, ** "
     "any depth). To describe a layout that zktop does not know, see `zktop layouts`."
