@@ -3,7 +3,9 @@
 import pytest
 from demo.contenders import Bench
 
+from zktop.demo.client import LockClient
 from zktop.demo.recipes import RECIPES
+from zktop.demo.scene_count import scene_count
 
 QUEUES = ("poll", "parent-watch", "predecessor", "get-watch", "kazoo-lock", "kazoo-election")
 READ_WRITE = ("rw", "rw-host", "rw-herd", "rw-herd-host", "kazoo-rw")
@@ -43,6 +45,30 @@ def test_the_third_window_goes_on_when_the_second_is_closed(threads: Bench, reci
 
     threads.pool.release("a")
     threads.holds("c")
+
+
+@pytest.mark.parametrize("how", ["cancelled", "timed out"])
+def test_a_client_that_leaves_the_queue_wakes_the_next(
+    threads: Bench, monkeypatch: pytest.MonkeyPatch, how: str
+):
+    """It counts as woken even if it is notified before the delete is answered."""
+    answered = LockClient.delete
+
+    def answered_late(client: LockClient, path: str) -> None:
+        answered(client, path)
+        threads.wait_for_step("c", "notified")
+
+    threads.queue_up("predecessor", "a")
+    threads.queue_up_behind("b", timeout_s=60 if how == "cancelled" else 1)
+    threads.queue_up_behind("c")
+    monkeypatch.setattr(LockClient, "delete", answered_late)
+    if how == "cancelled":
+        threads.pool.cancel("b")
+    threads.ended("b")
+
+    assert [(one.contender, one.woken) for one in scene_count(threads.log.steps).departures] == [
+        ("b", ("c",))
+    ]
 
 
 def test_without_a_queue_any_client_may_be_next(threads: Bench):

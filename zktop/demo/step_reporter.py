@@ -15,6 +15,10 @@ REPEATED_AFTER_S = 1.0
 OnStep = Callable[[ContenderStep], None]
 
 
+def time_stamp() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 class StepReporter:
     """Time-stamps the steps of one contender and passes them on.
 
@@ -28,7 +32,7 @@ class StepReporter:
         self._reported_at: dict[tuple[str, str], float] = {}
         self.requests = 0
 
-    def report(
+    def report(  # noqa: PLR0913  what, where and when
         self,
         what: StepKind,
         says: str,
@@ -37,14 +41,20 @@ class StepReporter:
         node: str | None = None,
         session: str | None = None,
         watched: WatchedPart = "node",
+        at: str | None = None,
     ) -> None:
+        """Report a step. `at` is when it began, if it began before this call."""
         if what not in REPEATABLE:
             self._reported_at = {}
         elif self._is_repeated(what, says):
             return
-        at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         step = ContenderStep(
-            self._contender, what, clean(says), at, requests=self.requests, watched=watched
+            self._contender,
+            what,
+            clean(says),
+            at or time_stamp(),
+            requests=self.requests,
+            watched=watched,
         )
         places = {"lock": lock, "node": node, "session": session}
         names = {name: clean(raw) for name, raw in places.items() if raw}

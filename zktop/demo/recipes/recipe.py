@@ -6,6 +6,7 @@ from typing import ClassVar
 from kazoo.exceptions import NoNodeError, SessionExpiredError
 
 from zktop.demo.client import LockClient
+from zktop.demo.step_reporter import time_stamp
 from zktop.demo.stoppable_wait import Timeout
 from zktop.demo_types.contender_order import Flaw, LockClaim, Mode, RecipeInfo
 from zktop.errors import UsageError
@@ -64,9 +65,10 @@ class Recipe:
     def release(self) -> None:
         """Release the lock, or leave the queue."""
         if self.node:
+            left_at = None if self.holds else time_stamp()
             self._report_releasing()
             self._delete(self.node)
-            self._report_released()
+            self._report_released(left_at)
 
     def cancel(self) -> None:
         """End a waiting `acquire`. Called from another thread."""
@@ -96,12 +98,12 @@ class Recipe:
 
     def _give_up(self) -> bool:
         """Delete the node, so that it blocks no other contender."""
-        node = self.node
+        node, left_at = self.node, time_stamp()
         if node:
             self._delete(node)
         self.node = None
         says = f"gave up on {self.path}"
-        self.client.reporter.report("gave-up", says, lock=self.path, node=node)
+        self.client.reporter.report("gave-up", says, lock=self.path, node=node, at=left_at)
         return False
 
     def _wait(self, deadline: Timeout) -> bool:
@@ -118,10 +120,14 @@ class Recipe:
         if self.holds:
             self.client.reporter.report("releasing", f"releasing {self.path}", lock=self.path)
 
-    def _report_released(self) -> None:
+    def _report_released(self, left_at: str | None = None) -> None:
+        """Report after the delete. `left_at` is from before it, for one that did not hold.
+
+        Other contenders may be notified before the delete is answered.
+        """
         what = f"released {self.path}" if self.holds else f"left the queue of {self.path}"
         says = f"lost {self.path} with the session" if self.lost else what
-        self.client.reporter.report("released", says, lock=self.path, node=self.node)
+        self.client.reporter.report("released", says, lock=self.path, node=self.node, at=left_at)
         self.node, self.holds = None, False
 
 
