@@ -56,7 +56,7 @@ def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
             (True, "it has no watch in this lock, and its last operation fits a poll"),
             (None, "its requests are about this lock"),
         ),
-        advice="Let it watch its predecessor; every poll costs the whole ensemble.",
+        advice="Let it watch its predecessor: each poll loads a server, and sees a release late.",
         as_of=at,
         patience_ms=POLLING_MS,
     )
