@@ -10,7 +10,7 @@ from model.make_facts import NOW, connections, lock, own, row
 from output.stories import facts as story
 from textual.pilot import Pilot
 from ui.example_past import BEGIN, moments, past
-from ui.fake_feed import app_of, frames, panel, settled
+from ui.fake_feed import app_of, frames, panel, pressed, settled
 
 from zktop.model.facts import DAY_MS, Link
 from zktop.model.text import Text
@@ -158,6 +158,27 @@ async def test_the_cursor_stays_in_its_place_while_zooming(keys: list[str]) -> N
 
         assert abs(after - before) <= 1
         assert at(pilot) == 2_000
+
+
+@pytest.mark.parametrize(("keys", "path"), [([], "/locks/x"), (["down", "up"], "/locks/jobs")])
+async def test_the_first_strip_is_selected_until_the_user_moves(
+    monkeypatch: pytest.MonkeyPatch, keys: list[str], path: str
+) -> None:
+    """The strips are sorted again while a recording is read: the selection would seem random."""
+    monkeypatch.setattr(screen_module, "CHOSEN_EVERY_S", 0)
+    jobs = story("JOBS x: J K", at=BEGIN)
+    crossed = story("X x: A B ; Y x: B A", at=BEGIN + 2_000, zxid=200)
+    first, *others = frames((BEGIN, jobs), (BEGIN + 2_000, crossed), (BEGIN + 5_000, []))
+    app = app_of(first, page="timeline")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pressed(pilot, *keys)
+        for news in others:
+            app.feed.send(news)
+        screen = await settled(pilot)
+
+        assert next(line for line in screen if "/locks/" in line).split()[1] == "/locks/x"
+        assert app.selection.path == path
 
 
 async def test_the_strips_stay_while_the_cursor_moves_among_them() -> None:

@@ -4,6 +4,7 @@ A click sets the cursor, a drag moves it, the wheel zooms, and the first line de
 under the mouse. Left of the strips, the mouse works as in any list.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -51,6 +52,22 @@ class StripPanel(Panel, TextView):
     label = 0  # cells left of the strips
     _dragged_to: int | None = None  # a column, while the button is down
     _has_pointer = False
+    _has_moved = False  # by the user, to another strip
+
+    def show(
+        self,
+        lines: Sequence[Line],
+        targets: Sequence[object | None] = (),
+        heads: Sequence[Line] = (),
+    ) -> None:
+        """Show these strips. The first one is selected until the user moves to another."""
+        if not self._has_moved:
+            self.target = next((target for target in targets if target is not None), None)
+        super().show(lines, targets, heads)
+
+    def moved(self) -> None:
+        super().moved()
+        self._has_moved = True
 
     def on_resize(self, _event: events.Resize) -> None:
         """Ask for new strips: the panel can change its size while the screen keeps its own."""
