@@ -96,7 +96,7 @@ class ShownDeadlock:
         return FrameWords(
             f"Deadlock {deadlock_name(self.first)} · {state}",
             _size(self.first),
-            f"{copies}  {{fold}} unfold  {{open}} open",
+            f"{copies}  {{fold}} fold  {{open}} open",
             is_alarm=self.now is not None and self.ink == "critical",
         )
 

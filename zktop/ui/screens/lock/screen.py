@@ -221,7 +221,7 @@ class LockScreen(SplitPage):
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
         facts = count(len(detail.queue), "client")
         self._queue.frame(
-            FrameWords("Queue", facts, "{open} session  {fold} unfold  {show_data} data")
+            FrameWords("Queue", facts, "{open} session  {fold} fold  {show_data} data")
         )
         self._queue.show(rows, _empty(detail, state))
         self._show_side()
