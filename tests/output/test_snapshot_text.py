@@ -22,7 +22,7 @@ zktop  zk1:2181,zk2:2181/app  connected  no server asked
 DEADLOCK #1  cycle, likely (C2), for 1m32s, 2 more behind
   B holds /locks/y and waits for /locks/x, which A holds; A waits for /locks/y.
   1  B holds /locks/y and waits for /locks/x behind A
-  2  A holds /locks/x and waits for /locks/y behind B, closing the cycle
+  2  A holds /locks/x and waits for /locks/y behind B, completing the deadlock
   to resolve: kill A (session 0x100000007fc56270), which holds one lock and has
     waited the least: unblocks 3 others
   to resolve: kill B (session 0x100000009d5ed678), which holds one lock:
@@ -234,7 +234,7 @@ def test_the_middle_of_a_long_ring_is_counted() -> None:
 
     assert [line.split()[0] for line in steps] == ["1", "2", "3", "...", "49", "50"]
     assert steps[3] == "     ... 45 more ..."
-    assert steps[-1].endswith("closing the cycle")
+    assert steps[-1].endswith("completing the")  # deadlock
 
 
 STORIES = [

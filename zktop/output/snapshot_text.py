@@ -200,7 +200,7 @@ def step_sentence(step: StepJson, names: dict[str, str]) -> str:
     held = f"holds {', '.join(holds)} and " if holds else ""
     waits = f"waits for {lock_in_mode(step.waits.mode, step.waits.lock)}"
     edge = "" if step.edge == "hard" else ", which is only queued"
-    closing = ", closing the cycle" if step.closing else ""
+    closing = ", completing the deadlock" if step.closing else ""
     behind = names.get(step.waits_for, step.waits_for)
     return f"{names[step.actor]} {held}{waits} behind {behind}{edge}{closing}"
 

@@ -157,7 +157,7 @@ class TestRing:
         """A narrow room has only the arrow."""
         some = looked(ring_of("ann", "bob"))
 
-        assert text(written(some)).count("← closes the cycle") == 1
+        assert text(written(some)).count("← completes the deadlock") == 1
         assert text(written(some, 66)).count(" ←") == 1
 
     def test_clients_and_steps_can_be_opened(self) -> None:

@@ -173,7 +173,7 @@ def test_a_list_shows_a_request_behind_the_queue(edge: str, bars: int) -> None:
 
     assert shown.count(" ┊ ") == bars
     assert shown.count("behind a queued request") == bars
-    assert shown.count("← closes the cycle") == 1
+    assert shown.count("← completes the deadlock") == 1
 
 
 def test_goes_round_in_the_order_of_waiting() -> None:

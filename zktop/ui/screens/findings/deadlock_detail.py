@@ -13,6 +13,7 @@ from zktop.model.freeing.commands_to_copy import find_command, free_command
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.waits.confidence import CONFIDENCE_WORD
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.ways_out import WayOut, kill_or_wait
 from zktop.ui.past.tape import DeadlockRecord
@@ -29,7 +30,7 @@ from zktop.ui.screens.findings.deadlock_steps import (
     step_rows,
     write_steps,
 )
-from zktop.ui.screens.findings.finding_detail import CONFIDENCE_WORDS, write_blind, write_reasons
+from zktop.ui.screens.findings.finding_detail import write_blind, write_reasons
 from zktop.ui.screens.findings.finding_list import deadlock_age
 from zktop.ui.screens.findings.ring_drawing import (
     RingClient,
@@ -88,7 +89,7 @@ class ShownDeadlock:
     @property
     def frame(self) -> FrameWords:
         """The title of the pane: the deadlock's number, confidence and size."""
-        confidence = CONFIDENCE_WORDS[self.judged.confidence][0].partition(" ")[0].rstrip(",")
+        confidence = CONFIDENCE_WORD[self.judged.confidence]
         state = confidence if self.now else "over"
         copies = (
             "{copy} copy command  {copy_text} copy text" if self.command else "{copy} copy text"

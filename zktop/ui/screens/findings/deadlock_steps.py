@@ -16,7 +16,7 @@ from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.numbers_and_times import time_ms, time_s
-from zktop.ui.screens.findings.ring_drawing import lock_words
+from zktop.ui.screens.findings.ring_drawing import CLOSES, lock_words
 from zktop.ui.styled_text import Line, Run, fitted, line, right_aligned, width_of
 from zktop.ui.view_state import Selection
 
@@ -28,7 +28,6 @@ MAX_NAME_CELLS: Final = 20
 SOON_MS: Final = 50  # a grant this soon after its request counts as immediate
 VERBS: Final = {"got": "acquired", "asked": "requested"}
 SHORT_VERBS: Final = {"got": "got", "asked": "wants"}  # used where there is little room
-CLOSES: Final = "closes the cycle"
 WATCHING: Final = {
     "missing": "watches nothing of this lock",
     "elsewhere": "watches something else",
@@ -51,7 +50,7 @@ class StepRow(NamedTuple):
 
     @property
     def is_closing(self) -> bool:
-        """Whether this request closed the cycle."""
+        """Whether this request completed the deadlock."""
         return self.step.closing and self.verb == "asked"
 
 

@@ -9,7 +9,7 @@ from zktop.model.format import session_name, short
 from zktop.model.freeing.commands_to_copy import free_command
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
-from zktop.model.waits.confidence import Evidence
+from zktop.model.waits.confidence import CONFIDENCE_WORD, Evidence
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of, pill
@@ -89,10 +89,10 @@ def write_finding(
             " ",
             (f" {SEVERITY_WORDS[finding.severity]} ", pill(ink_of(finding))),
             (f" {finding.words}", "strong"),
-            (f"{since}   {CONFIDENCE_WORDS[finding.confidence][0]}", "dim"),
+            (f"{since}   {CONFIDENCE_WORD[finding.confidence]}", "dim"),
         )
     )
-    writer.write(line((f" {RULES_BY_ID[finding.rule].means}", "dim")))
+    writer.say(RULES_BY_ID[finding.rule].means, "dim", " ")
     writer.write()
     writer.say(finding.sentence, "strong")
     inversion = next(
@@ -126,7 +126,7 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     first = alike[0]
     head = f" {first.severity.upper()} {first.words} {TIMES}{len(alike)}"
     writer.write(line((head, ink_of(first))))
-    writer.write(line((f" {RULES_BY_ID[first.rule].means}", "dim")))
+    writer.say(RULES_BY_ID[first.rule].means, "dim", " ")
     writer.title("ALL OF THEM", "enter opens it")
     for finding in alike[:MAX_SENTENCES]:
         link = LineLink("findings", Selection(case=finding.id), f"case {finding.id}")

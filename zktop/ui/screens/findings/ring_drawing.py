@@ -22,6 +22,7 @@ MIN_GAP_CELLS: Final = 10  # between the two columns of boxes
 BORDERS_CELLS: Final = 4  # the borders of a box, with a blank on each side
 CORNER_CELLS: Final = 4  # from the corner of a box to an outgoing arrow
 QUEUES: Final = "only queued"
+CLOSES: Final = "completes the deadlock"  # the newest request; a knot has no single cycle
 
 
 class RingClient(NamedTuple):
@@ -252,9 +253,9 @@ def _entry(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink, arrow: s
 
 
 def _wait(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink) -> Line:
-    """Return what a client waits for, since when, and whether its request closed the cycle."""
+    """Return what a client waits for, since when, and whether it completed the deadlock."""
     behind = "" if step.edge == "hard" else "  behind a queued request"
-    closing: tuple[str, Ink] = ("  ← closes the cycle" if step.closing else "", ink)
+    closing: tuple[str, Ink] = (f"  ← {CLOSES}" if step.closing else "", ink)
     drawn = line("waits for ", (lock_words(step.waits, lock_names), "waits"))
     return (*drawn, *line((f"  {since(step.since_ms)}", "dim"), (behind, "warning"), closing))
 

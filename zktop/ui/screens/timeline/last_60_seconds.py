@@ -174,7 +174,7 @@ def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[M
     height = _height_without_air(room)
     if height < room:
         yield MinuteLine(())
-    names = [" waiting", f" at most {with_spaces(most)}"][:height]
+    names = [" waiting", f" up to {with_spaces(most)}" if most else " none"][:height]
     above = [""] * ((height - len(names)) // 2)
     for name, graph_line in zip_longest((*above, *names), drawn, fillvalue=""):
         yield MinuteLine((*fitted(line((name, "dim")), label), *graph_line))
