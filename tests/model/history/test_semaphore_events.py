@@ -21,11 +21,13 @@ from model.semaphores import (
     reports,
 )
 
+from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node, Stat, join
 from zktop.model.format import iso
-from zktop.model.history.events import Event, Since
+from zktop.model.history.events import LEASE_OVER, Event, Since
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.world.world import World
 
 
 def said(found: Sequence[Report]) -> list[tuple[str, str | None, int | None]]:
@@ -202,6 +204,16 @@ def test_each_timed_lease_of_kazoo_is_dated_by_its_own_creation() -> None:
         "0/lease_holder": Since(NOW - 80, "at-least"),
         "1/lease_holder": Since(NOW - 70, "at-least"),
     }
+
+
+def test_a_lease_that_is_over_was_not_released() -> None:
+    """Its node stays, and its client may not have noticed."""
+    slot = [*folder(POOL, "0"), *lease_in(f"{POOL}/0", 80)]
+    examiner, world = Examiner(), World().after(*slot)
+    held, over = (examiner.look(world, NOW + late) for late in (1_000, 60_000))
+
+    assert held.events == ()
+    assert [(event.event, event.why) for event in over.events] == [("released", LEASE_OVER)]
 
 
 def lease_in(slot: str, age_ms: int) -> list[AnyFact]:

@@ -22,6 +22,7 @@ from zktop.model.history.endings import (
     recorded_ending,
 )
 from zktop.model.history.events import (
+    LEASE_OVER,
     MISSING,
     UNCLEAR,
     UNSEEN,
@@ -170,8 +171,11 @@ class LockLog:
         self, member: Member, change: LockChange, ctx: ChangeContext, *, held: bool
     ) -> tuple[FormerMember, Text | None]:
         removal = ctx.removal_of(absolute_path(change.path, member.node))
+        lease_end = change.before.until if change.before else None
         if removal is not None:
             verdict = recorded_ending(member, removal, (ctx.ensemble, ctx.earlier))
+        elif not member.owner and lease_end is not None and lease_end <= ctx.now_ms:
+            verdict = ExpiryVerdict(expired=False, why=LEASE_OVER)
         elif ctx.ensemble.complete_to:  # a deleted lock takes the records of its nodes with it
             is_missing = ctx.blind_since is not None or change.after is not None
             verdict = ExpiryVerdict(expired=False, why=MISSING if is_missing else WITH_LOCK)

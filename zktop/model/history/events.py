@@ -18,7 +18,7 @@ EventKind = Literal[
     "missed",
     "lock-vanished",
 ]
-# released: a holder's node was deleted.
+# released: a holder's node was deleted, or the time of its lease was over.
 # abandoned: a waiter's node was deleted before it held the lock.
 # expired: the node vanished with its session. `endings.py` decides which it was.
 Ending = Literal["released", "abandoned", "expired"]
@@ -29,6 +29,7 @@ ENDED: Final = Text("an administrator ended its session, which was active")
 MISSING: Final = Text("transactions are missing: how and when it left is unknown")
 UNSEEN: Final = Text("it left while zktop saw nothing: how and when is unknown")
 UNCLEAR: Final = Text("what it waited for left in the same look, so it may have held the lock")
+LEASE_OVER: Final = Text("the time of its lease was over")
 DELETED_IT: Final = " deleted it"  # after the name of another session
 
 
@@ -83,6 +84,11 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     def may_have_held(self) -> bool:
         """Whether it is unknown if a waiter gave up or held the lock between two looks."""
         return self.why == UNCLEAR
+
+    @property
+    def is_lease_end(self) -> bool:
+        """Whether the time of a lease was over: its client may not have noticed."""
+        return self.why == LEASE_OVER
 
     @property
     def was_deleted(self) -> bool:

@@ -24,7 +24,7 @@ from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.facts import DAY_MS, Children, Gone, Node, Stat, join
 from zktop.model.format import short
-from zktop.model.history.events import DELETED_IT, UNCLEAR, Elapsed, Event, EventKind
+from zktop.model.history.events import DELETED_IT, LEASE_OVER, UNCLEAR, Elapsed, Event, EventKind
 from zktop.model.report import Report
 from zktop.model.root_entry import Root
 from zktop.model.settings import Settings
@@ -414,6 +414,8 @@ def test_an_event_of_another_day_has_its_date(ago_ms: int, width: int, time: str
         (Event(at=0, event="released", lock=QUIET, node=Text("n"), owner=Text("ann"),
                held=Elapsed(1500, "exact"), why=Text(f"session 0xb{DELETED_IT}")),
          "ann lost its node after 1.5s: session 0xb deleted it"),
+        (Event(at=0, event="released", lock=QUIET, node=Text("n"), owner=Text("ann"),
+               held=Elapsed(1500, "exact"), why=LEASE_OVER), "ann let its lease end after 1.5s"),
         (Event(at=0, event="acquired", lock=QUIET, node=Text("n"), owner=Text("ann"),
                waited=Elapsed(0, "exact")), "ann acquired"),
         (Event(at=0, event="queued", lock=QUIET, node=Text("lock-7")), "lock-7 queued"),

@@ -38,6 +38,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
 }
 LEFT_UNSEEN: Final[tuple[str, str, Ink]] = ("?", "left unseen", "unknown")
 LEFT_UNCLEARLY: Final[tuple[str, str, Ink]] = ("-", "left, may have held it", "unknown")
+LEASE_ENDED: Final[tuple[str, str, Ink]] = ("-", "let its lease end", "plain")
 LOST_ITS_NODE: Final[tuple[str, str, Ink]] = ("-", "lost its node", "warning")
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
 MONTH_TO_MINUTE: Final = slice(5, 16)  # in a date and time
@@ -207,6 +208,8 @@ def _client_name(event: Event, client_names: ClientNames) -> str:
 def _sign(event: Event) -> tuple[str, str, Ink]:
     if event.is_unseen:
         return LEFT_UNSEEN
+    if event.is_lease_end:
+        return LEASE_ENDED
     if event.was_deleted:
         return LOST_ITS_NODE
     return LEFT_UNCLEARLY if event.may_have_held else SIGNS[event.event]
