@@ -2,6 +2,8 @@
 
 from itertools import count
 
+import pytest
+
 from zktop.demo.scene_count import scene_count
 from zktop.demo_types.contender_state import ContenderStep, StepKind
 from zktop.demo_types.lesson import DemoDeparture
@@ -68,6 +70,19 @@ def test_a_waiter_that_gives_up_has_left():
     (one,) = departures("ann acquired", "bob gave-up", "cid notified")
 
     assert (one.contender, one.how, one.woken) == ("bob", "left", ("cid",))
+
+
+def test_a_waiter_that_is_stopped_has_left():
+    """It reports a release of what it never held."""
+    (one,) = departures("ann acquired", "bob created", "bob released", "cid notified")
+
+    assert (one.contender, one.how, one.woken) == ("bob", "left", ("cid",))
+
+
+@pytest.mark.parametrize("first", ["ann releasing", "ann released"])
+def test_a_holder_whose_first_steps_were_dropped_has_not_left(first: str):
+    """Only the newest steps of a long scene are counted; the older ones are unknown."""
+    assert departures(first, "ann released", "bob notified", "bob acquired") == ()
 
 
 def test_a_holder_that_ends_without_a_release_has_died():

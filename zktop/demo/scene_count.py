@@ -45,6 +45,7 @@ class _Counter:
         self.believers: dict[str, tuple[str, ...]] = {}
         self._latest: dict[str, int] = {}  # index of the last departure, by lock
         self._held: dict[str, set[str]] = defaultdict(set)  # locks, by contender
+        self._queued: set[tuple[str, str]] = set()  # contender and lock
         self._releasing: set[tuple[str, str]] = set()  # contender and lock
         self._lost: set[str] = set()  # contenders that lost their session and its nodes
 
@@ -54,10 +55,12 @@ class _Counter:
         match step.what:
             case "created":
                 self._lost.discard(step.contender)
+                self._queued.add((step.contender, lock))
                 self._join(node)
             case "notified":
                 self._wake(step.contender, node)
             case "acquired":
+                self._queued.discard((step.contender, lock))
                 self._held[step.contender].add(lock)
                 self._acquire(step.contender, lock)
             case "releasing" | "released" | "gave-up":
@@ -69,7 +72,10 @@ class _Counter:
                 self._end(step)
 
     def _release(self, step: ContenderStep, lock: str) -> None:
-        """Count a release, which is reported twice: before the delete, and after it."""
+        """Count a release, which is reported twice: before the delete, and after it.
+
+        A waiter that leaves is reported once. So would be a holder whose first steps are unknown.
+        """
         release = (step.contender, lock)
         if step.what == "releasing":
             if lock in self._held[step.contender]:
@@ -78,7 +84,8 @@ class _Counter:
                 self._leave(step, lock, "released")
         elif release in self._releasing:
             self._releasing.discard(release)
-        else:
+        elif step.what == "gave-up" or release in self._queued:
+            self._queued.discard(release)
             self._leave(step, lock, "left")
 
     def _end(self, step: ContenderStep) -> None:
