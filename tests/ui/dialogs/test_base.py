@@ -2,17 +2,21 @@
 
 import pytest
 from rich.console import RenderableType
+from textual.geometry import Region
 from textual.screen import Screen
 from textual.widgets import Button
 from ui.example_states import busy
 from ui.fake_contenders import POLL, order_of
-from ui.fake_feed import app_of, settled, until
+from ui.fake_feed import app_of, pressed, settled, until
 
+from zktop.ui.app import Zktop
+from zktop.ui.dialogs.base import Dialog
 from zktop.ui.dialogs.export import ExportDialog
 from zktop.ui.dialogs.help import HelpDialog
 from zktop.ui.dialogs.jump import JumpDialog
 from zktop.ui.dialogs.new_contender import NewContender
 from zktop.ui.dialogs.question import YesNoDialog
+from zktop.ui.screens import PAGES
 
 
 @pytest.mark.parametrize("keys", [("leave",), ("up", "accept", "leave")])
@@ -117,3 +121,24 @@ async def test_a_title_is_plain_text() -> None:
         lines = await settled(pilot)
 
         assert any("─ Kill [/] [host] ─" in one for one in lines)
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES])
+async def test_the_page_below_a_dialog_keeps_its_layout(name: str) -> None:
+    """It is drawn again while the dialog is open, and has the classes of its own screen."""
+    app = app_of(*busy().news, page=name)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settled(pilot)
+        before = regions(app)
+        await pressed(pilot, "x")
+        app.draw()
+        await settled(pilot)
+
+        assert isinstance(app.screen, Dialog)
+        assert regions(app) == before
+
+
+def regions(app: Zktop) -> dict[str | None, Region]:
+    """Where each pane of the page is."""
+    assert app.page is not None
+    return {pane.id: pane.region for pane in app.page.query("*") if pane.focusable}

@@ -141,7 +141,7 @@ class DemoScreen(Page):
     def _set_heights(
         self, port: ContendersPort, state: ViewState, picture: int, text: int, contenders: int
     ) -> None:
-        room, is_beside = self._stage.size.height, self.app.screen.has_class("-triple")
+        room, is_beside = self._stage.size.height, self.screen.has_class("-triple")
         frame = self._log.gutter.height
         wanted = [lines + frame if lines else 0 for lines in (picture, text, contenders)]
         if is_beside:

@@ -211,7 +211,7 @@ class SessionsScreen(Page):
 
     def _share_height(self) -> None:
         """Give the details the lines that a short table leaves, and at least half the page."""
-        if not self.app.screen.has_class("-tall"):
+        if not self.screen.has_class("-tall"):
             set_height(self._detail, SHORT_DETAIL_LINES)
             self._minute.hide()
             return
