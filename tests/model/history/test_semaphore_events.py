@@ -9,6 +9,7 @@ from model.semaphores import (
     ANN_CURATOR_LEASE,
     ANN_LEASE,
     BOB_CURATOR_LEASE,
+    CURATOR_GATE,
     GATE,
     LEASES,
     POOL,
@@ -22,7 +23,7 @@ from model.semaphores import (
 )
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Node, Stat, join
+from zktop.model.facts import AnyFact, Children, Node, Stat, join
 from zktop.model.format import iso
 from zktop.model.history.events import LEASE_OVER, Event, Since
 from zktop.model.report import Report
@@ -204,6 +205,18 @@ def test_each_timed_lease_of_kazoo_is_dated_by_its_own_creation() -> None:
         "0/lease_holder": Since(NOW - 80, "at-least"),
         "1/lease_holder": Since(NOW - 70, "at-least"),
     }
+
+
+def test_an_empty_queue_that_the_server_removes_is_no_missed_node() -> None:
+    """Curator's folders are containers; the queue is empty as soon as all leases are given out."""
+    stat = Stat(50, 50, 0, cversion=3, num_children=1, pzxid=95)
+    reaped = [
+        gone(CURATOR_GATE, 95),
+        Children(path=Text(POOL), names=(Text("leases"),), stat=stat, zxid=95, at=NOW + 95),
+    ]
+    begun, later = reports(curator_pool(), reaped)
+
+    assert (begun.events, later.events) == ((), ())
 
 
 def test_a_lease_that_is_over_was_not_released() -> None:

@@ -37,9 +37,9 @@ from zktop.model.history.former_members import FormerMembers
 from zktop.model.history.lock_change import (
     ChangeContext,
     LockChange,
+    changed_children,
     changed_foreign,
     count_blocked,
-    count_direct,
     count_waiting,
     deletion_zxid,
     is_held,
@@ -282,12 +282,8 @@ class LockLog:
         if change.after.unrecognised:  # any children may come and go there
             self._counters = RootCounters(change.after.stat)
             return
-        foreign_came, foreign_went = changed_foreign(change)
-        creates, deletes = self._counters.after(
-            change.after.stat,
-            count_direct([*foreign_came, *(member.node for member in change.created)]),
-            count_direct([*foreign_went, *(member.node for member in change.deleted)]),
-        )
+        came, went = changed_children(change)
+        creates, deletes = self._counters.after(change.after.stat, came, went)
         if creates or deletes:
             yield Event(
                 at=ctx.now_ms,

@@ -11,6 +11,7 @@ import msgspec
 from zktop.model.facts import Gone, Millis, Session
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.queue import HERE
+from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.text import Text
 from zktop.model.world.sequence_diff import ChangedRun, changed_runs
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
@@ -264,6 +265,25 @@ def newer_than_counters(lock: Lock) -> int:
 def count_direct(nodes: Iterable[str]) -> int:
     """The number of nodes that the root's counters count: its own children."""
     return sum(node != HERE and "/" not in node for node in nodes)
+
+
+def changed_children(change: LockChange) -> tuple[int, int]:
+    """How many children of the root came and went, as far as the two looks show.
+
+    Parts of a lock, such as the folder of a semaphore's leases, are neither members nor foreign.
+    A server removes them while they are empty.
+    """
+    shape = SHAPE_OF_LAYOUT.get(change.after.layout) if change.after else None
+    if shape is not None and (shape.parts or shape.has_numbered_parts):
+        if change.before is None or change.after is None:
+            return 0, 0  # the counters begin with this look
+        before, after = (lock.family.members.keys() for lock in (change.before, change.after))
+        return len(after - before), len(before - after)
+    foreign_came, foreign_went = changed_foreign(change)
+    return (
+        count_direct([*foreign_came, *(member.node for member in change.created)]),
+        count_direct([*foreign_went, *(member.node for member in change.deleted)]),
+    )
 
 
 def changed_foreign(change: LockChange) -> tuple[AbstractSet[Text], AbstractSet[Text]]:
