@@ -242,7 +242,7 @@ class _TreeBuilder:
         shown: ClientKind = "waits" if also else kind
         return TreeClient(
             shown,
-            self._name(session),
+            name_in(self.report, session) or session_text(session),
             session,
             also_waits_for=also,
             locks=locks,
@@ -297,25 +297,28 @@ class _TreeBuilder:
         clients = [self._waiter(view, waiters[at], depth) for at in shown]
         room = 0 if self.items > MAX_ITEMS else max(0, self.max_listed - len(clients))
         clients += [self._watcher(view, watcher) for watcher in watchers[:room]]
-        left_out = set(shown) if self.max_listed else ()
-        named = [
-            member
-            for at, member in enumerate(waiters[:MAX_WAITERS_SEARCHED])
-            if at not in left_out
-        ]
-        others: list[str] = []
-        if holder is not None:
-            members = (member for member in lock.holders[:MAX_HOLDERS] if member.owner != holder)
-            others = [self._name(member.owner, member) for member in members]
         return TreeLock(
             path,
             len(waiters) + len(watchers),
-            tuple(others),
+            self._co_holders(lock, holder),
             tuple(clients),
-            frequent_names([member.label for member in named if member.label], MAX_NAMES),
+            self._names(waiters, shown),
             is_selected=path == self.selected.path and self.selected.session is None,
             knows_waiting=view.knows_waiters,
         )
+
+    def _co_holders(self, lock: Lock, holder: Session | None) -> tuple[str, ...]:
+        if holder is None:
+            return ()
+        others = (member for member in lock.holders[:MAX_HOLDERS] if member.owner != holder)
+        return tuple(self.report.client_names(member.owner, member.label) for member in others)
+
+    def _names(self, waiters: Sequence[Member], shown: Collection[int]) -> str:
+        """Return frequent names of waiters; in a tree about one item, only of those not shown."""
+        left_out = shown if self.max_listed else ()
+        searched = enumerate(waiters[:MAX_WAITERS_SEARCHED])
+        labels = [member.label for at, member in searched if at not in left_out]
+        return frequent_names([label for label in labels if label], MAX_NAMES)
 
     def _chosen_waiters(self, waiters: Sequence[Member], path: Text) -> list[int]:
         """Choose which waiters to show: the first, blocking ones, those above the selection."""
@@ -371,11 +374,6 @@ class _TreeBuilder:
         return TreeClient(
             "waits", client.name, session, Request(view.lock.path, None, client.mode)
         )
-
-    def _name(self, session: Session, member: Member | None = None) -> str:
-        if member is None:
-            return name_in(self.report, session) or session_text(session)
-        return self.report.client_names(session, member.label)
 
 
 def _kind_of(actor: str, default: ClientKind) -> ClientKind:

@@ -1,9 +1,9 @@
-"""Outages of servers, and how far a server lags behind the newest transaction."""
+"""Outages of servers, and the newest transaction of all."""
 
 from collections.abc import Iterable
 from typing import Final
 
-from zktop.model.facts import EPOCH_BITS, Millis, Server, ServerState, transactions_between
+from zktop.model.facts import EPOCH_BITS, Millis, Server, ServerState
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.numbers_and_times import elapsed
 
@@ -12,15 +12,6 @@ OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
     "no-quorum": ("NO SERVICE", "critical"),
     "no-answer": ("NO ANSWER", "critical"),
 }
-
-
-def lag(zxid: int | None, newest: int) -> int | None:
-    """Return how many transactions a server is behind; a lower bound if the epochs differ.
-
-    >>> lag(0x5A00000003, 0x5A00000010), lag(0x5900000003, 0x5A00000010), lag(None, 0)
-    (13, 16, None)
-    """
-    return None if zxid is None else transactions_between(zxid, newest)
 
 
 def is_same_epoch(zxid: int, other: int) -> bool:

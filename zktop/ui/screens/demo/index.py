@@ -6,7 +6,6 @@ from typing import NamedTuple
 from zktop.demo_types.contender_order import RecipeInfo
 from zktop.demo_types.lesson import Lesson
 from zktop.demo_types.scene_moves import Scene
-from zktop.ui.inks import Ink
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.screens.demo.lesson_lines import lesson_of
 from zktop.ui.styled_text import NOTHING, Line, Run, line
@@ -29,10 +28,7 @@ def entries(
         yield IndexEntry(line(("LESSONS", "title")))
     for number, lesson in enumerate(port.lessons, start=1):
         is_done = all(part.scene in done for part in lesson.parts)
-        is_loaded = lesson == loaded
-        mark = _mark(is_loaded=is_loaded, is_done=is_done)
-        title = _title(f"{number} {lesson.title}", is_loaded=is_loaded)
-        yield IndexEntry((mark, *title), lesson)
+        yield _entry(f"{number} {lesson.title}", lesson, loaded, is_done=is_done)
     if port.lessons:
         yield IndexEntry(NOTHING)
     yield IndexEntry(line(("OTHER SCENES" if port.lessons else "SCENES", "title")))
@@ -41,23 +37,17 @@ def entries(
         yield IndexEntry(line((f" {group}", "dim")))
         for scene in others:
             if scene.group == group:
-                is_loaded = scene == loaded
-                mark = _mark(is_loaded=is_loaded, is_done=scene.name in done)
-                title = _title(f"  {scene.title}", is_loaded=is_loaded)
-                yield IndexEntry((mark, *title), scene)
+                yield _entry(f"  {scene.title}", scene, loaded, is_done=scene.name in done)
     yield IndexEntry(NOTHING)
     yield IndexEntry(line(("RECIPES", "title")))
     for recipe in port.recipes:
         mark = Run("!", "warning") if recipe.broken else Run(" ")
-        yield IndexEntry((mark, *_title(recipe.name)), recipe)
+        yield IndexEntry((mark, Run(f" {recipe.name}")), recipe)
 
 
-def _mark(*, is_loaded: bool, is_done: bool) -> Run:
-    if is_loaded:
-        return Run("▶", "good")
-    return Run("✓", "good") if is_done else Run(" ")
-
-
-def _title(text: str, *, is_loaded: bool = False) -> Line:
-    ink: Ink = "selected" if is_loaded else "plain"
-    return (Run(f" {text}", ink),)
+def _entry(
+    title: str, target: Lesson | Scene, loaded: Target | None, *, is_done: bool
+) -> IndexEntry:
+    if target == loaded:
+        return IndexEntry(line(("▶", "good"), (f" {title}", "selected")), target)
+    return IndexEntry(line(("✓" if is_done else " ", "good"), f" {title}"), target)

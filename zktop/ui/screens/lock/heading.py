@@ -144,13 +144,7 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
     waiting = queue.members[queue.holder_count :]
     word = "STANDBY" if queue.lock.has_standbys else "QUEUE"
     if not waiting and not queue.watchers:
-        if queue.lock.error is not None:
-            return []
-        if detail.view.knows_waiters:
-            return [_titled(word, line(("empty", "dim")))]
-        is_blind = detail.report.ensemble.visibility.watches == "none"
-        why = "no watch table" if is_blind else "some watch tables are missing"
-        return [_titled(word, line((f"unknown: {why}", "unknown")))]
+        return [] if queue.lock.error is not None else [_titled(word, _no_waiters(detail))]
     pieces: list[Line] = []
     runs = queue.waiting_runs
     if waiting:
@@ -169,6 +163,15 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
         )
         lines += [_titled("", part) for part in drawn]
     return lines
+
+
+def _no_waiters(detail: LockDetail) -> Line:
+    """Return that no client waits, or why that is not known."""
+    if detail.view.knows_waiters:
+        return line(("empty", "dim"))
+    is_blind = detail.report.ensemble.visibility.watches == "none"
+    why = "no watch table" if is_blind else "some watch tables are missing"
+    return line((f"unknown: {why}", "unknown"))
 
 
 def _drains(detail: LockDetail) -> Line:

@@ -11,6 +11,7 @@ from zktop.model.facts import Session
 from zktop.model.findings.finding import ASLEEP
 from zktop.model.format import count
 from zktop.model.locks.lock import Member, Target, absolute_path
+from zktop.model.world.tables_of_all_servers import Extent
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.numbers_and_times import large_count, with_spaces
 from zktop.ui.screens.common.short_ids import ShortIds
@@ -22,6 +23,11 @@ FIRST_NODES: Final = 6
 MAX_SHOWN_LINES: Final = 8
 MIN_HERD: Final = 5
 SENTENCE_CELLS: Final = 60
+SOURCES: Final[dict[Extent, tuple[str, Ink]]] = {  # keys: which watch tables zktop sees
+    "all": ("deleting ... wakes", "dim"),
+    "some": ("deleting ... wakes; some tables missing", "dim"),
+    "none": ("expected: no watch table could be read", "unknown"),
+}
 
 
 class WakeUp(NamedTuple):
@@ -41,24 +47,20 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
         return []
     sees = detail.report.ensemble.visibility.watches
     if sees == "none":
-        wake_ups, source = list(_expected(detail)), "expected: no watch table could be read"
+        wake_ups, unlisted = list(_expected(detail)), list[Line]()
     else:
-        wake_ups = list(_seen(detail, chosen))
-        source = (
-            "deleting ... wakes" if sees == "all" else "deleting ... wakes; some tables missing"
-        )
-    ink: Ink = "unknown" if sees == "none" else "dim"
-    lines = [line(("WAKE MAP  ", "title"), (source, ink))]
+        wake_ups, unlisted = list(_seen(detail, chosen)), _unlisted(detail)
+    lines = [line(("WAKE MAP  ", "title"), SOURCES[sees])]
     lines += release_sentence(detail, chosen, SENTENCE_CELLS)
     lines += [_line(detail, wake) for wake in wake_ups[:MAX_SHOWN_LINES]]
-    unlisted = [] if sees == "none" else _unlisted(detail)
     lines += unlisted
     if not wake_ups and not unlisted:
         lines.append(line(("  no node of this lock is watched", "dim")))
     if len(wake_ups) > MAX_SHOWN_LINES:
         lines.append(line((f"  … {len(wake_ups) - MAX_SHOWN_LINES} more", "dim")))
-    left_out = _left_out(detail, is_seen=sees != "none")
-    return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(detail)]
+    if left_out := _left_out(detail, is_seen=sees != "none"):
+        lines.append(line((f"  {left_out}", "dim")))
+    return [*lines, *_sleepers(detail)]
 
 
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:

@@ -5,7 +5,6 @@ row.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import groupby, islice
 from sys import intern
 from typing import Final, get_args
 
@@ -17,7 +16,6 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.history.lock_load import WINDOW_S
-from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.lock_view import OwnerName
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.session_ids import session_text
@@ -25,6 +23,7 @@ from zktop.model.text import Text
 from zktop.model.waits.choose_ring import DeadlockKind
 from zktop.ui.screens.common.lock_status import QUIET_RANK, WORDS, LockStatus
 from zktop.ui.screens.lock.notes import WARNINGS
+from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs
 
 MAX_MEMBERS_DATED: Final = 64  # members are in queue order, so the oldest is among the first
 MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown
@@ -141,11 +140,10 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         if not waiters:
             return f"watch {self.waiting}" if self.waiting else ""
         if lock.kind != "read-write":
-            return _run(waiters[0].mode, len(waiters))
-        modes = groupby(member.mode for member in waiters[:MAX_MEMBERS_MIXED])
-        runs = [_run(mode, sum(1 for _ in run)) for mode, run in islice(modes, MAX_MODE_RUNS)]
-        is_all = next(modes, None) is None and len(waiters) <= MAX_MEMBERS_MIXED
-        return ".".join(runs) + ("" if is_all else "..")
+            return str(ModeRun(waiters[0].mode, len(waiters)))
+        runs = mode_runs(waiters[:MAX_MEMBERS_MIXED])
+        is_all = len(runs) <= MAX_MODE_RUNS and len(waiters) <= MAX_MEMBERS_MIXED
+        return ".".join(map(str, runs[:MAX_MODE_RUNS])) + ("" if is_all else "..")
 
     def owners(self, owner_name: OwnerName) -> str:
         """Return the names of all holders and waiters."""
@@ -171,10 +169,6 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
                 *lock.warnings,
             )
         )
-
-
-def _run(mode: str, number: int) -> str:
-    return f"{MODE_LETTERS[mode]}{number if number > 1 else ''}"
 
 
 LOCK_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {

@@ -81,23 +81,17 @@ def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) 
 def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
     """Describe the last expired session of this name, and its locks."""
     owner_name = row.report.owner_name
-    expiries = [
-        event
-        for event in islice(past, MAX_EVENTS_SEARCHED)
-        if event.event == "expired"
-        and event.session != row.session
-        and owner_name(event.session or 0, event.owner) == row.name
-    ]
-    if not expiries or expiries[0].session is None:
+    expiries = [event for event in islice(past, MAX_EVENTS_SEARCHED) if event.event == "expired"]
+    others = (event for event in expiries if event.session not in (None, row.session))
+    same_name = (
+        event for event in others if owner_name(event.session or 0, event.owner) == row.name
+    )
+    newest = next(same_name, None)
+    if newest is None:
         return
-    newest = expiries[0]
-    of_session = [event for event in expiries if event.session == newest.session]
-    held = [
-        f"{event.lock} for {bounded_span(event.held)}"
-        for event in of_session
-        if event.held is not None
-    ]
-    waited_for = f"waited for {several(event.lock for event in of_session)}"
+    freed = [event for event in expiries if event.session == newest.session]
+    held = [f"{event.lock} for {bounded_span(event.held)}" for event in freed if event.held]
+    waited_for = f"waited for {several(event.lock for event in freed)}"
     outcome = f"held {several(held)}" if held else waited_for
     expired = f"{session_text(newest.session or 0)} expired at {time_s(newest.at)}"
     yield f"earlier: {expired}; it {outcome}", newest.lock, "plain"

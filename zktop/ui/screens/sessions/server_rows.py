@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Flavour, Server
+from zktop.model.facts import Flavour, Server, transactions_between
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables, TableKind
@@ -16,7 +16,6 @@ from zktop.ui.screens.common.numbers_and_times import per_second, sort_value
 from zktop.ui.screens.common.server_state import (
     OUTAGES,
     is_same_epoch,
-    lag,
     newest_of,
     out_for,
     outage,
@@ -53,7 +52,8 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
     @property
     def lag(self) -> int | None:
         """How many transactions it is behind; a lower bound if the epochs differ."""
-        return lag(self.figures.server_zxid, self.newest)
+        zxid = self.figures.server_zxid
+        return None if zxid is None else transactions_between(zxid, self.newest)
 
 
 def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
