@@ -30,7 +30,6 @@ from zktop.ui.past.states import (
     nodes_held,
 )
 
-FEW_HOLDERS: Final = 8  # up to here, counting all is faster than comparing
 NO_SESSION: Final = 0
 GONE: Final = -1  # the length of the queue of a lock that does not exist
 
@@ -239,14 +238,11 @@ def _count_holders(
     """Count the nodes of each session that became holders, minus those that no longer are."""
     before: Sequence[Member] = old.lock.holders if old is not None else ()
     after: Sequence[Member] = new.lock.holders if new is not None else ()
-    if len(before) + len(after) > FEW_HOLDERS:
-        runs = list(changed_runs(before, after))
-        before = [member for run in runs for member in before[run.old_start : run.old_end]]
-        after = [member for run in runs for member in after[run.new_start : run.new_end]]
-    for member in before:
-        more_held[member.owner] -= 1
-    for member in after:
-        more_held[member.owner] += 1
+    for run in changed_runs(before, after):
+        for member in before[run.old_start : run.old_end]:
+            more_held[member.owner] -= 1
+        for member in after[run.new_start : run.new_end]:
+            more_held[member.owner] += 1
 
 
 def _span(times: Sequence[Millis], begin: Millis, end: Millis) -> slice:

@@ -315,8 +315,8 @@ def _ring(report: Report, folder: str, width: int) -> list[Line]:
     """Draw each deadlock with a single cycle as a chain of names that ends where it begins."""
     lines: list[Line] = []
     for deadlock in deadlocks_below(report, folder):
-        ring = ring_order(deadlock.steps) if deadlock.steps else []
-        if ring and is_ring(ring):
+        ring = ring_order(deadlock.steps)
+        if is_ring(ring):
             chain = " ─▶ ".join(step.name for step in (*ring, ring[0]))
             lines += [NOTHING, *wrapped(chain, width - 1, "critical", " ")]
     return lines

@@ -147,9 +147,8 @@ def write_steps(
     )
     writer.write(_table_line(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "PROOF"), layout))
     when = time_ms if writer.width >= EXACT_FROM_CELLS else time_s
-    for number, (row, text) in enumerate(zip(rows, texts, strict=True), start=1):
-        if number > MAX_STEPS:
-            break
+    shown = zip(rows[:MAX_STEPS], texts[:MAX_STEPS], strict=True)
+    for number, (row, text) in enumerate(shown, start=1):
         cells = (
             str(number),
             "?" if row.at is None else when(row.at),

@@ -39,6 +39,8 @@ class RingClient(NamedTuple):
 
 def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
     """Sort steps so that each waits for the actor of the next, if they form one ring."""
+    if not steps:
+        return []
     waiting = {step.actor: step for step in steps}
     ring, blocker = [steps[0]], steps[0].blocker
     while blocker in waiting and blocker != steps[0].actor and len(ring) < len(steps):
@@ -50,7 +52,8 @@ def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
 def is_ring(steps: Sequence[DeadlockStep]) -> bool:
     """Return whether each step waits for the actor of the next, and the last one for the first."""
     following = [*steps[1:], *steps[:1]]
-    return all(step.blocker == after.actor for step, after in zip(steps, following, strict=True))
+    pairs = zip(steps, following, strict=True)
+    return bool(steps) and all(step.blocker == after.actor for step, after in pairs)
 
 
 def ring_clients(
@@ -60,7 +63,6 @@ def ring_clients(
     chosen: str | None = None,
 ) -> list[RingClient]:
     """Return the clients in the order of the ring. `lock_names` has the short names of locks."""
-    steps = ring_order(deadlock.steps) if deadlock.steps else []
     return [
         RingClient(
             step.name,
@@ -71,7 +73,7 @@ def ring_clients(
             step.closing,
             step.actor == chosen,
         )
-        for step in steps
+        for step in ring_order(deadlock.steps)
     ]
 
 
@@ -220,8 +222,6 @@ def list_ring(
     deadlock: Deadlock, lock_names: Mapping[str, str], ink: Ink = "critical"
 ) -> list[Line]:
     """Draw a list for any width. A ring has an arrow from its end back to its beginning."""
-    if not deadlock.steps:
-        return []
     steps = ring_order(deadlock.steps)
     is_closed = is_ring(steps)
     lines: list[Line] = []

@@ -30,16 +30,16 @@ def preview_lines(
     state: ViewState, report: Report, path: Text, width: int, height: int
 ) -> list[Line]:
     """Draw the queue of a lock in at most this many lines."""
-    record = report.records.get(path)
-    if record is None:
-        return []
-    if record.lock.error is not None:
-        return wrapped(record.lock.error, width - 1, "unknown", " ")
-    if record.lock.size > MAX_MEMBERS:
-        return [line(f" {with_spaces(record.lock.size)} clients; enter opens the queue")]
     watchers = child_watchers(state, path)
     detail = LockDetail.of(report, path, is_ascii=state.is_ascii, child_watchers=watchers)
-    if detail is None or not len(detail.queue):
+    if detail is None:
+        return []
+    lock = detail.view.lock
+    if lock.error is not None:
+        return wrapped(lock.error, width - 1, "unknown", " ")
+    if lock.size > MAX_MEMBERS:
+        return [line(f" {with_spaces(lock.size)} clients; enter opens the queue")]
+    if not len(detail.queue):
         return [line((" The lock is free.", "good"))]
     rows = folded_rows(detail)
     room = max(3, height - BELOW_LINES)

@@ -92,6 +92,16 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self.sessions.rates.received(presence.server, self.session) if presence else None
 
     @property
+    def received(self) -> int | None:
+        """The packets that its server received from it since it connected."""
+        return presence.received if (presence := self.presence) else None
+
+    @property
+    def sent(self) -> int | None:
+        """The packets that its server sent to it since it connected."""
+        return presence.sent if (presence := self.presence) else None
+
+    @property
     def watches(self) -> int | None:
         """The number of watches in the server tables."""
         watched = self.report.ensemble.watched(self.session)

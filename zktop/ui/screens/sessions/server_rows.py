@@ -86,11 +86,11 @@ def _is_follower(row: ServerRow) -> bool:
 def _lag(row: ServerRow) -> Line:
     zxid = row.figures.server_zxid
     if zxid is None or is_same_epoch(zxid, row.newest):
-        return _or_unknown(row.lag)
+        return or_unknown(row.lag)
     return line((f"≥{row.lag}", "unknown"))
 
 
-def _or_unknown(value: object, ink: Ink = "plain") -> Line:
+def or_unknown(value: object, ink: Ink = "plain") -> Line:
     return UNKNOWN if value is None else line((str(value), ink))
 
 
@@ -100,7 +100,7 @@ def _mode(row: ServerRow) -> Line:
         return line(outage(state, row.out_ms))
     if state == "unreached":
         return line((state, "unknown"))
-    return _or_unknown(mode.upper() if mode == "leader" else mode, "strong" if mode else "plain")
+    return or_unknown(mode.upper() if mode == "leader" else mode, "strong" if mode else "plain")
 
 
 def _watches(row: ServerRow) -> Line:
@@ -111,7 +111,7 @@ def _watches(row: ServerRow) -> Line:
 
 def _latency(row: ServerRow) -> Line:
     latency = row.figures.latency_ms
-    return _or_unknown("/".join(f"{round(value, 1):g}" for value in latency) if latency else None)
+    return or_unknown("/".join(f"{round(value, 1):g}" for value in latency) if latency else None)
 
 
 def _rate(row: ServerRow, place: int) -> Line:
@@ -151,7 +151,7 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("LAG", 5, _lag, lambda row: sort_value(row.lag),
            at_right=True, rank=3, descending=True,
            title="Lag", about="How many transactions the server is behind the newest one."),
-    Column("CONNS", 6, lambda row: _or_unknown(row.figures.connections),
+    Column("CONNS", 6, lambda row: or_unknown(row.figures.connections),
            lambda row: sort_value(row.figures.connections), at_right=True, descending=True,
            title="Connections", about="How many clients are connected to the server."),
     Column("WATCHES", 9, _watches, lambda row: sort_value(row.figures.watches), at_right=True,
@@ -171,13 +171,13 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
            title="Latency",
            about="The shortest, the average and the longest time to answer a request, in "
            "milliseconds."),
-    Column("OUTST", 6, lambda row: _or_unknown(row.figures.outstanding),
+    Column("OUTST", 6, lambda row: or_unknown(row.figures.outstanding),
            lambda row: sort_value(row.figures.outstanding), at_right=True, rank=7, descending=True,
            title="Outstanding requests", about="How many requests wait to be processed."),
-    Column("ZNODES", 7, lambda row: _or_unknown(row.figures.znodes),
+    Column("ZNODES", 7, lambda row: or_unknown(row.figures.znodes),
            lambda row: sort_value(row.figures.znodes), at_right=True, rank=8, descending=True,
            title="Znodes", about="How many znodes the server has."),
-    Column("VERSION", 14, lambda row: _or_unknown(_version(row.figures)),
+    Column("VERSION", 14, lambda row: or_unknown(_version(row.figures)),
            _release, rank=9,
            title="Version", about="The version of ZooKeeper, or the name of another server."),
     Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4,

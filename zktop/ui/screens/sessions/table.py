@@ -1,7 +1,7 @@
 """The two tables of the sessions screen: columns, groups, and the counts in the title."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from zktop.model.format import count
 from zktop.ui.inks import Ink
@@ -145,10 +145,6 @@ def _number(number: int, ink: Ink) -> Line:
     return line((str(number), ink if number else "dim"))
 
 
-def _watches(row: SessionRow) -> Line:
-    return UNKNOWN if row.watches is None else line(str(row.watches))
-
-
 def _last(row: SessionRow) -> Line:
     presence = row.presence
     operation = presence.last_operation if presence else None
@@ -167,17 +163,8 @@ def _risk(row: SessionRow) -> Line:
     return line((word, RISK_INKS[word])) if word in RISK_INKS else UNKNOWN
 
 
-def _packets(row: SessionRow, which: Literal["received", "sent"]) -> Line:
-    """Draw the packets that its server received from it, or sent to it, since it connected."""
-    number = _packet_count(row, which)
-    return UNKNOWN if number < 0 else line((with_spaces(number), "dim"))
-
-
-def _packet_count(row: SessionRow, which: Literal["received", "sent"]) -> int:
-    presence = row.presence
-    if presence is None:
-        return -1
-    return presence.received if which == "received" else presence.sent
+def _packets(number: int | None) -> Line:
+    return UNKNOWN if number is None else line((with_spaces(number), "dim"))
 
 
 COLUMNS: Final[Sequence[Column[SessionRow]]] = (
@@ -211,19 +198,19 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            at_right=True, descending=True,
            title="Locks waited for",
            about="How many locks the session waits for, with a node or by a watch alone."),
-    Column("WATCHES", 7, _watches, lambda row: sort_value(row.watches), at_right=True, rank=7,
-           descending=True, needs=WIDE_CELLS,
+    Column("WATCHES", 7, lambda row: server_rows.or_unknown(row.watches),
+           lambda row: sort_value(row.watches), at_right=True, rank=7, descending=True,
+           needs=WIDE_CELLS,
            title="Watches", about="How many watches its server keeps for the session."),
     Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: sort_value(row.rate),
            at_right=True, rank=3, descending=True,
            title="Packets per second",
            about="How many packets its server receives from the client per second."),
-    Column("RECVD", 7, lambda row: _packets(row, "received"),
-           lambda row: _packet_count(row, "received"), at_right=True, rank=10, descending=True,
-           needs=WIDE_CELLS,
+    Column("RECVD", 7, lambda row: _packets(row.received), lambda row: sort_value(row.received),
+           at_right=True, rank=10, descending=True, needs=WIDE_CELLS,
            title="Packets received",
            about="How many packets its server has received since the client connected."),
-    Column("SENT", 7, lambda row: _packets(row, "sent"), lambda row: _packet_count(row, "sent"),
+    Column("SENT", 7, lambda row: _packets(row.sent), lambda row: sort_value(row.sent),
            at_right=True, rank=9, descending=True, needs=WIDE_CELLS,
            title="Packets sent",
            about="How many packets its server has sent since the client connected."),
