@@ -8,7 +8,7 @@ import errno
 import fcntl
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,9 +31,7 @@ _TIME: Final = "%Y%m%dT%H%M%S.%f"
 
 def pieces_in(folder: Path) -> list[StoredPiece]:
     """Return the pieces of a ring in order of time."""
-    matches = ((path, _PIECE.fullmatch(path.name)) for path in folder.iterdir())
-    pieces = (_stored(path, match[1]) for path, match in matches if match)
-    return sorted(filter(None, pieces), key=lambda piece: piece.begin)
+    return _dated_files(folder.iterdir(), _PIECE)
 
 
 def finding_files_in(folder: Path) -> list[StoredPiece]:
@@ -42,8 +40,12 @@ def finding_files_in(folder: Path) -> list[StoredPiece]:
 
 
 def _files_and_links(folder: Path) -> list[StoredPiece]:
-    paths = (folder / FINDINGS_FOLDER).glob("*.zktop")
-    matches = ((path, _FINDING_FILE.fullmatch(path.name)) for path in paths)
+    return _dated_files((folder / FINDINGS_FOLDER).glob("*.zktop"), _FINDING_FILE)
+
+
+def _dated_files(paths: Iterable[Path], name: re.Pattern[str]) -> list[StoredPiece]:
+    """Return the files with such a name, in order of the time in it."""
+    matches = ((path, name.fullmatch(path.name)) for path in paths)
     files = (_stored(path, match[1]) for path, match in matches if match)
     return sorted(filter(None, files), key=lambda file: file.begin)
 
