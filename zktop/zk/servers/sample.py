@@ -4,6 +4,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -149,18 +150,12 @@ def _admin_dump(
 
 def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     """Ask with four-letter words. Raise RefusedError if `srvr` is refused or unreadable."""
-
-    def ask(word: str) -> str:
-        return _ask(word, sample.kind, settings).decode("utf-8", "replace")
-
-    sample = Sample("4lw")
-    srvr = ask("srvr")
+    srvr = _ask_text("srvr", ServerKind(), settings)
     kind = flavours.kind_of(srvr)
     if kind is None or table_formats.mode_of(srvr) is None:
         raise table_formats.unreadable("srvr", srvr)
-    sample.kind = kind
-    sample.zxid = _zxid_in(srvr)
-    sample.figures = _srvr_figures(srvr)
+    sample = Sample("4lw", kind, _srvr_figures(srvr), _zxid_in(srvr))
+    ask = partial(_ask_text, kind=kind, settings=settings)
     sample.attempt("server", lambda: sample.figures.update(_mntr_figures(ask("mntr"))))
     _leave_out_this_connection(sample)
     sample.attempt("connections", lambda: _word_connections(sample, ask("cons"), clock))
@@ -312,6 +307,10 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
     with _explained_refusal(kind, word):
         context, count_bytes = settings.context, settings.count_bytes
         return four_letter.ask(settings.address, word, context, count_bytes=count_bytes)
+
+
+def _ask_text(word: str, kind: ServerKind, settings: SampleSettings) -> str:
+    return _ask(word, kind, settings).decode("utf-8", "replace")
 
 
 def _basis(sample: Sample, settings: SampleSettings) -> object:
