@@ -122,11 +122,10 @@ class SharedNames:
     def _publish(self, labels: Iterable[Text]) -> None:
         """Update `shared` for these labels."""
         changes: dict[Text, SharedLabel | None] = {}
-        shown = self.shared.finder
         for label in labels:
             known = self._sessions.get(label)
             shared = known.shared if isinstance(known, _Sharing) else None
-            if shared != shown(label):
+            if shared != self.shared.get(label):
                 changes[label] = shared
         self.shared = self.shared.with_changes(changes)
 

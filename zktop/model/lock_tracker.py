@@ -61,10 +61,9 @@ class LockTracker:
     def _affected_paths(self, world: World, changed: Iterable[Text]) -> set[Text]:
         """The paths of the locks that depend on the changed children of these znodes."""
         paths: set[Text] = set()
-        find_before, find = self._world.families.finder, world.families.finder
         for path in changed:
-            family_before = find_before(path) or NO_FAMILY
-            family = find(path) or NO_FAMILY
+            family_before = self._world.families.get(path, NO_FAMILY)
+            family = world.families.get(path, NO_FAMILY)
             before, after = family_before.members, family.members
             names = children_diff(before, after).names if before else after
             unnumbered = unnumbered_names(names, family)

@@ -33,13 +33,12 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
                 known.append(change.path)
             else:
                 entered[session] = alone if known is None else [*known, change.path]
-    find = index.finder
     changed = {
-        session: tuple(_without(find(session) or (), nodes)) or None
+        session: tuple(_without(index.get(session, ()), nodes)) or None
         for session, nodes in left.items()
     }
     for session, paths in entered.items():
-        earlier = changed[session] if session in changed else find(session)
+        earlier = changed[session] if session in changed else index.get(session)
         changed[session] = (*earlier, *paths) if earlier else tuple(paths)
     return index.with_changes(changed)
 

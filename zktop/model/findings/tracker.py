@@ -207,10 +207,10 @@ class FindingTracker:
 
     def _mark_sessions(self, look: LookInput) -> None:
         """Make sessions of changed locks due if they have findings or many locks."""
-        locks_of, many = look.locks_of.finder, self._settings.thresholds.blast_radius
+        many = self._settings.thresholds.blast_radius
         sessions = chain.from_iterable(change.sessions for change in look.changes)
         for session in dict.fromkeys(sessions):
-            locks = locks_of(session) or ()
+            locks = look.locks_of.get(session, ())
             if len(locks) < many:
                 self._rests_until.pop(session, None)
             if not locks:

@@ -7,7 +7,7 @@ one reaches its limit, both are merged into a new base. A base remembers the key
 into it and its predecessors, so that a recent version is compared without looking at every entry.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TypeVar, cast, overload
 
@@ -88,11 +88,6 @@ class PersistentMap(Mapping[K, V]):
             return present
         present |= keys & self.recent.keys()
         return {key for key in present if key in self}
-
-    @property
-    def finder(self) -> Callable[..., V | None]:
-        """A function like `get` for looking up many keys; if possible, the faster one of dict."""
-        return self.get if self.recent else self.base.get
 
     def _merged_since(self, mark: Mark) -> list[tuple[K, ...]] | None:
         """Return the keys merged since that base; None if that is not remembered."""

@@ -109,10 +109,9 @@ class World(msgspec.Struct, frozen=True):
     def _families_after(
         self, by_family: Mapping[Text, list[FamilyFact]]
     ) -> "PersistentMap[Text, Family]":
-        known = self.families.finder
         after: dict[Text, Family | None] = {}
         for path, facts in by_family.items():
-            before = known(path) or NO_FAMILY
+            before = self.families.get(path, NO_FAMILY)
             family = before.after(path, facts)
             if len(family.members) != len(before.members) or family != before:
                 after[path] = family
