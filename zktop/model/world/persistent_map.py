@@ -27,18 +27,16 @@ Mark = object
 class PersistentMap(Mapping[K, V]):
     """An immutable mapping: `with_changes` returns the next version; this one never changes."""
 
-    __slots__ = ("base", "length", "mark", "merged", "recent")
+    __slots__ = ("base", "mark", "merged", "recent")
 
     def __init__(
         self,
         base: Mapping[K, V] | None = None,
         recent: Mapping[K, V | None] | None = None,
-        length: int | None = None,
     ) -> None:
         """Wrap these mappings, which must not change from now on."""
         self.base: Mapping[K, V] = {} if base is None else base
         self.recent: Mapping[K, V | None] = {} if recent is None else recent  # None: deleted
-        self.length = len(self.base) if length is None else length
         self.mark: Mark = self.base
         # The merges that led to this base, newest first: the mark of the previous base, and the
         # keys that were merged into it.
@@ -51,11 +49,7 @@ class PersistentMap(Mapping[K, V]):
         recent = {**self.recent, **changes}
         if len(recent) > (MAX_RECENT if len(self.base) > FEW_ENTRIES else FEW_RECENT):
             return self._merged_with(recent)
-        length = self.length
-        for key, value in changes.items():
-            was_there, is_there = key in self, value is not None
-            length += int(is_there) - int(was_there)
-        following = PersistentMap(self.base, recent, length)
+        following = PersistentMap(self.base, recent)
         following.mark, following.merged = self.mark, self.merged
         return following
 
@@ -141,7 +135,8 @@ class PersistentMap(Mapping[K, V]):
         yield from (key for key, value in self.recent.items() if value is not None)
 
     def __len__(self) -> int:
-        return self.length
+        added = sum(value is not None for value in self.recent.values())
+        return len(self.base) + added - len(self.base.keys() & self.recent.keys())
 
     def __repr__(self) -> str:
         return f"PersistentMap({dict(self)!r})"

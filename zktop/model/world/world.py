@@ -113,7 +113,7 @@ class World(msgspec.Struct, frozen=True):
         for path, facts in by_family.items():
             before = self.families.get(path, NO_FAMILY)
             family = before.after(path, facts)
-            if len(family.members) != len(before.members) or family != before:
+            if family != before:
                 after[path] = family
         return self.families.with_changes(after)
 
@@ -144,19 +144,16 @@ class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
-    families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
-    groups = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), set(), [], [])
-    add_znode = groups.znodes.add
+    families: defaultdict[Text, list[FamilyFact]] = defaultdict(list)
+    groups = _GroupedFacts(families, set(), set(), [], [])
     for fact in facts:
         if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
             below = prefix_below(fact.path)
             groups.znodes.update(cast("Iterable[Text]", map(below.__add__, fact.names)))
         elif isinstance(fact, _ABOUT_ONE_CHILD):
-            path = fact.path
-            slash = path.rfind("/")
-            families[path[:slash] if slash > 0 else split(path)[0]].append(fact)
-            add_znode(path)
+            families[split(fact.path)[0]].append(fact)
+            groups.znodes.add(fact.path)
         elif isinstance(fact, Children):
             families[fact.path].append(fact)
             groups.listed.add(fact.path)
