@@ -1,7 +1,7 @@
 """Expired sessions: what they freed and who got it, and how many expired at once."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -126,10 +126,14 @@ class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecentExpiries:
-    """Keeps the nodes that expired in the last two minutes."""
+    """Keeps the nodes that expired together until two minutes after the last of them.
+
+    They are forgotten together: the rest of them would look like a smaller failure.
+    """
 
     def __init__(self) -> None:
         self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_NODES)
+        self._together: Sequence[ExpiredPlace] = ()
 
     def look(
         self,
@@ -142,6 +146,7 @@ class RecentExpiries:
 
         `unseen_from` has the locks that may have changed while zktop saw nothing, and since when.
         """
+        has_new = False
         for event in events:
             if event.session and event.is_expiry:
                 server, client = sessions.last_place(event.session)
@@ -152,15 +157,25 @@ class RecentExpiries:
                     event.at, event.session, event.lock, held, server, host, unseen
                 )
                 self._recent.append(place)
-        while self._recent and now_ms - self._recent[0].at > KEPT_MS:
-            self._recent.popleft()
+                has_new = True
+        if has_new:
+            self._together = _most_at_once(self._recent)
+        while self._together and now_ms - self._together[-1].at > KEPT_MS:
+            last = self._together[-1].at
+            while self._recent and self._recent[0].at <= last:
+                self._recent.popleft()
+            self._together = _most_at_once(self._recent)
 
-    def most_at_once(self) -> Collection[ExpiredPlace]:
+    def most_at_once(self) -> Sequence[ExpiredPlace]:
         """The nodes removed in the 15 seconds with the most removals."""
-        nodes, start, best = list(self._recent), 0, slice(0, 0)
-        for end, node in enumerate(nodes, start=1):
-            while node.at - nodes[start].at > WITHIN_MS:
-                start += 1
-            if end - start > best.stop - best.start:
-                best = slice(start, end)
-        return nodes[best]
+        return self._together
+
+
+def _most_at_once(recent: Iterable[ExpiredPlace]) -> Sequence[ExpiredPlace]:
+    nodes, start, best = list(recent), 0, slice(0, 0)
+    for end, node in enumerate(nodes, start=1):
+        while node.at - nodes[start].at > WITHIN_MS:
+            start += 1
+        if end - start > best.stop - best.start:
+            best = slice(start, end)
+    return nodes[best]
