@@ -4,7 +4,6 @@ One thread uses it; what it returns is frozen.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from operator import attrgetter
 from typing import Final
 
@@ -18,7 +17,6 @@ from zktop.model.history.lock_change import (
     ChangeContext,
     JointDeletions,
     LockChange,
-    arrivals,
     joint_deletions,
 )
 from zktop.model.history.lock_history import (
@@ -28,7 +26,6 @@ from zktop.model.history.lock_history import (
     RootHistory,
     VanishedQueue,
     first_look_at,
-    first_look_of,
 )
 from zktop.model.history.missed_events import RootCounters
 from zktop.model.history.session_activity import SessionHistories
@@ -96,11 +93,9 @@ class LockHistories:
         if log is not None:
             return log.history(now_ms)
         first = self._first.get(Text(path))
-        return NO_HISTORY if first is None else _without_events(now_ms, first)
+        return NO_HISTORY if first is None else LockHistory(at=now_ms, first_look=first)
 
     def _fold(self, change: LockChange, ensemble: Ensemble, joint: JointDeletions) -> list[Event]:
-        if change.before is None and self._add_if_older(change):
-            return []
         change = self._readable(change)
         if change.path in self._unread:
             self._unread.discard(change.path)
@@ -135,25 +130,6 @@ class LockHistories:
             ended = change.before.until if change.before else None
             at = self._now if ended is None or ended <= self._last else ended
         return min(self._now, at)
-
-    def _add_if_older(self, change: LockChange) -> bool:
-        """Add a lock if all of it existed before the first look; return whether it did.
-
-        This is the usual case.
-        """
-        lock, path, since = change.after, change.path, self._from_zxid
-        if lock is None or lock.stat is None or lock.error is not None:
-            return False
-        if path in self._unread or path in self._vanished_roots or path in self._hidden:
-            return False
-        born = arrivals(change.created)
-        is_old = (max(born) if born else 0) <= since and lock.stat.czxid <= since
-        if not is_old or (0 in born and self._now != self._began):
-            return False
-        self._logs.pop(path, None)  # it was not recognised at once
-        members, now = change.created, self._now
-        self._first[path] = first_look_of(lock.stat, members, born, now)
-        return True
 
     def _complete_first_look(self, change: LockChange) -> bool:
         """Complete the first look if znodes were read since, and nothing else happened.
@@ -197,8 +173,8 @@ class LockHistories:
         if ctx.now_ms > self._began and not is_root_new and _is_unread(change):
             self._unread.add(path)
             return []
-        first = first_look_at(lock, ctx.now_ms)
-        self._first[path] = first
+        self._logs.pop(path, None)  # that of an empty lock, if none was recognised here before
+        self._first[path] = first = first_look_at(lock, ctx.now_ms)
         fresh = change.created
         if not is_root_new:
             fresh = tuple([member for member in fresh if member.czxid > self._from_zxid])
@@ -340,12 +316,6 @@ def _is_unread(change: LockChange) -> bool:
     """Whether a znode has not been read yet: it may be old or new."""
     znodes = (member.znode for member in change.created)
     return any(znode.stat is None and not znode.hidden for znode in znodes)
-
-
-@lru_cache(maxsize=1024)
-def _without_events(now_ms: Millis, first: FirstLook) -> LockHistory:
-    """The history of a lock without events; most locks of one look share it."""
-    return LockHistory(at=now_ms, first_look=first)
 
 
 def _is_taken(member: FormerMember, removal: Gone | None) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice, takewhile
-from operator import attrgetter, lt
+from operator import attrgetter
 
 import msgspec
 
@@ -39,7 +39,7 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "LockChange":
         """Compare two versions of a lock; None stands for no lock."""
         if before is None and after is not None:
-            created = _by_arrival(tuple(all_members(after)))
+            created = tuple(sorted(all_members(after), key=arrival))
             return cls(
                 Text(path),
                 None,
@@ -170,18 +170,6 @@ def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
                 read.append(came[node])
             del came[node], went[node]
     return sorted(came.values(), key=arrival), sorted(went.values(), key=arrival), read, runs
-
-
-def arrivals(members: Sequence[Member]) -> list[int]:
-    """The transactions that created the members, with 0 for those that were not read."""
-    return [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
-
-
-def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Sort members by arrival; in nearly every queue they already are."""
-    born = arrivals(members)
-    is_sorted = all(map(lt, born, born[1:]))
-    return members if is_sorted else tuple(sorted(members, key=arrival))
 
 
 def _is_same(before: Member, after: Member) -> bool:

@@ -3,16 +3,17 @@
 `FirstLook` is what a single look proves: how long, at least, the lock has had its holders.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import msgspec
 
-from zktop.model.facts import Millis, Session, Stat
+from zktop.model.facts import Millis, Session
 from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
-from zktop.model.history.lock_change import all_members, arrivals, count_direct
+from zktop.model.history.lock_change import all_members, count_direct
 from zktop.model.history.lock_load import NO_MINUTE, MinuteStats
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import HERE
@@ -128,32 +129,18 @@ NO_HISTORY: Final = LockHistory()
 
 
 def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
-    """Return the first look at a lock, with a lower bound for how long it has been held."""
-    if lock is None or lock.stat is None:
-        return FirstLook(now_ms, now_ms)
-    members = all_members(lock)
-    return first_look_of(lock.stat, members, arrivals(members), now_ms)
-
-
-def first_look_of(
-    root: Stat,
-    members: Sequence[Member],
-    born: list[int],
-    now_ms: Millis,
-) -> FirstLook:
-    """Return the first look at a lock with these members.
+    """Return the first look at a lock, with a lower bound for how long it has been held.
 
     If nothing has been deleted since the newest member was created, the present holders have held
-    the lock since then. `born` has the transactions that created the members, in the same order.
-    A node that is the lock itself has been held since its creation.
+    the lock since then. A node that is the lock itself has been held since its creation.
     """
-    latest = max(born) if born else 0
-    newest = members[born.index(latest)].znode.stat if latest else None
-    is_itself = newest is not None and newest.owner and members[0].node == HERE
-    is_last_change = latest == root.pzxid and (
-        count_direct(member.node for member in members) == len(members)
-    )
-    is_proof = is_itself or is_last_change
-    if newest is None or not is_proof or newest.ctime > now_ms:
+    newest = max(all_members(lock), key=attrgetter("czxid"), default=None)
+    if lock is None or lock.stat is None or newest is None or newest.znode.stat is None:
         return FirstLook(now_ms, now_ms)
-    return FirstLook(now_ms, newest.ctime)
+    is_itself = newest.owner and newest.node == HERE
+    is_last_change = newest.czxid == lock.stat.pzxid and (
+        count_direct(member.node for member in lock.members) == lock.size
+    )
+    created = newest.znode.stat.ctime
+    is_proof = (is_itself or is_last_change) and created <= now_ms
+    return FirstLook(now_ms, created if is_proof else now_ms)
