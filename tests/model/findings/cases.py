@@ -175,6 +175,7 @@ def shared_context(
     return SharedContext(
         ensemble=Ensemble.of(known, NOW),
         **{
+            "world": known,
             "sessions": sessions(*tables),
             "settings": settings or Settings(),
             "now_ms": NOW,
@@ -205,7 +206,7 @@ def ctx(
         made = msgspec.structs.replace(made, **lock)
     return LockContext(
         lock=made,
-        shared=shared_context(*tables, settings=settings, **more),
+        shared=shared_context(*tables, settings=settings, **{"world": known, **more}),
         past=past or history(),
         root=root or RootChanges(),
     )
@@ -258,7 +259,7 @@ def session_context(
 
 def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:
     """Give everything that concerns no single lock."""
-    return EnsembleContext(shared=shared_context(*tables), world=world(*tables), **more)
+    return EnsembleContext(shared=shared_context(*tables, world=world(*tables)), **more)
 
 
 def folded(findings: Iterable[Finding], ahead: WaitsAhead | None = None) -> tuple[Finding, ...]:

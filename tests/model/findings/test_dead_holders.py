@@ -28,7 +28,7 @@ from model.findings.cases import (
 )
 from model.make_facts import NOW, ZK1, expiry, session
 
-from zktop.model.facts import Children, Stat
+from zktop.model.facts import Children, Denied, Stat, join
 from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.dead_holders import MAX_WATCHES, TOO_MANY_WATCHES
@@ -245,7 +245,8 @@ def test_b9_fires_for_a_holder_that_watches_a_numbered_node_elsewhere() -> None:
 def test_b9_says_that_an_acl_hides_the_other_lock() -> None:
     """To name it as a root would not help."""
     tables = [watching({"alice": [OUTSIDE]})]
-    finding = only("B9", ctx(k("alice", 0), B, tables=tables, is_denied="/secret".__eq__))
+    denied = Denied(path=Text("/secret"), what="list", zxid=1, at=NOW)
+    finding = only("B9", ctx(k("alice", 0), B, tables=tables, more_facts=[denied]))
 
     assert "in /secret, whose ACL does not let zktop list its children." in finding.sentence
     assert "--auth" in finding.advice
@@ -255,7 +256,8 @@ def test_b9_says_that_an_acl_hides_the_other_lock() -> None:
 def test_b9_is_quiet_for_the_queue_of_a_semaphore_that_is_watched() -> None:
     """It is no lock of its own: zktop reads it as a part of the semaphore."""
     tables = [watching({"alice": ["/app/disk-__lock__/lock-0000000004"]})]
-    case = ctx(k("alice", 0), B, tables=tables, is_read="/app/disk-__lock__".__eq__)
+    part = Children(path=Text("/app/disk-__lock__"), names=(), stat=Stat(1, 1, 0), zxid=1, at=NOW)
+    case = ctx(k("alice", 0), B, tables=tables, more_facts=[part])
 
     assert not found("B9", case)
 
@@ -269,18 +271,19 @@ def test_b9_has_no_data_for_a_session_that_watches_thousands_of_nodes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("watched", "known"),
+    "watched",
     [
-        pytest.param("/config/report", False, id="it has no number"),
-        pytest.param(OUTSIDE, True, id="that lock is watched"),
-        pytest.param(path_of(B), False, id="it is in this lock"),
+        pytest.param("/config/report", id="it has no number"),
+        pytest.param(join(PATH, "leases/lock-0000000004"), id="that lock is watched"),
+        pytest.param(path_of(B), id="it is in this lock"),
     ],
 )
-def test_b9_is_quiet_when(watched: str, *, known: bool) -> None:
+def test_b9_is_quiet_when(watched: str) -> None:
     """Only what looks like a queue outside of the watched roots."""
     tables = [watching({"alice": [watched]})]
+    locks = {Text(PATH): ctx(k("alice", 0), B).lock}
 
-    assert not found("B9", ctx(k("alice", 0), B, tables=tables, is_lock=lambda _: known))
+    assert not found("B9", ctx(k("alice", 0), B, tables=tables, locks=locks))
 
 
 @pytest.mark.parametrize(

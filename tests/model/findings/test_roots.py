@@ -218,7 +218,7 @@ def asked(*roots: str, facts: Iterable[AnyFact], own: str = "/zktop-demo/**") ->
         for fact in (table.server, table.connections, table.watches, table.expiry)
         if fact is not None
     ]
-    return EnsembleContext(shared=shared_context(*tables, settings=settings), world=known)
+    return EnsembleContext(shared=shared_context(*tables, settings=settings, world=known))
 
 
 def top(*names: str, path: str = "/") -> Children:

@@ -3,7 +3,7 @@
 Each also gives access to server tables, history, settings and time.
 """
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -45,11 +45,9 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     sessions: SessionHistories
     settings: Settings
     now_ms: Millis
+    world: World = World()
+    locks: Mapping[Text, Lock] = {}
     tangled: Container[tuple[Text, Text]] = ()  # each lock and node in a deadlock
-    is_lock: Callable[[str], bool] = lambda _: False
-    lock_at: Callable[[str], Lock | None] = lambda _: None
-    is_read: Callable[[str], bool] = lambda _: False  # whether its children are known
-    is_denied: Callable[[str], bool] = lambda _: False  # whether an ACL hides its children
     client_names: ClientNames = ClientNames()
 
     @property
@@ -165,7 +163,6 @@ class SessionContext(_Context, frozen=True, eq=False):
 class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
     """The whole ensemble, for rules about no single lock or session."""
 
-    world: World = World()
     deadlocks: Sequence[Deadlock] = ()
     inversions: Sequence[Inversion] = ()
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks

@@ -286,7 +286,8 @@ def hidden_waits(ctx: LockContext, holder: Member) -> Iterator[Text]:
         if not re.fullmatch(_SEQUENTIAL, path) or path in ctx.at_path:
             continue
         parent = split(path)[0]
-        is_known = ctx.shared.is_read(parent) or ctx.shared.is_lock(split(parent)[0])
+        is_read = ctx.shared.world.family(parent).listed
+        is_known = is_read or split(parent)[0] in ctx.shared.locks
         if not is_known and ctx.ensemble.owner_of(path) != holder.owner:
             yield path
 
@@ -294,7 +295,7 @@ def hidden_waits(ctx: LockContext, holder: Member) -> Iterator[Text]:
 def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
     parent, node = split(path)
     other = ctx.ensemble.owner_of(path)
-    if ctx.shared.is_denied(parent):
+    if ctx.shared.world.family(parent).denied:
         why = "whose ACL does not let zktop list its children"
         way = "Give zktop an identity that may read it (--auth)"
     else:

@@ -253,7 +253,7 @@ def _watched_locks(ctx: LockContext, session: Session) -> Iterator[_Watching]:
     if len(watched) > MAX_WATCHED_PATHS:
         return
     for path in sorted(watched):
-        for lock in filter(None, map(ctx.shared.lock_at, (path, split(path)[0]))):
+        for lock in filter(None, map(ctx.shared.locks.get, (path, split(path)[0]))):
             if lock.is_only_watched and not lock.has_standbys and _is_at(lock, path):
                 others = (holder for holder in lock.holders if holder.owner not in (0, session))
                 yield from (_Watching(session, lock, holder) for holder in others)

@@ -184,7 +184,7 @@ def _recently(
 @Rule("R8", "root-missing", "warning", "whole")
 def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A requested root does not exist, so zktop sees no locks there."""
-    for root in missing_roots(ctx.world, ctx.shared.settings):
+    for root in missing_roots(ctx.shared.world, ctx.shared.settings):
         if root.root in ctx.single_nodes:  # free: its node exists only while it is held
             continue
         path = short(root.base)
@@ -203,7 +203,7 @@ def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
 @Rule("R9", "root-denied", "warning", "whole")
 def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An ACL does not let zktop list a root, so the locks below it are hidden."""
-    roots, ensemble = (*denied_roots(ctx.world, ctx.shared.settings),), ctx.shared.ensemble
+    roots, ensemble = (*denied_roots(ctx.shared.world, ctx.shared.settings),), ctx.shared.ensemble
     if not roots:
         return
     below = _shown_below(tuple(root.base for root in roots), ensemble.tables, ensemble.own)

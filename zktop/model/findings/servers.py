@@ -66,7 +66,9 @@ def no_answer(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _servers(ctx: EnsembleContext) -> Sequence[Server]:
-    return [tables.server for _, tables in sorted(ctx.world.tables.items()) if tables.server]
+    return [
+        tables.server for _, tables in sorted(ctx.shared.world.tables.items()) if tables.server
+    ]
 
 
 def _answering(servers: Sequence[Server]) -> str:
@@ -165,7 +167,8 @@ MIN_LAG_ZXIDS = 1_000
 @Rule("P12", "stale-view", "warning", "server")
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The server that zktop reads from is behind the others: what you see is old."""
-    own = ctx.world.link.server if ctx.world.link else None
+    link = ctx.shared.world.link
+    own = link.server if link else None
     servers = _servers(ctx)
     ours = next((server for server in servers if server.server == own), None)
     if own is None:  # facts of transaction logs

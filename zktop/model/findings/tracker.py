@@ -197,11 +197,9 @@ class FindingTracker:
             sessions=self._histories.sessions,
             settings=self._settings,
             now_ms=look.now,
+            world=look.world,
+            locks=look.locks,
             tangled=self._tangled,
-            is_lock=lambda path: Text(path) in look.locks,
-            lock_at=lambda path: look.locks.get(Text(path)),
-            is_read=lambda path: look.world.family(path).listed,
-            is_denied=lambda path: look.world.family(path).denied,
             client_names=look.client_names,
         )
 
@@ -360,7 +358,6 @@ class FindingTracker:
     def _examine_ensemble(self, look: LookInput, shared: SharedContext) -> None:
         context = EnsembleContext(
             shared=shared,
-            world=look.world,
             inversions=look.inversions,
             owners=look.locks_of.keys(),
             expired=self._histories.expiries.most_at_once(),
