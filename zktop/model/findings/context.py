@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.client_names import ClientNames
-from zktop.model.facts import MINUTE_MS, Millis, Session, prefix_below
+from zktop.model.facts import MINUTE_MS, Millis, Session
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
 from zktop.model.history.expired_sessions import ExpiredPlace
@@ -291,13 +291,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         return behind
 
     def path_of(self, node: str) -> Text:
-        if "/" in node or node == ".":
-            return absolute_path(self.path, node)
-        return Text(self._below + node)
-
-    @cached_property
-    def _below(self) -> str:
-        return prefix_below(self.path)
+        return absolute_path(self.path, node)
 
     def name_of(self, member: Member) -> str:
         """The display name of a member's owner."""
@@ -363,7 +357,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     def targets(self, member: Member) -> frozenset[Text]:
         """The paths that a waiter's recipe watches in a way that tables show."""
-        return self._expected.get(member.node, NOTHING)
+        return self._targets.get(member.node, NOTHING)
 
     @cached_property
     def watching_children(self) -> frozenset[Text]:
@@ -377,8 +371,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         )
 
     @cached_property
-    def _expected(self) -> dict[Text, frozenset[Text]]:
-        """The paths that the recipe of each waiter watches in a way that tables show."""
+    def _targets(self) -> dict[Text, frozenset[Text]]:
         return {
             member.node: frozenset(
                 target.path
