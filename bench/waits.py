@@ -10,7 +10,7 @@ from bench.figure import Figure, milliseconds
 from tests.model.waits.scale_case import longer, scale_case, shorter
 from tests.model.waits.stuck import assess, stuck_classes
 from zktop.model.waits.choose_ring import ActorEvidence
-from zktop.model.waits.root_blockers import WaitSums, ranking
+from zktop.model.waits.root_blockers import ranking
 from zktop.model.waits.wait_graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
@@ -44,7 +44,7 @@ def figures() -> Iterator[Figure]:
     )
     judged = milliseconds(lambda: assess(graph, ActorEvidence(now_ms=60_000)))
     yield Figure("waits assess again", judged, "ms", floor, "one touch a member")
-    roots = milliseconds(lambda: list(ranking(graph, 60_000, WaitSums())))
+    roots = milliseconds(lambda: list(ranking(graph, 60_000)))
     yield Figure("waits root blockers", roots, "ms", floor, "one touch a member")
 
 

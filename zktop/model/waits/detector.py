@@ -38,7 +38,6 @@ from zktop.model.waits.queues_from_locks import QueueUpdate, queue_updates
 from zktop.model.waits.root_blockers import (
     RootBlocker,
     WaitsByWatch,
-    WaitSums,
     blockers_later,
     ranking,
 )
@@ -87,7 +86,7 @@ class DeadlockDetector:
         self._tested_at: Millis = 0
         self._pause_ms = 0  # from the test of a large knot or tangle until the next test
         self._is_untested = True  # something has changed since the last test
-        self._wait_sums, self._by_watch = WaitSums(), WaitsByWatch()
+        self._by_watch = WaitsByWatch()
         self._changed: list[Text] = []  # the locks that changed since the last look
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
@@ -119,7 +118,6 @@ class DeadlockDetector:
         name, queue = update.name, update.queue
         if queue is None:
             self.graph.remove(name)
-            self._wait_sums.forget(name)
             self._elections.discard(name)
             return
         self.graph.replace(queue, update.created, update.deleted)
@@ -299,7 +297,7 @@ class DeadlockDetector:
         if self._ranking is not None or is_recent:
             return False
         self._ranked_from, self._is_unranked = now_ms, False
-        self._ranking = ranking(self.graph, now_ms, self._wait_sums, self._by_watch.counts)
+        self._ranking = ranking(self.graph, now_ms, self._by_watch.counts)
         return True
 
     def _rank_root_blockers(self, *, may_wait: bool, at_once: bool) -> None:
