@@ -81,7 +81,6 @@ ACME: Final = LockShape(
     layout=Layout(name="acme-chief", pattern="^chief$", kind="election", about="Acme (COBOL)"),
     fits=lambda site: "acme-config" in site.family.members,
     make=lambda context: _queue_of_node(context, "chief"),
-    hint_names=("acme-config",),
     parts=("acme-config",),
 )
 """

@@ -13,7 +13,6 @@ from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.shapes import hadoop_hbase_patroni, semaphores, single_node
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.shape import LockShape
-from zktop.model.locks.shapes.single_node import LEDGER
 from zktop.model.text import Text
 
 SHAPES: Final = (
@@ -38,8 +37,6 @@ _LAYOUT_BY_NAME: Final = {layout.name: layout for layout in LAYOUTS}
 
 SHAPE_OF_LAYOUT: Final = {shape.layout.name: shape for shape in SHAPES}
 
-_HINT_NAMES: Final = frozenset(name for shape in SHAPES for name in shape.hint_names)
-_LEASE_NAME_LENGTH: Final = 32  # of kazoo
 _WITH_PART: Final = {
     name: tuple(shape for shape in SHAPES if name in shape.parts)
     for name in {name for shape in SHAPES for name in shape.parts}
@@ -54,26 +51,7 @@ def layout_named(name: str, own: tuple[Layout, ...] = ()) -> Layout | None:
 
 
 def shape_of(site: LockSite) -> LockShape | None:
-    if not _may_have_shape(site):
-        return None
     return next((shape for shape in SHAPES if shape.fits(site)), None)
-
-
-def _may_have_shape(site: LockSite) -> bool:
-    """Return quickly whether a root may have a special shape. Most have none."""
-    members = site.family.members
-    if not members or not _HINT_NAMES.isdisjoint(members):
-        return True
-    first = next(iter(members.values()))
-    if LEDGER.fullmatch(first.name):
-        return True
-    is_lasting = first.stat is None or first.stat.owner == 0
-    if is_lasting or any(len(name) == _LEASE_NAME_LENGTH for name in members):
-        return True
-    return (
-        not site.family.may_have_numbered(first.name)
-        and site.children_of_sibling(QUEUE_OF_SEMAPHORE) is not None
-    )
 
 
 def shapes_with_part(name: str) -> tuple[LockShape, ...]:

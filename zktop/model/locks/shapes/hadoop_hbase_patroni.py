@@ -29,7 +29,6 @@ RUBY: Final = LockShape(
     layout=RUBY_ELECTION,
     fits=lambda site: "leader_ack" in site.family.members,
     make=_ruby_election,
-    hint_names=("leader_ack",),
 )
 
 
@@ -66,7 +65,6 @@ HADOOP: Final = LockShape(
     ),
     fits=lambda site: not _HADOOP_NAMES.isdisjoint(site.family.members),
     make=_hadoop,
-    hint_names=tuple(_HADOOP_NAMES),
 )
 
 
@@ -87,7 +85,6 @@ HBASE: Final = LockShape(
     ),
     fits=_is_hbase,
     make=lambda context: _queue_of_node(context, "master", standbys="backup-masters"),
-    hint_names=("backup-masters",),
     leaf="master",
     parts=("backup-masters",),
 )
@@ -116,6 +113,5 @@ PATRONI: Final = LockShape(
     ),
     fits=_is_patroni,
     make=lambda context: _queue_of_node(context, "leader"),
-    hint_names=("members",),
     leaf="leader",
 )

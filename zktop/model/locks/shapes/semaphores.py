@@ -25,6 +25,7 @@ from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 
 QUEUE_OF_SEMAPHORE: Final = "-__lock__"  # suffix of the sibling in which kazoo's clients queue
+_LEASE_NAME: Final = re.compile(MACROS["{H32}"])  # of kazoo
 
 
 def _gate(
@@ -127,19 +128,27 @@ CURATOR_SEMAPHORE: Final = LockShape(
     layout=_SEMAPHORE_V2,
     fits=_is_curator_semaphore,
     make=_curator_semaphore,
-    hint_names=("leases",),
     parts=("leases", "locks"),
 )
 
 
 def _is_kazoo_semaphore(site: LockSite) -> bool:
-    gate, names = site.children_of_sibling(QUEUE_OF_SEMAPHORE), site.family.members
+    names = site.family.members
+    has_leases = not names or any(map(_LEASE_NAME.fullmatch, names))
+    if not has_leases and _begins_with_a_request(site.family):
+        return False
+    gate = site.children_of_sibling(QUEUE_OF_SEMAPHORE)
     if gate is None:
         return False
-    if not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names):
-        return True
     # Foreign children may have taken all leases. In that case, only the gate shows clients.
-    return any(parse_name(KAZOO_LOCK, name) for name in gate.members)
+    return has_leases or any(parse_name(KAZOO_LOCK, name) for name in gate.members)
+
+
+def _begins_with_a_request(family: Family) -> bool:
+    """Return whether the first child is ephemeral and numbered, as in the queue of a lock."""
+    first = next(iter(family))
+    is_ephemeral = first.stat is not None and first.stat.owner != 0
+    return is_ephemeral and family.may_have_numbered(first.name)
 
 
 def _kazoo_semaphore(context: ShapeContext) -> Queues:
@@ -274,7 +283,6 @@ KAZOO_LEASE: Final = LockShape(
     ),
     fits=_is_kazoo_lease,
     make=_kazoo_lease,
-    hint_names=("lease_holder", "0"),
     has_numbered_parts=True,
 )
 
@@ -306,6 +314,5 @@ KAZOO_LOCKING_QUEUE: Final = LockShape(
     ),
     fits=_is_locking_queue,
     make=_locking_queue,
-    hint_names=("entries",),
     parts=("entries", "taken"),
 )

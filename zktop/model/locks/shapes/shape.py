@@ -55,18 +55,11 @@ class ShapeContext(msgspec.Struct, frozen=True):
 
 
 class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """A lock layout recognised by sub-nodes, siblings, nodes with fixed names, or data.
-
-    `fits` is called if the name of a child is a hint of any shape or has 32 characters, if there
-    are no children, if the first one is a ledger, is unread, or has no session, or if the queue of
-    a kazoo semaphore is next to the root. Nearly all roots are skipped, which keeps the first look
-    at thousands of locks fast.
-    """
+    """A lock layout recognised by sub-nodes, siblings, nodes with fixed names, or data."""
 
     layout: Layout
     fits: Callable[[LockSite], bool]
     make: Callable[[ShapeContext], Queues]
-    hint_names: tuple[str, ...] = ()
     leaf: str = ""  # the child that is a node of the lock only while it has no children
     parts: tuple[str, ...] = ()  # children that may look like locks but belong to this one
     has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts too
