@@ -13,7 +13,6 @@ from zktop.model.locks.shapes.single_node import (
     is_unnumbered_lock,
 )
 from zktop.model.text import Text
-from zktop.model.world.children_of_znode import NO_FAMILY, Family
 
 
 def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
@@ -34,16 +33,6 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
         if child.endswith(QUEUE_OF_SEMAPHORE):
             locks.append(Text(below.removesuffix(QUEUE_OF_SEMAPHORE)))
     return locks
-
-
-def unnumbered_names(names: Iterable[Text], parent: Family = NO_FAMILY) -> list[Text]:
-    """Return the names without a sequence number; numbered children are not locks themselves."""
-    return [
-        name
-        for name in names
-        if not (name[-10:-9] == "0" and name[-9:].isdecimal())  # like -0000000007
-        and not parent.may_have_numbered(name)
-    ]
 
 
 def may_be_lock(site: LockSite) -> bool:

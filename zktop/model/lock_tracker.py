@@ -10,7 +10,7 @@ from zktop.model.facts import Millis
 from zktop.model.history.lock_change import LockChange
 from zktop.model.layouts.lock_names import is_folder_of_locks, sounds_like_one_lock
 from zktop.model.layouts.lock_site import LockSite
-from zktop.model.lock_candidates import affected_locks, may_be_lock, unnumbered_names
+from zktop.model.lock_candidates import affected_locks, may_be_lock
 from zktop.model.locks.folder import NO_MEMORIES, NO_MEMORY, FolderMemories
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
@@ -66,9 +66,9 @@ class LockTracker:
             family = world.families.get(path, NO_FAMILY)
             before, after = family_before.members, family.members
             names = children_diff(before, after).names if before else after
-            unnumbered = unnumbered_names(names, family)
+            unnumbered = _unnumbered(names, family)
             if len(unnumbered) < len(names) and _changes_kind(path, family_before, family):
-                unnumbered = unnumbered_names({**before, **after}, family)
+                unnumbered = _unnumbered({**before, **after}, family)
             paths.update(affected_locks(path, _examined(unnumbered, before, after)))
         return paths
 
@@ -120,6 +120,11 @@ def _watches_differ(before: World, after: World, server: Text) -> bool:
     return was.watches is not now.watches and any(
         table is not None and table.rows is not None for table in (was.watches, now.watches)
     )
+
+
+def _unnumbered(names: Iterable[Text], parent: Family) -> list[Text]:
+    """The names without a sequence number; numbered children are not locks themselves."""
+    return [name for name in names if not parent.may_have_numbered(name)]
 
 
 def _changes_kind(path: Text, before: Family, after: Family) -> bool:

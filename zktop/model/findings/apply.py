@@ -6,7 +6,7 @@ a lock without waiters. The cost of examining a lock grows with its number of me
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -75,21 +75,14 @@ def examine_ensemble(ctx: EnsembleContext) -> Examination:
 
 def table_blind_spots(shared: SharedContext) -> tuple[BlindSpot, ...]:
     """The rules that lack a table of some server. They still use the tables of the others."""
-    has_logs = shared.ensemble.complete_to > 0
-    return _blind_spots(tuple(shared.lacking.items()), has_logs=has_logs)
-
-
-@lru_cache(maxsize=8)  # the arguments are the same at nearly every look
-def _blind_spots(
-    tables: tuple[tuple[TableKind, tuple[MissingInput, ...]], ...], *, has_logs: bool
-) -> tuple[BlindSpot, ...]:
-    lacking = dict(tables)
+    ensemble = shared.ensemble
+    reasons = {kind: ensemble.missing(kind) for kind in get_args(TableKind)}
     return tuple(
-        rule.blind(missing)
+        rule.blind(MissingInput(why, kind))
         for rule in RULES
-        if not (has_logs and rule.is_in_logs)
+        if not (ensemble.complete_to and rule.is_in_logs)
         for kind in rule.tables
-        for missing in lacking.get(kind, ())
+        for why in reasons[kind]
     )
 
 

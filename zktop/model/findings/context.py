@@ -30,10 +30,9 @@ from zktop.model.thresholds import Thresholds
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.world.tables_of_all_servers import Ensemble
-from zktop.model.world.tables_of_one_server import Presence, TableKind
+from zktop.model.world.tables_of_one_server import Presence
 from zktop.model.world.world import World
 
-TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
 NO_USUAL_HOLD = MissingInput("too few finished holds were seen to know what is usual", "history")
 RECENT_MS = 10 * MINUTE_MS  # former members that left earlier are not recent
 
@@ -73,14 +72,6 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     def lists_sessions(self) -> bool:
         """Whether any server returned a list of all sessions."""
         return any(table.sessions for table in self.ensemble.tables)
-
-    @cached_property
-    def lacking(self) -> dict[TableKind, tuple[MissingInput, ...]]:
-        """The kinds of tables that are incomplete, each with the reasons."""
-        return {
-            kind: tuple(MissingInput(why, kind) for why in self.ensemble.missing(kind))
-            for kind in TABLES
-        }
 
 
 class _Context(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Stat, join
-from zktop.model.lock_candidates import unnumbered_names
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
@@ -132,7 +131,8 @@ def _newest_stat(znode: Znode, children: Family) -> Stat | None:
 def _is_empty_folder(znode: Znode, stat: Stat) -> bool:
     """Whether it once had children or has no data, unlike a record of an application."""
     is_persistent = not stat.owner
-    is_folder = is_persistent and bool(unnumbered_names([znode.name])) and not stat.num_children
+    is_numbered = NO_FAMILY.may_have_numbered(znode.name)
+    is_folder = is_persistent and not is_numbered and not stat.num_children
     return is_folder and bool(stat.cversion or not stat.data_length)
 
 

@@ -180,9 +180,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def table(self, session: Session) -> Watches | None:
         """Return the watch table of the server of a session."""
-        if session not in self._tables:
-            self._tables[session] = self.ensemble.watch_fact(session) if session else None
-        return self._tables[session]
+        return self.ensemble.watch_fact(session) if session else None
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
         """Return the nodes of this lock that a session watches, or None if no table shows them."""
@@ -275,10 +273,6 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
                 by_number.setdefault((folder, member.layout, member.sequence), []).append(path)
         groups = [tuple(paths) for paths in by_number.values() if len(paths) > 1]
         return {path: group for group in groups for path in group}
-
-    @cached_property
-    def _tables(self) -> dict[Session, Watches | None]:
-        return {}
 
     @cached_property
     def _watched(self) -> dict[Session, frozenset[Text]]:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from zktop.model.facts import join, split
-from zktop.model.lock_candidates import unnumbered_names
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
@@ -36,7 +35,8 @@ def _empty(report: Report) -> Iterator[Text]:
 
 def _may_be_folder(znode: Znode) -> bool:
     stat = znode.stat
-    return stat is not None and not stat.owner and bool(unnumbered_names([znode.name]))
+    is_persistent = stat is not None and not stat.owner
+    return is_persistent and not NO_FAMILY.may_have_numbered(znode.name)
 
 
 def _is_empty(znode: Znode, family: Family) -> bool:
