@@ -2,8 +2,6 @@
 
 Pure functions of arbitrary text. A table is complete or unknown: a truncated answer, or one with
 an unexpected line, raises UnreadableError, because an empty table would be a false statement.
-Simple formats are parsed without a regular expression: compiling one takes longer than reading the
-tables of a small ensemble.
 """
 
 import ipaddress
@@ -44,8 +42,9 @@ _MEMBER = (
     r"(?::(?P<role>participant|observer))?"
     r"(?:\|[^;\n]*)?(?:;(?:(?P<own>\[[0-9A-Fa-f:.%]+\]|[^:;\n]*):)?(?P<port>\d{1,5}))?\s*"
 )
-_MAX_ID_DIGITS = 16  # hexadecimal
-_MAX_DIGITS = 19  # of a 64-bit number
+_HEXADECIMAL = re.compile("0x([0-9a-fA-F]{1,16})")  # a 64-bit number, like the next one
+_NUMBER = re.compile("-?[0-9]{1,19}")
+_DECIMAL = re.compile("-?[0-9]{1,19}([.][0-9]{1,19})?")
 _NO_SESSION: Final = (0, 0xFFFF_FFFF_FFFF_FFFF)  # printed for a connection without a session
 _CLOSED = "null"  # address of a closing connection
 _SHOWN_CHARS = 60  # of a bad line in the message
@@ -398,33 +397,17 @@ def _member(match: re.Match[str]) -> EnsembleMember:
 
 def hexadecimal(text: str) -> int | None:
     """Parse a number like `0x1f`. Return None for anything else."""
-    text = text.strip()
-    digits = text[2:]
-    if not (text.startswith("0x") and len(digits) <= _MAX_ID_DIGITS and _is_alphanumeric(digits)):
-        return None
-    try:
-        return int(digits, 16)
-    except ValueError:
-        return None
+    match = _HEXADECIMAL.fullmatch(text.strip())
+    return int(match[1], 16) if match else None
 
 
 def number(text: str | None) -> int | None:
     """Parse a decimal number. Return None for anything else."""
-    text = (text or "").strip()
-    return int(text) if _is_number(text.removeprefix("-")) else None
+    match = _NUMBER.fullmatch((text or "").strip())
+    return int(match[0]) if match else None
 
 
 def decimal(text: str | None) -> float | None:
     """Parse a number that may have a fraction. Servers before 3.5 print averages without one."""
-    text = (text or "").strip()
-    parts = text.removeprefix("-").split(".", 1)
-    return float(text) if all(map(_is_number, parts)) else None
-
-
-def _is_number(text: str) -> bool:
-    return text.isdigit() and text.isascii() and len(text) <= _MAX_DIGITS
-
-
-def _is_alphanumeric(text: str) -> bool:
-    """True for letters and digits only: no signs or blanks."""
-    return text.isalnum() and text.isascii()
+    match = _DECIMAL.fullmatch((text or "").strip())
+    return float(match[0]) if match else None
