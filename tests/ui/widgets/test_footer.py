@@ -29,7 +29,7 @@ def foot(page: str, pane: str, width: int = 80, *, may_write: bool = True) -> st
         ("findings", "cases", " enter Open  n Alert  a Ack  / Filter  : Find  f Fold"),
         ("findings", "case", " enter Open  n Alert  a Ack  y Copy"),
         ("sessions", "sessions", " enter Open  / Filter  w Waits  : Find  o Sort  f Fold"),
-        ("timeline", "strips", " space Play  [ <  ] >  enter Open"),
+        ("timeline", "strips", " space Play  [ Prev  ] Next  enter Open"),
         ("demo", "contenders", " U Release  C Cancel  K Kill  Z Freeze  enter Open"),
     ],
 )
