@@ -97,6 +97,18 @@ def test_a_server_that_is_down_is_counted_in_colour(state: ServerState) -> None:
     assert inks(drawn)["2/3 servers"] == "warning"
 
 
+def test_a_warning_is_more_important_than_the_number_of_servers() -> None:
+    """On a line that has room for only one of them."""
+    report = report_of(*lock("/a", "ann"), *three(TERM, TERM, TERM))
+    orphan = next(one for one in trouble()[-1].report.findings if one.rule == "B1")
+    warned = replace(report, findings=(replace(orphan, severity="warning"),))
+    drawn = text_of(ensemble("prod", warned, 50))
+
+    assert " 1 WARNING " in drawn
+    assert "servers" not in drawn
+    assert "servers" in text_of(ensemble("prod", report, 50))
+
+
 def test_a_server_without_tables_is_up() -> None:
     """Locked down is not down."""
     locked = Server(

@@ -399,7 +399,7 @@ def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderP
         rank = 1 if are_sure else 0
         yield HeaderPiece(rank, _alarm(f"{len(critical)} critical", is_sure=any(critical)))
     if warnings:
-        yield HeaderPiece(2, _pill(count(len(warnings), "warning"), "caution"))
+        yield HeaderPiece(1, _pill(count(len(warnings), "warning"), "caution"))
     if len(ids) > len(are_sure):
         text = f"{count(len(ids) - len(are_sure), 'deadlock')} acknowledged"
         yield HeaderPiece(1, line((text, "dim")))
