@@ -13,7 +13,7 @@ from zktop.model.root_entry import Root
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.output.schema import ExpiredSessionJson, FreedLockJson, LockJson, SnapshotJson
-from zktop.output.snapshot_text import age, lines
+from zktop.output.snapshot_text import age, contender_row, lines
 
 DEADLOCK = """\
 zktop  zk1:2181,zk2:2181/app  connected  no server asked
@@ -159,6 +159,24 @@ def test_a_held_lock_with_a_problem_has_lines_of_its_own(change: dict[str, objec
 
     assert "\n/locks/x  mutex" in page(msgspec.structs.replace(taken, locks=locks))
     assert "\n/locks/x  mutex" not in page(taken)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "shown"),
+    [
+        ("missing", " NO WATCH  0x"),
+        ("elsewhere", " WATCHES ELSEWHERE  0x"),
+        ("confirmed", "…  0x"),
+    ],
+)
+def test_a_problem_with_a_watch_is_not_cut(verdict: str, shown: str) -> None:
+    """A long name may be."""
+    (lock,) = shot("X x: A B C").locks
+    last = lock.waiters[-1]
+    watch = msgspec.structs.replace(last.watch, verdict=verdict)
+    named = msgspec.structs.replace(last, name="import-worker-of-the-shop-17", watch=watch)
+
+    assert shown in contender_row(named, NOW)
 
 
 def test_two_readers_of_a_lock_have_a_line_each() -> None:

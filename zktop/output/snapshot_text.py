@@ -87,13 +87,16 @@ def _rows(contenders: Sequence[ContenderJson], verb: str, now: Millis) -> Iterat
 
 
 def contender_row(contender: ContenderJson, now: Millis) -> str:
+    """Format a contender on one line. It may be too wide if it has a problem, but is not cut."""
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
     state = "stranded" if contender.stranded else contender.state
     head = f"  {state:<7} {MODE_LETTERS[contender.mode]} {middle(contender.name, MAX_NAME_CHARS)}"
     behind = _behind(contender)
     room = WIDTH - len(tail) - 2
     left = f"{head}  {behind}" if behind else head
-    return f"{cut(left, room):<{room}}  {tail}"
+    if contender.watch.verdict not in PROBLEMS:
+        left = cut(left, room)
+    return f"{left:<{room}}  {tail}"
 
 
 def age(contender: ContenderJson, now: Millis) -> str:
