@@ -3,6 +3,7 @@
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Select
+from textual.widgets.select import InvalidSelectValueError
 from ui.fake_contenders import POLL, RW, order_of
 from ui.fake_feed import app_of, settled, until
 
@@ -39,13 +40,13 @@ async def test_another_recipe_has_modes_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("how", ["enter", "button"])
-async def test_a_mode_may_be_left_blank(how: str) -> None:
-    """The client then asks in the first mode of its recipe."""
+async def test_a_mode_is_always_chosen(how: str) -> None:
+    """The menu has no blank entry, which would say nothing about what starts."""
     returned: list[tuple[ContenderOrder, ...]] = []
     async with app_of().run_test() as pilot:
-        form = await form_for(pilot, "read", returned)
-        form.query_one("#mode", Select).clear()
-        await settled(pilot)
+        form = await form_for(pilot, "write", returned)
+        with pytest.raises(InvalidSelectValueError):
+            form.query_one("#mode", Select).clear()
         if how == "enter":
             form.query_one("#path", Input).focus()
             await pilot.press("enter")
@@ -53,4 +54,4 @@ async def test_a_mode_may_be_left_blank(how: str) -> None:
             form.query_one("#start", Button).press()
         await until(pilot, lambda: returned, "the orders")
 
-    assert returned[0][0].claims[0].mode is None
+    assert returned[0][0].claims[0].mode == "write"

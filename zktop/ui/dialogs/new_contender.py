@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.widgets import Button, Input, Label, Select
 from textual.widgets._select import SelectCurrent, SelectOverlay
 
-from zktop.demo_types.contender_order import ContenderOrder, LockClaim, RecipeInfo
+from zktop.demo_types.contender_order import ContenderOrder, LockClaim, Mode, RecipeInfo
 from zktop.ui.dialogs.base import Box, Dialog, text_field
 
 
@@ -59,8 +59,9 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
     def compose(self) -> ComposeResult:
         order, claim = self._order, self._order.claims[0]
+        recipe = self._recipes[claim.recipe]
         names = [
-            (f"{recipe.name}  {recipe.source}", recipe.name) for recipe in self._recipes.values()
+            (f"{listed.name}  {listed.source}", listed.name) for listed in self._recipes.values()
         ]
         with Box("New demo client", "tab next field   enter start   esc close"):
             yield Horizontal(
@@ -68,7 +69,16 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
                 Menu(names, value=claim.recipe, allow_blank=False, id="recipe", compact=True),
             )
             yield Horizontal(Label("path"), text_field(claim.path, name="path"))
-            yield Horizontal(Label("mode"), Menu([], id="mode", compact=True, prompt="-"))
+            yield Horizontal(
+                Label("mode"),
+                Menu(
+                    _modes(recipe),
+                    value=claim.mode if claim.mode in recipe.modes else recipe.modes[0],
+                    allow_blank=False,
+                    id="mode",
+                    compact=True,
+                ),
+            )
             yield Horizontal(
                 Label("mistake"),
                 Menu([], id="flaw", compact=True, prompt="none: a correct client"),
@@ -90,16 +100,14 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
     def on_mount(self) -> None:
         """Focus the path, which users change most often."""
-        claim = self._order.claims[0]
-        self._fill_menus(claim.recipe)
-        if claim.mode in self._recipes[claim.recipe].modes:
-            self.query_one("#mode", Select).value = claim.mode
+        self._show_mistakes(self._order.claims[0].recipe)
         self.query_one("#path", Input).focus()
 
     def on_select_changed(self, event: Select.Changed) -> None:
         if event.select.id == "recipe" and isinstance(event.value, str):
             if event.value != self._menus_for:
-                self._fill_menus(event.value)
+                self.query_one("#mode", Select).set_options(_modes(self._recipes[event.value]))
+                self._show_mistakes(event.value)
         elif event.select.id == "flaw":
             self._show_story()
 
@@ -114,13 +122,11 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             return
         self.dismiss(orders)
 
-    def _fill_menus(self, recipe: str) -> None:
-        info = self._recipes[recipe]
+    def _show_mistakes(self, recipe: str) -> None:
+        """List the mistakes that this recipe can make, and tell its story."""
         self._menus_for = recipe
-        mode, flaw = self.query_one("#mode", Select), self.query_one("#flaw", Select)
-        mode.set_options([(name, name) for name in info.modes])
-        mode.value = info.modes[0]
-        flaw.set_options([(item.name, item.name) for item in info.flaws])
+        flaws = self._recipes[recipe].flaws
+        self.query_one("#flaw", Select).set_options([(flaw.name, flaw.name) for flaw in flaws])
         self._show_story()
 
     def _show_story(self) -> None:
@@ -141,8 +147,8 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         if not path.startswith("/") or path.endswith("/") or "//" in path:
             raise ValueError("Not a lock path. Example: /zktop-demo/name")
         recipe = self._recipes[str(self.query_one("#recipe", Select).value)]
-        mode = self.query_one("#mode", Select).value  # not a word while the menu is blank
-        chosen_mode = next((name for name in recipe.modes if name == mode), None)
+        mode = self.query_one("#mode", Select).value
+        chosen_mode = next(name for name in recipe.modes if name == mode)
         claim = LockClaim(
             recipe.name,
             path,
@@ -156,6 +162,11 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
     def _text(self, name: str) -> str:
         return self.query_one(f"#{name}", Input).value.strip()
+
+
+def _modes(recipe: RecipeInfo) -> list[tuple[str, Mode]]:
+    """Return the entries of the menu, the recipe's first mode first."""
+    return [(mode, mode) for mode in recipe.modes]
 
 
 def seconds(text: str) -> float | None:
