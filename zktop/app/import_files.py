@@ -186,10 +186,12 @@ class _ImportWriter:
         facts = self._facts.after(transaction, step.effects, at)
         if facts:
             changed = self._facts.changed_folders
-            self._has_only_arrivals = self._has_only_arrivals and self._are_arrivals(step)
-            if not self._has_only_arrivals and not self._changed_folders.isdisjoint(changed):
+            # Contenders behind others, at the transaction's own time
+            are_arrivals = at == transaction.at and self._facts.are_arrivals(step.effects)
+            may_wait = self._has_only_arrivals and are_arrivals
+            if not may_wait and not self._changed_folders.isdisjoint(changed):
                 self._look(self._at)  # before the same folder changes again
-                self._has_only_arrivals = self._are_arrivals(step)
+            self._has_only_arrivals = self._has_only_arrivals and are_arrivals
             if not self._changed_folders:
                 self._pace.changed(at)
             self._changed_folders |= changed
@@ -198,12 +200,6 @@ class _ImportWriter:
         if self._audit.apply(transaction):
             self._has_new_owners = True
         self._repeat_state_if_due()
-
-    def _are_arrivals(self, step: ReplayStep) -> bool:
-        """Return whether a transaction only adds contenders behind others, at its own time."""
-        if self._facts is None or step.at != step.transaction.at:
-            return False
-        return self._facts.are_arrivals(step.effects)
 
     def _owners(self, zxid: int, at: Millis) -> Iterator[OwnerNames]:
         """Yield the addresses and users of all sessions, if an audit log has any."""
