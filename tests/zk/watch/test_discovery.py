@@ -122,6 +122,17 @@ def test_a_folder_that_may_not_be_listed_is_named_as_long_as_it_is_hidden(
     assert f"the search for locks cannot list {hidden}: give --auth" in said
 
 
+@pytest.mark.parametrize(("chroot", "is_noted"), [("/top", True), ("/app", False)])
+def test_a_chroot_that_may_be_a_lock_is_noted(
+    busy: RunningServer, chroot: str, *, is_noted: bool
+) -> None:
+    """Only locks below it are shown."""
+    with observing(f"{busy.address}{chroot}", looks_like_a_lock=_has_places) as live:
+        said = " ".join(live.source.degraded())
+
+    assert ("the chroot /top has numbered children: if it is a lock" in said) == is_noted
+
+
 def test_the_watches_are_on_the_narrowest_parents(
     busy: RunningServer, writer: KazooClient
 ) -> None:

@@ -77,6 +77,7 @@ class Discovery:
         self.walks = 0
         self.znodes_seen = 0  # in this walk
         self.znodes: int | None = None  # of the whole ensemble, as a server counts them
+        self._may_chroot_be_a_lock = False
         self._denied: list[str] = []  # folders of this walk that may not be listed
         self._left_out: dict[str, None] = {}  # places of this walk with too many unowned znodes
         self.denied: tuple[str, ...] = ()  # of the last complete walk
@@ -107,6 +108,12 @@ class Discovery:
         if denied := tuple(dict.fromkeys((*self.denied, *self._denied_in_watched_folders()))):
             paths = several(denied[:1], len(denied))
             yield f"the search for locks cannot list {paths}: give --auth"
+        if self._may_chroot_be_a_lock:
+            chroot = self._reader.hosts.chroot
+            yield (
+                f"the chroot {chroot} has numbered children: if it is a lock itself, leave its "
+                "last part out of --hosts"
+            )
         if progress := self.progress():
             yield f"the search for locks continues: {progress}"
         until = "not read yet" if self._watcher.persistent else "not read: give --root"
@@ -184,6 +191,8 @@ class Discovery:
             if results[0] == NO_AUTH:
                 self._denied.append("/")
             elif not isinstance(results[0], int):
+                is_numbered_folder = any(map(is_numbered, results[0]))
+                self._may_chroot_be_a_lock = bool(self._reader.hosts.chroot) and is_numbered_folder
                 self._add("/", results[0])
             self._list_more(connection_number)
 
