@@ -89,12 +89,16 @@ class Browser:
         ]
         self.ask("Emulation.setEmulatedMedia", media=media, features=wanted)
 
-    def picture(self, file: Path, width: int, height: int) -> None:
-        """Write a picture of the page as PNG."""
+    def resize(self, width: int, height: int) -> None:
+        """Give the page this size."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width, height=height, deviceScaleFactor=1, mobile=False,
         )  # fmt: skip
+
+    def picture(self, file: Path, width: int, height: int) -> None:
+        """Write a picture of the page as PNG."""
+        self.resize(width, height)
         file.write_bytes(b64decode(self.ask("Page.captureScreenshot")["data"]))
 
     def close(self) -> None:

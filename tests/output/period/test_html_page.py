@@ -119,8 +119,9 @@ def test_the_verdicts_are_there_in_words_and_as_a_ring(tab: Browser, tmp_path: P
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("clients", range(2, 9))
-def test_no_label_of_a_ring_covers_a_client(clients: int, tab: Browser, tmp_path: Path) -> None:
-    """Also if the paths of the locks are long."""
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_ring_can_be_read(clients: int, width: int, tab: Browser, tmp_path: Path) -> None:
+    """No label covers a client, is cut, or is too small: also on a phone, with long paths."""
     found = incident_period()
     words = document(found.period)
     edges = [
@@ -130,6 +131,7 @@ def test_no_label_of_a_ring_covers_a_client(clients: int, tab: Browser, tmp_path
     ring = replace(words.deadlocks[0], ring=edges)
     file = tmp_path / "report.html"
     file.write_bytes(page(replace(words, deadlocks=[ring]), found.timeline, "zktop 0.1.0"))
+    tab.resize(width, 900)
     tab.open(file)
     tab.until("document.querySelector('footer')")
 
@@ -143,6 +145,18 @@ def test_no_label_of_a_ring_covers_a_client(clients: int, tab: Browser, tmp_path
             && a.y < b.y + b.height && b.y < a.y + a.height;
         const covered = (box) => labels.some((one) => meets(one, box));
         return all("rect").map(place).filter(covered).length;
+    })()""")
+        == 0
+    )
+    assert (
+        tab.evaluate("""(() => {
+        const edge = document.querySelector(".deadlock svg").getBoundingClientRect();
+        const labels = [...document.querySelectorAll(".deadlock svg text")];
+        const isBad = (one) => one.left < edge.left || one.right > edge.right
+            || one.top < edge.top || one.bottom > edge.bottom;
+        const small = (one) => parseFloat(getComputedStyle(one).fontSize)
+            * edge.width / one.ownerSVGElement.viewBox.baseVal.width < 10;
+        return labels.filter((one) => isBad(one.getBoundingClientRect()) || small(one)).length;
     })()""")
         == 0
     )
