@@ -163,6 +163,18 @@ def test_a_ring_can_be_read(clients: int, width: int, tab: Browser, tmp_path: Pa
 
 
 @pytest.mark.chromium
+def test_the_tables_fit_a_desktop(tab: Browser, tmp_path: Path) -> None:
+    """A column behind the right edge is easily missed."""
+    tab.resize(1280, 900)
+    opened(tab, incident_period(), tmp_path)
+    widths = (
+        "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)"
+    )
+
+    assert set(tab.evaluate(widths)) == {0}
+
+
+@pytest.mark.chromium
 def test_the_scrubber_shows_the_queues_of_the_recording(tab: Browser, tmp_path: Path) -> None:
     """At moments all over the incident: each lock with waiters, its holders and its queue."""
     opened(tab, incident_period(), tmp_path)
