@@ -192,9 +192,7 @@ class Source:
         facts = self._facts.copy()
         self._facts.clear()
         self._taken += len(facts)
-        if flavours.has_plain_stats(self._traits):
-            return facts
-        return [flavours.trusted(fact, self._traits) for fact in facts]
+        return flavours.trusted(facts, self._traits)
 
     def relist(self, paths: Iterable[str]) -> None:
         """List these paths again. The facts arrive like all others."""

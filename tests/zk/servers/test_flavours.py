@@ -347,11 +347,11 @@ def test_a_value_that_a_stat_does_not_prove_is_unknown(
 ) -> None:
     """The next sequence and the last change of children are unknown on some servers."""
     fact = Children(zxid=9, at=9, path="/a", names=("b",), stat=STAT)  # type: ignore[arg-type]
-    facts = trusted(fact, ServerKind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
+    (known,) = trusted([fact], ServerKind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
 
-    assert isinstance(facts, Children)
-    assert (facts.stat.next_sequence, facts.stat.pzxid) == (next_sequence, pzxid)
-    assert facts.stat.czxid == 7
+    assert isinstance(known, Children)
+    assert (known.stat.next_sequence, known.stat.pzxid) == (next_sequence, pzxid)
+    assert known.stat.czxid == 7
 
 
 def test_a_write_to_a_child_is_no_arrival(other: RunningServer, client: KazooClient) -> None:

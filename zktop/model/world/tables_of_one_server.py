@@ -279,12 +279,9 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The first two numbers of its version; None if it is unknown."""
         return _version(self.figures.version)
 
-    def _has_session(self, own: Session | None) -> bool:
-        return own is not None and own in (self.connections or {})
-
     def _is_old_and_ours(self, own: Session | None) -> bool:
         is_old = self.version is None or self.version < _COUNTS_RECURSIVE_TWICE[0]
-        return self._has_session(own) and is_old
+        return is_old and own is not None and own in (self.connections or {})
 
 
 def _with_connections(facts: TableFacts, before: TableFacts) -> TableFacts:

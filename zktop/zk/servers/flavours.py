@@ -163,13 +163,14 @@ def common_traits(kinds: Iterable[ServerKind]) -> Traits:
     )
 
 
-def has_plain_stats(traits: Traits) -> bool:
-    """True if a Stat means what it means in ZooKeeper."""
-    return traits.counts_creations and traits.dates_changes and traits.ctime_units == 1
-
-
-def trusted(fact: SourceFact, traits: Traits) -> SourceFact:
+def trusted(facts: list[SourceFact], traits: Traits) -> list[SourceFact]:
     """Set to None the fields that this server's Stats do not prove, and scale their times."""
+    if traits.counts_creations and traits.dates_changes and traits.ctime_units == 1:
+        return facts
+    return [_trusted(fact, traits) for fact in facts]
+
+
+def _trusted(fact: SourceFact, traits: Traits) -> SourceFact:
     match fact:
         case Children() | Node() if fact.stat is not None:
             return msgspec.structs.replace(fact, stat=_trusted_stat(fact.stat, traits))
