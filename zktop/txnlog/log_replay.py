@@ -184,16 +184,15 @@ class LogReplay:
         limit = max(early, default=first - 1)
         continued = self._snapshots_continued_by_logs(first)
         old_enough = [file for file in continued if (file.zxid or 0) <= limit]
-        for file in old_enough[::-1]:
+        too_new = [file for file in continued if (file.zxid or 0) > limit]
+        before_a_gap = [file for file in self._snapshots if file not in continued]
+        late = [] if is_whole else [*too_new, *before_a_gap[::-1]]
+        for file in [*old_enough[::-1], *late]:
             if self._load(file):
+                if file in late:
+                    self._note_late_begin(since)
                 return file.zxid or 0
         if not is_whole:
-            too_new = [file for file in continued if (file.zxid or 0) > limit]
-            before_a_gap = [file for file in self._snapshots if file not in continued]
-            for file in [*too_new, *before_a_gap[::-1]]:
-                if self._load(file):
-                    self._note_late_begin(since)
-                    return file.zxid or 0
             unknown = f"No usable snapshot: what existed before {first:#x} is unknown."
             self._notes.add(unknown, SNAPSHOT)
         self._tree = ZnodeTree(is_guessed=not is_whole)
