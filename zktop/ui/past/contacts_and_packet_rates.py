@@ -67,18 +67,13 @@ def recent_contacts(tape: Tape, session: Session, report: Report) -> RecentConta
 
 def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections | None:
     """Return the previous table of the same server; None if it is not stored."""
-    return next(
-        (earlier for earlier in _tables(table.server, tape, moment) if earlier.at < table.at), None
-    )
-
-
-def _tables(server: Text, tape: Tape, moment: Millis) -> Iterator[Connections]:
-    """Yield the connection tables of a server in the frames up to a moment, newest first."""
     last = tape.index_at(moment)
     for index in range(last, max(-1, last - MAX_FRAMES_SEARCHED), -1):
-        tables = tape[index].report.world.tables.get(server)
-        if tables is not None and tables.connections is not None and tables.connections.rows:
-            yield tables.connections
+        tables = tape[index].report.world.tables.get(table.server)
+        earlier = tables.connections if tables is not None else None
+        if earlier is not None and earlier.rows and earlier.at < table.at:
+            return earlier
+    return None
 
 
 class _TablePair(NamedTuple):

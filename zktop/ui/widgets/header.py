@@ -23,7 +23,7 @@ from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
 from zktop.ui.screens.common.numbers_and_times import large_count, with_spaces
 from zktop.ui.screens.common.server_state import OUTAGES, is_same_epoch, newest_of, out_for, outage
-from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.scrolling_view import ScrollingView
 
@@ -220,32 +220,34 @@ def _at_both_ends(left: Line, at_right: Line, width: int) -> Line:
 
 def _when(state: ViewState, recording: str) -> Line:
     """Return the right end of the first line: badges, the state of the feed, and the time."""
+    return joined(
+        [
+            _badge(state) if state.feed.is_live else NOTHING,
+            line(("● REC", "critical")) if recording else NOTHING,
+            line((" LOADING ", "paused")) if state.is_unpacking else NOTHING,
+            *_mode(state),
+            *_shown_moment(state),
+        ]
+    )
+
+
+def _mode(state: ViewState) -> Iterator[Line]:
+    """Yield the state of the feed, and whether the display shows its newest state."""
     word, ink = STATUS_WORDS[state.status.word]
-    pieces: list[Line] = []
-    if state.feed.is_live:
-        pieces.append(_badge(state))
-    if recording:
-        pieces.append(line(("● REC", "critical")))
-    frame = state.frame
-    if state.is_unpacking:
-        pieces.append(line((" LOADING ", "paused")))
-    if state.is_newest or frame is None:
-        pieces.append(line((f"● {word}" if word == "LIVE" else word, ink)))
-        pieces += _unanswered(state)
+    if state.is_newest or state.frame is None:
+        yield line((f"● {word}" if word == "LIVE" else word, ink))
+        yield from _unanswered(state)
     elif not state.feed.is_live:
         mode = f"PLAYING {state.speed:g}x" if state.is_playing else "PAUSED"
-        pieces.append(
-            line((word, ink), " ", (f" {mode} ", "good" if state.is_playing else "paused"))
-        )
+        yield line((word, ink), " ", (f" {mode} ", "good" if state.is_playing else "paused"))
     else:
         newest = state.tape.last
-        ago = spoken((newest.at - _moment(state, frame)) / 1000) if newest else "?"
+        ago = spoken((newest.at - _moment(state, state.frame)) / 1000) if newest else "?"
         mode = "PAUSED" if state.is_paused else "IN THE PAST"
-        pieces.append(line((f" {mode}, {ago} behind ", "paused")))
+        yield line((f" {mode}, {ago} behind ", "paused"))
         # IN THE PAST and LIVE would contradict each other, and one LOST is enough
         if state.status.word != "live" and not (word == "LOST" and _was_lost(state)):
-            pieces.append(line((word, ink)))
-    return joined([*pieces, *_shown_moment(state)])
+            yield line((word, ink))
 
 
 def _shown_moment(state: ViewState) -> Iterator[Line]:
