@@ -95,24 +95,18 @@ class Zktop(
     def action_palette(self) -> None:
         """Let the user choose an item of the palette, and run it."""
 
-        def chosen(item: PaletteItem | None) -> None:
-            if item is not None:
-                self.visit.remember(item.name)
-                self.call_later(item.do)
+        def run(item: PaletteItem) -> None:
+            self.visit.remember(item.name)
+            self.call_later(item.do)
 
-        self.push_screen(PaletteDialog(self), chosen)
+        self.ask(PaletteDialog(self), run)
 
     def action_clusters(self) -> None:
         """Let the user choose a cluster, and show it."""
         if self.clusters is None or len(self.clusters.hosts) == 1:
             self.show_message(NO_OTHER_CLUSTER)
-            return
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.turn_to_cluster(name)
-
-        self.push_screen(ClusterDialog(self), chosen)
+        else:
+            self.ask(ClusterDialog(self), self.turn_to_cluster)
 
     def action_jump(self) -> None:
         """Show a letter on each pane and tab. The next key goes to the one with that letter."""
@@ -123,12 +117,7 @@ class Zktop(
             for number, at in self.query_one(PageHeader).tabs
         ]
         targets += pane_targets(panes)
-
-        def chosen(target: JumpTarget | None) -> None:
-            if target is not None:
-                target.go()
-
-        self.push_screen(JumpDialog(targets), chosen)
+        self.ask(JumpDialog(targets), lambda target: target.go())
 
     def action_help(self) -> None:
         page = self.page
@@ -148,9 +137,5 @@ class Zktop(
         if not themes.designs:
             self.show_message("There are no themes to choose from.", is_wrong=True)
             return
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.show_message(f"Theme: {name}")
-
-        self.push_screen(ThemeDialog(themes, self.current_theme), chosen)
+        dialog = ThemeDialog(themes, self.current_theme)
+        self.ask(dialog, lambda name: self.show_message(f"Theme: {name}"))

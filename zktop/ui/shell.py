@@ -4,7 +4,7 @@
 under load. `zktop.ui.navigation_app` switches pages; `zktop.ui.app` adds the actions of keys.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
 
@@ -16,6 +16,7 @@ from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.ui.actions.on_a_thread import on_a_thread
+from zktop.ui.dialogs.base import Overlay, T
 from zktop.ui.interfaces import (
     ClusterList,
     Complaint,
@@ -259,6 +260,15 @@ class Shell(NavigationApp):
     def show_message(self, sentence: str, *, is_wrong: bool = False) -> None:
         """Show a sentence in the corner of the screen for a few seconds."""
         self.notify(sentence, severity="error" if is_wrong else "information", markup=False)
+
+    def ask(self, dialog: Overlay[T], then: Callable[[T], object]) -> None:
+        """Show a dialog. Call a function with its result, unless the user cancels it."""
+
+        def answered(result: T | None) -> None:
+            if result is not None:
+                then(result)
+
+        self.push_screen(dialog, answered)
 
     # Drawing
 

@@ -7,6 +7,7 @@ for a release, the first waiter for a cancel.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from zktop.demo_types.contender_order import ContenderOrder, LockClaim, Mode
@@ -71,12 +72,8 @@ class ContenderActions(Shell):
                 name, mode = recipe_and_mode
                 first = _order(name, path, mode, leases)
 
-        def filled_in(orders: tuple[ContenderOrder, ...] | None) -> None:
-            if orders:
-                self._start(port, *orders)
-
         def ask() -> None:
-            self.push_screen(NewContender(port.recipes, first), filled_in)
+            self.ask(NewContender(port.recipes, first), partial(self._start, port))
 
         self._with_permission(port, ask)
 
@@ -111,13 +108,9 @@ class ContenderActions(Shell):
             for scene in port.scenes
         ]
 
-        def answered(name: str | None) -> None:
-            if name is not None:
-                self._play(port, name)
-
         def ask() -> None:
-            current = loaded.name if loaded else None
-            self.push_screen(ChoiceDialog("Play a scene", options, current), answered)
+            dialog = ChoiceDialog("Play a scene", options, loaded.name if loaded else None)
+            self.ask(dialog, partial(self._play, port))
 
         self._with_permission(port, ask)
 
@@ -128,8 +121,8 @@ class ContenderActions(Shell):
             action()
             return
 
-        def answered(typed: str | None) -> None:
-            if typed is not None and permission.give(typed):
+        def give(typed: str) -> None:
+            if permission.give(typed):
                 action()
 
         question = (
@@ -138,7 +131,7 @@ class ContenderActions(Shell):
             f"for a lock outside {port.root} it asks each time."
         )
         dialog = ConfirmDialog(f"Write to {port.hosts}?", question, permission.word)
-        self.push_screen(dialog, answered)
+        self.ask(dialog, give)
 
     def _play(self, port: ContendersPort, scene: str, *, steps: bool = False) -> None:
         """Play a scene, or its first move, on screen 6."""
@@ -157,13 +150,9 @@ class ContenderActions(Shell):
         if loaded is None or loaded.name != scene or steps or is_ending:
             self._with_permission(port, start)
             return
-
-        def answered(is_wanted: bool | None) -> None:  # noqa: FBT001  the result of a dialog
-            if is_wanted:
-                self._with_permission(port, start)
-
         says = f"{loaded.title} is loaded. This ends its clients, then plays it again."
-        self.push_screen(YesNoDialog("Play again?", says, "play again"), answered)
+        dialog = YesNoDialog("Play again?", says, "play again")
+        self.ask(dialog, lambda _yes: self._with_permission(port, start))
 
     def _join(self, mode: str) -> None:
         """Start a contender in the lock under the cursor, with a recipe that fits its layout."""
@@ -185,9 +174,9 @@ class ContenderActions(Shell):
             return
         recipe, recipe_mode = recipe_and_mode
         order = _order(recipe, path, recipe_mode, leases)
-        self._with_permission(port, lambda: self._start(port, order))
+        self._with_permission(port, lambda: self._start(port, [order]))
 
-    def _start(self, port: ContendersPort, *orders: ContenderOrder) -> None:
+    def _start(self, port: ContendersPort, orders: Sequence[ContenderOrder]) -> None:
         """Start contenders. For a lock outside the demo root, ask each time."""
         path = orders[0].claims[0].path
         word = port.permission.word_for(path)
@@ -198,10 +187,6 @@ class ContenderActions(Shell):
             for order in orders:
                 port.start(order, typed)
 
-        def answered(typed: str | None) -> None:
-            if typed is not None:
-                start(typed)
-
         if word is None:
             start(None)
             return
@@ -209,7 +194,7 @@ class ContenderActions(Shell):
             f"{path} on {port.hosts} is not below {port.root}: real programs may use this "
             f"lock. Starting {clients} there creates znodes in it and may keep others waiting."
         )
-        self.push_screen(ConfirmDialog(f"Outside {port.root}", question, word), answered)
+        self.ask(ConfirmDialog(f"Outside {port.root}", question, word), start)
 
     def _act(self, action: ContenderAction) -> None:
         port = self.contenders

@@ -68,11 +68,10 @@ class ExportActions(Shell):
         forms = [form for form in FORMATS if form == "svg" or (has_report and form != "clip")]
         stem = f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
-        def chosen(request: ExportRequest | None) -> None:
-            if request is not None:
-                self.call_after_refresh(partial(self._start_export, request, time_range))
+        def chosen(request: ExportRequest) -> None:
+            self.call_after_refresh(partial(self._start_export, request, time_range))
 
-        self.push_screen(ExportDialog(forms, stem, time_range), chosen)
+        self.ask(ExportDialog(forms, stem, time_range), chosen)
 
     def _start_export(self, request: ExportRequest, time_range: TimeRange | None) -> None:
         """Take the content from the screen now, and write it while the UI continues."""

@@ -26,7 +26,7 @@ class RecordActions(Shell):
             self._start_recording(has_past=False)
         else:
             length = spoken(self._past_ms / 1000)
-            self.push_screen(RecordDialog(length), self._answered)
+            self.ask(RecordDialog(length), self._answered)
 
     @property
     def _is_connected(self) -> bool:
@@ -37,8 +37,8 @@ class RecordActions(Shell):
         begin, end = self.tape.begin, self.tape.end
         return 0 if begin is None or end is None else end - begin
 
-    def _answered(self, has_past: bool | None) -> None:  # noqa: FBT001  the result of a dialog
-        if has_past is not None and not self.visit.recording:
+    def _answered(self, has_past: bool) -> None:  # noqa: FBT001  the result of a dialog
+        if not self.visit.recording:
             self._start_recording(has_past=has_past)
 
     def _start_recording(self, *, has_past: bool) -> None:

@@ -26,17 +26,12 @@ class CommandActions(Shell):
         except ValueError as error:
             self.show_message(f"{command.title}: {error}.", is_wrong=True)
             return
+        run = partial(self._show_output, command, words)
         if command.confirms:
-            self._ask(command, words)
+            dialog = YesNoDialog(command.title, shlex.join(words), "run")
+            self.ask(dialog, lambda _yes: self.call_after_refresh(run))
         else:
-            self._show_output(command, words)
-
-    def _ask(self, command: UserCommand, words: Sequence[str]) -> None:
-        def answered(is_wanted: bool | None) -> None:  # noqa: FBT001  the result of a dialog
-            if is_wanted:
-                self.call_after_refresh(partial(self._show_output, command, words))
-
-        self.push_screen(YesNoDialog(command.title, shlex.join(words), "run"), answered)
+            run()
 
     def _show_output(self, command: UserCommand, words: Sequence[str]) -> None:
         if self.settings.run_program is not None:

@@ -173,13 +173,8 @@ class TimeActions(Shell):
         begin, end, here = self.tape.begin, self.tape.end, self.playback.moment(self.tape)
         if begin is None or end is None or here is None:
             self.show_message(NO_DATA)
-            return
-
-        def go(at: Millis | None) -> None:
-            if at is not None:
-                self.seek(at)
-
-        self.push_screen(SeekDialog(begin, end, here), go)
+        else:
+            self.ask(SeekDialog(begin, end, here), self.seek)
 
     def action_compare(self) -> None:
         """Compare the cursor with the mark, or with the newest moment if there is no mark."""

@@ -72,18 +72,9 @@ def placed(
     Where there is room, an arrowhead is to the right of the stroke that leaves its line, so that
     a chain goes down like a staircase.
     """
-    sources: dict[tuple[int, bool], set[int]] = {}
-    for source, line_targets in enumerate(targets):
-        for target in line_targets:
-            if target != source:
-                sources.setdefault((target, source in supposed), set()).add(source)
     free_from = [-1] * most  # the first line that a column may touch again
     lanes: list[Lane] = []
-    unplaced = [
-        Lane(target, frozenset(lines), is_supposed=is_supposed)
-        for (target, is_supposed), lines in sources.items()
-    ]
-    for lane in sorted(unplaced, key=lambda lane: lane.first):
+    for lane in sorted(_unplaced(targets, supposed), key=lambda lane: lane.first):
         strokes = [other.column for other in lanes if lane.target in other.sources]
         free = [column for column in range(most) if free_from[column] <= lane.first]
         to_the_right = [column for column in free if column > max(strokes, default=-1)]
@@ -92,6 +83,19 @@ def placed(
             free_from[candidates[0]] = lane.last + 1
             lanes.append(lane._replace(column=candidates[0]))
     return lanes
+
+
+def _unplaced(targets: Sequence[Sequence[int]], supposed: Collection[int]) -> list[Lane]:
+    """Return a lane for each target, and another one for its supposed arrows."""
+    sources: dict[tuple[int, bool], set[int]] = {}
+    for source, line_targets in enumerate(targets):
+        for target in line_targets:
+            if target != source:
+                sources.setdefault((target, source in supposed), set()).add(source)
+    return [
+        Lane(target, frozenset(lines), is_supposed=is_supposed)
+        for (target, is_supposed), lines in sources.items()
+    ]
 
 
 def _row(row: int, touching: Sequence[Lane], width: int) -> str:

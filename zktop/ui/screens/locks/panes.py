@@ -86,14 +86,15 @@ class AlertsPane(Pane):
     def __init__(self) -> None:
         super().__init__(id="alerts")
         self._listed = AlertList()
-        self._findings: Sequence[Finding] | None = None
-        self._listed_for: tuple[object, ...] = ()
         self._open_groups: set[FindingKind] = set()
         self._redraw: Callable[[], None] | None = None
 
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         self._redraw = partial(self.show_report, state, report, height, width)
-        listed = self._separated(state, report)
+        acknowledged = state.acknowledged.covered(report)
+        all_alerts = [*alerts(report, acknowledged)]
+        listed = alert_list(all_alerts, acknowledged, hides_notes=state.hides_notes)
+        self._listed = listed
         shown = alert_lines(
             listed.new,
             report.now,
@@ -109,19 +110,6 @@ class AlertsPane(Pane):
         self.frame(alert_frame(listed, report.now))
         targets = [_target_of(alert_line.opens) for alert_line in shown]
         self.put([alert_line.drawn for alert_line in shown], targets, (), height)
-
-    def _separated(self, state: ViewState, report: Report) -> AlertList:
-        """Return the alerts of this report. Sort again only after a change or a user's choice."""
-        acknowledged, hides_notes = state.acknowledged.covered(report), state.hides_notes
-        deadlocks = tuple(
-            (deadlock.id, deadlock.confidence, deadlock.behind) for deadlock in report.deadlocks
-        )
-        listed_for = deadlocks, acknowledged, hides_notes
-        if report.findings is not self._findings or listed_for != self._listed_for:
-            self._findings, self._listed_for = report.findings, listed_for
-            all_alerts = [*alerts(report, acknowledged)]
-            self._listed = alert_list(all_alerts, acknowledged, hides_notes=hides_notes)
-        return self._listed
 
     @property
     def selected(self) -> tuple[str, ...]:
