@@ -12,9 +12,7 @@ from zktop.ui.past.packed_facts import (
     packed,
     packed_together,
     pieces,
-    quickly_packed,
     unpacked,
-    unpacked_together,
 )
 
 ZK = Text("zk1:2181")
@@ -31,7 +29,7 @@ def after(known: World, quickly: bytes) -> World:
 
 def step(before: World, later: World) -> bytes:
     """What changed from one world to the next, packed."""
-    return quickly_packed(pieces(facts_between(before, later), (), before))
+    return packed(pieces(facts_between(before, later), (), before))
 
 
 @pytest.mark.parametrize("most", [1, 2, 1_000])
@@ -41,7 +39,7 @@ def test_pieces_of_any_size_have_the_same_facts(
     """In the same order, also when the last piece is full."""
     monkeypatch.setattr(packed_facts, "PIECE_FACTS", most)
     facts = list(facts_of(LOCKED))
-    found = list(unpacked_together(packed(pieces(facts))))
+    found = list(unpacked(packed(pieces(facts))))
 
     assert [fact for piece in found for fact in facts_in(piece, World())] == facts
     assert [piece.is_last for piece in found] == [*[False] * (len(found) - 1), True]
@@ -60,9 +58,9 @@ def test_facts_are_made_when_their_piece_is(monkeypatch: pytest.MonkeyPatch) -> 
 def test_steps_packed_together_are_the_same_one_after_the_other() -> None:
     """A block is compressed once more when it is full."""
     empty: list[AnyFact] = []
-    steps = [quickly_packed(pieces(facts)) for facts in (facts_of(LOCKED), empty)]
+    steps = [packed(pieces(facts)) for facts in (facts_of(LOCKED), empty)]
 
-    assert list(unpacked_together(packed_together(steps))) == [
+    assert list(unpacked(packed_together(steps))) == [
         piece for one in steps for piece in unpacked(one)
     ]
 

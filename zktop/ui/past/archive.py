@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Cost, Millis, Session
+from zktop.model.facts import Cost, Millis, Session
 from zktop.model.history.events import Event
 from zktop.model.locks.folder import NO_MEMORIES, FolderMemories
 from zktop.model.locks.open_folder import unseen_memory
@@ -31,14 +31,12 @@ from zktop.ui.past.packed_facts import (
     packed,
     packed_together,
     pieces,
-    quickly_packed,
     unpacked,
-    unpacked_together,
 )
 
 STEP_MS: Final[Millis] = 1_000
 BLOCK_STEPS: Final = 60
-STATE_SHARE: Final = 2  # a new state is packed after this many times the facts of the last one
+STATE_SHARE: Final = 4  # a new state is packed after this many times the bytes of the last one
 FOLLOWED_STEPS: Final = 30  # steps examined before the wanted one, so that recent holds are exact
 STEP_BYTES: Final = 500  # for the objects around the packed bytes
 CHILD_BYTES: Final = 250  # what is remembered of a lock, for each child of its folder
@@ -80,21 +78,20 @@ class Block(msgspec.Struct, frozen=True, eq=False):
     number: int  # the number of its first step, even before that is added
     steps: tuple[PackedStep, ...]
     state: bytes | None  # the packed facts before it; None: use the state of an earlier block
-    packed: bytes = b""  # the facts and events of its steps; empty while steps are still added
-    loose: tuple[bytes, ...] = ()  # meanwhile the facts and events, one entry for each step
+    packed: tuple[bytes, ...] = ()  # the facts and events of each step, or at last of all together
     starts_over: bool = False  # earlier facts do not apply, as they are newer or precede a gap
     gap_at: Millis = 0  # that of the world in its state
     memory_bytes: int = 0  # the size of the memories of its steps, roughly
 
     @property
     def weight_bytes(self) -> int:
-        sizes = sum(map(len, (self.packed, self.state or b"", *self.loose)))
+        sizes = sum(map(len, (self.state or b"", *self.packed)))
         return sizes + STEP_BYTES * len(self.steps) + self.memory_bytes
 
     def world(self) -> World:
         """Return the world before its first step. The block must have a state."""
         world = World(gap_at=self.gap_at)
-        for piece in unpacked_together(self.state) if self.state else ():
+        for piece in unpacked(self.state) if self.state else ():
             world = world.after(*facts_in(piece, world))
         return world
 
@@ -102,28 +99,12 @@ class Block(msgspec.Struct, frozen=True, eq=False):
 @lru_cache(maxsize=2)  # the events of one moment are drawn many times a second
 def _pieces_by_step(block: Block) -> list[list[Piece]]:
     """Return the pieces of each step of a block."""
-    if block.packed:
-        unpacked_pieces = unpacked_together(block.packed)
-    else:
-        unpacked_pieces = chain.from_iterable(map(unpacked, block.loose))
     by_step: list[list[Piece]] = [[]]
-    for piece in unpacked_pieces:
+    for piece in chain.from_iterable(map(unpacked, block.packed)):
         by_step[-1].append(piece)
         if piece.is_last:
             by_step.append([])
     return by_step[:-1]
-
-
-class _CountedFacts:
-    """Iterates over facts and counts them."""
-
-    def __init__(self, facts: Iterator[AnyFact]) -> None:
-        self._facts, self.count = facts, 0
-
-    def __iter__(self) -> Iterator[AnyFact]:
-        for fact in self._facts:
-            self.count += 1
-            yield fact
 
 
 class Packer:
@@ -131,7 +112,7 @@ class Packer:
 
     def __init__(self) -> None:
         self._world = World()
-        self._state_facts = self._facts_since = 0  # in the newest state, and since then
+        self._state_bytes = self._bytes_since = 0  # in the newest state, and since then
         self._open = Block(0, (), None)
         self._parts: PersistentMap[Text, LockRecord] = PersistentMap()
         self._memories = self._kept = NO_MEMORIES  # now, and in the last step that keeps them
@@ -151,19 +132,18 @@ class Packer:
                 number = self._open.number + len(self._open.steps)
                 self._open = Block(number, (), None, starts_over=starts_over)
             is_empty = not self._open.steps
-            if is_empty and (starts_over or not self._state_facts):
+            if is_empty and (starts_over or not self._state_bytes):
                 self._begin_with(world)  # no earlier facts lead to it
-            elif is_empty and self._facts_since >= STATE_SHARE * self._state_facts:
+            elif is_empty and self._bytes_since >= STATE_SHARE * self._state_bytes:
                 self._begin_with(before)  # too many facts since the last state
             self._add(step)
         return [*closed, self._open]
 
     def _begin_with(self, world: World) -> None:
         """Begin the open block with a full state."""
-        facts = _CountedFacts(facts_of(world))
-        state = packed(pieces(facts))
+        state = packed(pieces(facts_of(world)))
         self._open = msgspec.structs.replace(self._open, state=state, gap_at=world.gap_at)
-        self._world, self._state_facts, self._facts_since = world, facts.count, 0
+        self._world, self._state_bytes, self._bytes_since = world, len(state), 0
 
     def _add(self, frames: Sequence[StoredFrame]) -> None:
         """Add a step made of the frames of one second."""
@@ -179,13 +159,12 @@ class Packer:
         )
         self._remember(report)
         events = [event for stored in frames for event in stored.frame.events]
-        facts = _CountedFacts(facts_between(before, report.world))
-        content = quickly_packed(pieces(facts, events, before))
-        self._facts_since += facts.count
+        content = packed(pieces(facts_between(before, report.world), events, before))
+        self._bytes_since += len(content)
         self._open = msgspec.structs.replace(
             self._open,
             steps=(*self._open.steps, step),
-            loose=(*self._open.loose, content),
+            packed=(*self._open.packed, content),
             memory_bytes=self._open.memory_bytes + memory_bytes,
         )
 
@@ -208,7 +187,7 @@ class Packer:
 
 
 def _closed(block: Block) -> Block:
-    return msgspec.structs.replace(block, packed=packed_together(block.loose), loose=())
+    return msgspec.structs.replace(block, packed=(packed_together(block.packed),))
 
 
 class UnpackedReport(NamedTuple):

@@ -6,7 +6,6 @@ that changed since the previous step are packed.
 """
 
 import lzma
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -94,29 +93,20 @@ def _rows_before(table: _LargeTable, world: World) -> dict[Session, Any] | None:
     return _rows(tables.watches if isinstance(table, Watches) else tables.expiry)
 
 
-def quickly_packed(encoded: Iterable[bytes]) -> bytes:
-    """Compress one step for now; `packed_together` compresses it again, with its neighbours."""
-    compressor = zlib.compressobj(COMPRESSION_LEVEL)
-    return b"".join([*map(compressor.compress, encoded), compressor.flush()])
-
-
 def packed(encoded: Iterable[bytes]) -> bytes:
     compressor = lzma.LZMACompressor(preset=COMPRESSION_LEVEL)
     return b"".join([*map(compressor.compress, encoded), compressor.flush()])
 
 
 def packed_together(steps: Iterable[bytes]) -> bytes:
-    return packed(chunk for step in steps for chunk in _inflated(step))
+    """Compress packed steps again, now with their neighbours."""
+    return packed(chunk for step in steps for chunk in _decompressed(step))
 
 
 # Unpacking
 
 
-def unpacked(step: bytes) -> Iterator[Piece]:
-    return _split(_inflated(step))
-
-
-def unpacked_together(compressed: bytes) -> Iterator[Piece]:
+def unpacked(compressed: bytes) -> Iterator[Piece]:
     return _split(_decompressed(compressed))
 
 
@@ -137,13 +127,6 @@ def facts_in(piece: Piece, previous_world: World) -> list[AnyFact]:
 
 def events_in(piece: Piece) -> list[Event]:
     return _events.decode(piece.events)
-
-
-def _inflated(compressed: bytes) -> Iterator[bytes]:
-    decompressor, left = zlib.decompressobj(), compressed
-    while left or not decompressor.eof:
-        yield decompressor.decompress(left, CHUNK_BYTES)
-        left = decompressor.unconsumed_tail
 
 
 def _decompressed(compressed: bytes) -> Iterator[bytes]:
