@@ -266,11 +266,10 @@ class _TreeBuilder:
         held = tuple(held_by(actor, self.report))
         kind = _kind_of(actor, kind)
         name = actor.removeprefix(BY_NAME)
-        request = Request(*held[0], "exclusive") if held else None
         if (own_node := node_of(actor, self.report)) is not None:
             path, node = own_node
             name = absolute_path(path, node) if kind == "hidden" else f"{short(node)} in {path}"
-            request = Request(path, node, "exclusive")
+        request = Request(*held[0], "exclusive") if held else None
         paths = dict.fromkeys(path for path, _ in held)
         locks = tuple(self.lock(path, 1) for path in paths if self._is_waited_for(path))
         return TreeClient(kind, name, request=request, locks=locks)

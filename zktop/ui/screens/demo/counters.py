@@ -86,13 +86,11 @@ def _departures(departures: Sequence[DemoDeparture], expired: Collection[str]) -
             number = len(alike)
             if how == "died":
                 number = len({departure.contender for departure in alike})
-            sentence = _woke(spell(number, *nouns), alike)
-            last = alike[-1]
-            is_early = how == "died" and not last.woken and last.contender not in expired
-            yield sentence.replace("no client.", "no client so far.") if is_early else sentence
+            is_early = how == "died" and alike[-1].contender not in expired
+            yield _woke(spell(number, *nouns), alike, is_early=is_early)
 
 
-def _woke(subject: str, departures: Sequence[DemoDeparture]) -> str:
+def _woke(subject: str, departures: Sequence[DemoDeparture], *, is_early: bool = False) -> str:
     """Return how many clients some departures woke, and how many of those acquired the lock.
 
     >>> herd = DemoDeparture("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
@@ -102,7 +100,7 @@ def _woke(subject: str, departures: Sequence[DemoDeparture]) -> str:
     woken = sum(len(departure.woken) for departure in departures)
     went_on = sum(len(departure.went_on) for departure in departures)
     if not woken:
-        return f"{subject} woke no client."
+        return f"{subject} woke no client{' so far' if is_early else ''}."
     return f"{subject} woke {spell(woken, 'client')}, {went_on or 'none'} could go on."
 
 

@@ -42,3 +42,16 @@ def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool
     left -= text
     contenders = min(contenders, left - MIN_LOG_LINES if is_alone else left // 2)
     return Heights(picture, text, contenders, left - contenders)
+
+
+def share_columns(room: int, picture: int, contenders: int) -> Heights:
+    """Divide the lines of two columns: picture and text on the left, contenders and log beside.
+
+    >>> share_columns(40, 13, 8)
+    Heights(picture=13, text=27, contenders=8, log=32)
+    """
+    picture = min(picture, room - MIN_TEXT_LINES)
+    if room < MIN_CLIENT_LINES:
+        return Heights(picture, room - picture, 0, 0)
+    contenders = min(contenders, room // 2)
+    return Heights(picture, room - picture, contenders, room - contenders)

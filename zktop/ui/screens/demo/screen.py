@@ -28,7 +28,7 @@ from zktop.ui.screens.demo.lesson_lines import (
     lesson_of,
     next_scene,
 )
-from zktop.ui.screens.demo.pane_heights import Heights, share
+from zktop.ui.screens.demo.pane_heights import share, share_columns
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene_lines import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
@@ -145,11 +145,9 @@ class DemoScreen(Page):
         frame = self._log.gutter.height
         wanted = [lines + frame if lines else 0 for lines in (picture, text, contenders)]
         if is_beside:
-            lesson = share(room, wanted[0], room, 0, is_alone=False)
-            clients = share(room, 0, 0, wanted[2], is_alone=False)
-            text_room = room - lesson.picture
-            text_room -= self._show_minute(port, state, text_room - wanted[1])
-            heights = Heights(lesson.picture, text_room, clients.contenders, clients.log)
+            heights = share_columns(room, wanted[0], wanted[2])
+            minute = self._show_minute(port, state, heights.text - wanted[1])
+            heights = heights._replace(text=heights.text - minute)
         else:
             self._minute.hide()
             heights = share(room, *wanted, is_alone=bool(port.states) and not picture)
