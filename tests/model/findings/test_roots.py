@@ -20,11 +20,22 @@ from model.findings.cases import (
     shared_context,
 )
 from model.findings.cases import facts as listing
-from model.make_facts import NOW, ZK1, expiry, session, watches, world
+from model.make_facts import NOW, ZK1, connections, expiry, no_connections, session, watches, world
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Expiry, Gone, Node, Stat, join
+from zktop.model.facts import (
+    DAY_MS,
+    AnyFact,
+    Children,
+    Connection,
+    Denied,
+    Expiry,
+    Gone,
+    Node,
+    Stat,
+    join,
+)
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import Finding, LookAgainAt
 from zktop.model.history.lock_history import VanishedQueue
@@ -46,13 +57,11 @@ CHANGES = {
     "R2": lambda at: {"past": history(recreated_at=at)},
     "R3": lambda at: {"past": history(reaped_at=at)},
     "R5": lambda at: {"root": RootChanges(access_at=at)},
-    "R7": lambda at: {"past": history(vanished_with=VanishedQueue(at, 3))},
 }
 SENTENCES = {
     "R2": "was deleted and created again (seen at 00:16:39Z).",
     "R3": "vanished while it was empty (seen at 00:16:39Z).",
     "R5": f"The ACL of {PATH} was changed (seen at 00:16:39Z).",
-    "R7": "vanished together with 3 nodes in its queue (seen at 00:16:39Z).",
 }
 
 
@@ -62,7 +71,7 @@ def changed(rule: str, at: int) -> LockContext:
 
 
 @pytest.mark.parametrize("rule", CHANGES)
-def test_r2_r3_r5_r7_fires_for_ten_minutes(rule: str) -> None:
+def test_r2_r3_r5_fires_for_ten_minutes(rule: str) -> None:
     """A change of the root is worth a line until its effects are over."""
     finding = only(rule, changed(rule, RECENTLY))
 
@@ -84,28 +93,59 @@ def test_r5_is_quiet_for_the_data_of_a_single_node() -> None:
     assert not found("R5", case)
 
 
-@pytest.mark.parametrize("rule", ["R2", "R7"])
-def test_r2_r7_are_a_note_after_half_a_minute(rule: str) -> None:
+def test_r2_is_a_note_after_half_a_minute() -> None:
     """By then its effects are findings of their own, and it must not rank above them."""
     just, earlier = NOW - 30 * SECOND, NOW - 30 * SECOND - 1
 
-    assert only(rule, changed(rule, just)).severity == "warning"
-    assert LookAgainAt(just + 30 * SECOND + 1) in answers(rule, changed(rule, just))
-    assert only(rule, changed(rule, earlier)).severity == "info"
+    assert only("R2", changed("R2", just)).severity == "warning"
+    assert LookAgainAt(just + 30 * SECOND + 1) in answers("R2", changed("R2", just))
+    assert only("R2", changed("R2", earlier)).severity == "info"
+
+
+def vanished(queue: VanishedQueue, *tables: AnyFact) -> EnsembleContext:
+    """A lock that vanished with this queue, and what servers list now."""
+    return EnsembleContext(shared=shared_context(*tables), vanished={PATH: queue})
+
+
+def test_r7_fires_for_ten_minutes_and_is_a_note_after_half_a_minute() -> None:
+    """It needs no lock: there is none until one is created again."""
+    finding = only("R7", vanished(VanishedQueue(RECENTLY, 3)))
+
+    assert finding.sentence == (
+        f"{PATH} vanished together with 3 nodes in its queue (seen at 00:16:39Z)."
+    )
+    assert (finding.lock, finding.severity) == (PATH, "warning")
+    assert only("R7", vanished(VanishedQueue(NOW - 30 * SECOND - 1, 3))).severity == "info"
+
+
+def test_r7_is_quiet_if_the_waiters_went_with_their_sessions() -> None:
+    """A demo ends so: its clients close, and then it deletes the folder."""
+    queue = VanishedQueue(RECENTLY, 3, waiters=(session("bob"),))
+    bob, other = (Connection(session(name), Text("10.0.0.1:1")) for name in ("bob", "cid"))
+
+    assert found("R7", vanished(queue, connections(ZK1, bob)))
+    assert not found("R7", vanished(queue, connections(ZK1, other)))
+    assert not found("R7", vanished(queue, connections(ZK1, bob, at=RECENTLY - SECOND)))
+    assert found("R7", vanished(queue, no_connections(ZK1)))
+
+
+def test_r7_is_quiet_after_ten_minutes() -> None:
+    """By then its effects are over."""
+    assert not found("R7", vanished(VanishedQueue(LONG_AGO, 3)))
 
 
 def test_r7_is_only_likely_if_its_members_may_have_left_by_themselves() -> None:
     """A live server does not report who deleted a node."""
     queue = VanishedQueue(RECENTLY, 3, is_certain=False)
 
-    assert only("R7", changed("R7", RECENTLY)).confidence == "C3"
-    assert only("R7", ctx(A, past=history(vanished_with=queue))).confidence == "C2"
+    assert only("R7", vanished(VanishedQueue(RECENTLY, 3))).confidence == "C3"
+    assert only("R7", vanished(queue)).confidence == "C2"
 
 
 def test_r7_says_that_not_all_members_of_a_long_queue_are_known() -> None:
     """Only the last ones that left are remembered."""
     queue = VanishedQueue(RECENTLY, 32, is_all=False)
-    finding = only("R7", ctx(A, past=history(vanished_with=queue)))
+    finding = only("R7", vanished(queue))
 
     assert "vanished together with at least 32 nodes in its queue" in finding.sentence
 

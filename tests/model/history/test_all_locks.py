@@ -25,7 +25,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.former_members import MAX_FORMER_MEMBERS
 from zktop.model.history.lock_change import LockChange
-from zktop.model.history.lock_history import NO_HISTORY, LockHistory, VanishedQueue
+from zktop.model.history.lock_history import NO_HISTORY, VanishedQueue
 from zktop.model.history.missed_events import RootCounters
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
@@ -562,6 +562,11 @@ def test_a_lock_vanishes_and_comes_back() -> None:
     assert history.recreated_at == NOW + 2_000
 
 
+def vanished_queue(watcher: Watcher) -> VanishedQueue | None:
+    """The queue with which the lock vanished."""
+    return watcher.histories.vanished_queues.get(Text(watcher.root.path))
+
+
 def test_a_lock_falls_with_its_members() -> None:
     """A root that vanishes takes its members along."""
     root = Root()
@@ -573,7 +578,33 @@ def test_a_lock_falls_with_its_members() -> None:
     watcher.look(1_000)
 
     assert [event.event for event in gone] == ["released", "abandoned", "lock-vanished"]
-    assert watcher.histories.of("/orders").vanished_with == VanishedQueue(NOW + 1_000, 2)
+    assert vanished_queue(watcher) == VanishedQueue(NOW + 1_000, 2, waiters=(session("bob"),))
+
+
+def test_a_lock_falls_with_at_least_the_members_of_the_last_look() -> None:
+    """One that left a moment before may have been deleted with the others."""
+    root = Root()
+    alice = root.create("alice")
+    root.create("bob")
+    root.create("carol")
+    watcher = Watcher(root)
+    root.delete(alice)
+    watcher.look(1_000)
+    watcher.look(10, gone=True)
+
+    assert vanished_queue(watcher) == VanishedQueue(
+        NOW + 1_010, 2, is_all=False, waiters=(session("carol"),)
+    )
+
+
+def test_a_holder_alone_does_not_fall_with_its_lock() -> None:
+    """It may have released the lock and deleted the folder, both between two looks."""
+    root = Root()
+    root.create("alice")
+    watcher = Watcher(root)
+    watcher.look(1_000, gone=True)
+
+    assert vanished_queue(watcher) is None
 
 
 def test_a_lock_falls_with_members_that_were_deleted_a_moment_before() -> None:
@@ -590,7 +621,9 @@ def test_a_lock_falls_with_members_that_were_deleted_a_moment_before() -> None:
     watcher.look(1_000)
     history = watcher.histories.of("/orders")
 
-    assert history.vanished_with == VanishedQueue(NOW + 1_020, 2, is_certain=False)
+    assert vanished_queue(watcher) == VanishedQueue(
+        NOW + 1_020, 2, is_certain=False, waiters=(session("bob"),)
+    )
     assert history.reaped_at is None
     assert [one.label for one in history.earlier_members] == ["bob", "alice"]
 
@@ -613,7 +646,7 @@ def test_a_lock_does_not_fall_with_clients_that_left_it(first: int, later: int) 
     watcher.look(1_000)
     history = watcher.histories.of("/orders")
 
-    assert history.vanished_with is None
+    assert vanished_queue(watcher) is None
     assert history.reaped_at == NOW + 1_010 + later
 
 
@@ -622,7 +655,7 @@ def recreated(
     by: str,
     how: str = "deleted",
     queue: Iterable[str] = ("ann", "bob"),
-) -> LockHistory:
+) -> Watcher:
     """The first one holds; a log has who removed which node, and then the folder.
 
     It is created again.
@@ -639,7 +672,7 @@ def recreated(
     watcher.look_at_log(10, *facts, folder, gone=True)
     watcher.root = Root(czxid=root.zxid + 2)
     watcher.look(1_000)
-    return watcher.histories.of(root.path)
+    return watcher
 
 
 @pytest.mark.parametrize("names", [("ann", "bob"), ("bob", "ann")])
@@ -647,9 +680,10 @@ def test_a_lock_falls_with_members_that_a_log_shows_deleted_with_it(
     names: tuple[str, str],
 ) -> None:
     """Bob holds for a moment if the node of ann is deleted first."""
-    history = recreated(*[(name, "mallory") for name in names], by="mallory")
+    watcher = recreated(*[(name, "mallory") for name in names], by="mallory")
+    history = watcher.histories.of(watcher.root.path)
 
-    assert history.vanished_with == VanishedQueue(NOW + 30, 2)
+    assert vanished_queue(watcher) == VanishedQueue(NOW + 30, 2)
     assert history.reaped_at is None
 
 
@@ -666,9 +700,10 @@ def test_a_lock_does_not_fall_with_members_that_a_log_shows_leaving(
     removals: tuple[tuple[str, str], ...], how: str
 ) -> None:
     """The last one deletes the folder, all within a second."""
-    history = recreated(*removals, by=removals[-1][1], how=how)
+    watcher = recreated(*removals, by=removals[-1][1], how=how)
+    history = watcher.histories.of(watcher.root.path)
 
-    assert history.vanished_with is None
+    assert vanished_queue(watcher) is None
     assert (history.reaped_at, history.removed_by) == (NOW + 30, session(removals[-1][1]))
 
 
@@ -688,11 +723,12 @@ def test_who_removed_an_earlier_folder_did_not_remove_this_one() -> None:
 def test_a_long_recursive_delete_that_begins_with_the_holder() -> None:
     """Each waiter is first for 10 ms, and more of them left than are remembered."""
     names = [f"w{number}" for number in range(200)]
-    history = recreated(*[(name, "mallory") for name in names], by="mallory", queue=names)
+    watcher = recreated(*[(name, "mallory") for name in names], by="mallory", queue=names)
+    history = watcher.histories.of(watcher.root.path)
 
     left = history.earlier_members
     assert [one.label for one in left if not one.held_briefly] == ["w0"]
-    assert history.vanished_with == VanishedQueue(
+    assert vanished_queue(watcher) == VanishedQueue(
         NOW + 2_010, MAX_FORMER_MEMBERS - 1, is_all=False
     )
 

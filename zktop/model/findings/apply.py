@@ -89,7 +89,7 @@ def table_blind_spots(shared: SharedContext) -> tuple[BlindSpot, ...]:
 def signs(ctx: LockContext) -> frozenset[Sign]:
     """The cheap properties of a lock that decide which rules run."""
     lock, past, shared, waiting = ctx.lock, ctx.past, ctx.shared, len(ctx.waiters)
-    news = past.recreated_at or past.reaped_at or past.vanished_with
+    news = past.recreated_at or past.reaped_at
     values: dict[Sign, object] = {
         "several": waiting or len(ctx.holders) > 1 or len(lock.queues) > 1,
         "waiters": waiting,

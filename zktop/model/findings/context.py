@@ -16,7 +16,7 @@ from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
 from zktop.model.history.expired_sessions import ExpiredPlace
 from zktop.model.history.lock_change import all_members
-from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold
+from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold, VanishedQueue
 from zktop.model.history.root_changes import NO_ROOT_CHANGES, RootChanges
 from zktop.model.history.session_activity import SessionHistories
 from zktop.model.layouts.layout import lock_in_mode
@@ -158,6 +158,7 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
     inversions: Sequence[Inversion] = ()
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks
     expired: Collection[ExpiredPlace] = ()  # nodes of sessions that recently expired together
+    vanished: Mapping[Text, VanishedQueue] = {}  # recently, by the path of the lock
     folders: Collection[LockFolders] = ()  # parents with many lock folders, most of them empty
     single_nodes: AbstractSet[str] = frozenset()  # roots that are locks of a single node
 

@@ -6,6 +6,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from msgspec.structs import replace
+
 from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Session, prefix_below
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
@@ -17,12 +19,12 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short
+from zktop.model.history.lock_history import VanishedQueue
 from zktop.model.locks.leaking_folders import JUTE_MAXBUFFER, LockFolders
 from zktop.model.locks.lock import Member
 from zktop.model.locks.queue import HERE
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.model.waits.confidence import Confidence
 from zktop.model.world.missing_roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_one_server import ServerTables
 
@@ -30,6 +32,7 @@ MAX_OWNERS = 5  # named in a finding about hidden members
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule
 
+NO_RECORD_OF_WHO: Final[Reason] = (None, "who did it is not recorded")
 FENCING = "Fencing by sequence number is broken; fencing by czxid is not."
 
 
@@ -42,12 +45,15 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     if ctx.past.reaped_at is not None:
         return
     yield from _recently(
-        ctx,
-        ctx.past.recreated_at,
-        f"{ctx.name} was deleted and created again",
-        f"{FENCING} Clients that remember that the path exists fail once.",
-        "C4",
-        ((True, "its node has another czxid than before"),),
+        ctx.now_ms,
+        RuleMatch(
+            about=ctx.about(),
+            sentence=f"{ctx.name} was deleted and created again",
+            confidence="C4",
+            evidence=((True, "its node has another czxid than before"),),
+            advice=f"{FENCING} Clients that remember that the path exists fail once.",
+            since=ctx.past.recreated_at,
+        ),
     )
 
 
@@ -68,12 +74,15 @@ def container_removed(ctx: LockContext) -> Iterator[RuleResult]:
         removed = (True, f"the transaction log has the deletion: session {session_text(by)}")
         advice = "A client deleted it, perhaps a clean-up job. " + FENCING
     yield from _recently(
-        ctx,
-        ctx.past.reaped_at,
-        f"{ctx.name} vanished while it was empty",
-        advice,
-        "C2",
-        ((True, "it had no children"), removed),
+        ctx.now_ms,
+        RuleMatch(
+            about=ctx.about(),
+            sentence=f"{ctx.name} vanished while it was empty",
+            confidence="C2",
+            evidence=((True, "it had no children"), removed),
+            advice=advice,
+            since=ctx.past.reaped_at,
+        ),
     )
 
 
@@ -110,22 +119,29 @@ def _dumped_owners(ctx: LockContext, hidden: list[Member]) -> Iterator[Reason]:
 def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     """The ACL or the data of the lock's node changed."""
     yield from _recently(
-        ctx,
-        ctx.root.access_at,
-        f"The ACL of {ctx.name} was changed",
-        "Check that all its users may still create and read there.",
-        "C4",
-        ((True, "its ACL version changed"), (None, "who did it is not recorded")),
+        ctx.now_ms,
+        RuleMatch(
+            about=ctx.about(),
+            sentence=f"The ACL of {ctx.name} was changed",
+            confidence="C4",
+            evidence=((True, "its ACL version changed"), NO_RECORD_OF_WHO),
+            advice="Check that all its users may still create and read there.",
+            since=ctx.root.access_at,
+        ),
     )
     if ctx.lock.member(HERE) is not None:
         return  # a client's node: the client may keep renewing its data
     yield from _recently(
-        ctx,
-        ctx.root.content_at,
-        f"The data of {ctx.name} was changed",
-        "A kazoo semaphore keeps its number of leases there: all users must agree on it.",
-        "C4",
-        ((True, "its data version changed"), (None, "who did it is not recorded")),
+        ctx.now_ms,
+        RuleMatch(
+            about=ctx.about(),
+            sentence=f"The data of {ctx.name} was changed",
+            confidence="C4",
+            evidence=((True, "its data version changed"), NO_RECORD_OF_WHO),
+            advice="A kazoo semaphore keeps its number of leases there: all users must agree on "
+            "it.",
+            since=ctx.root.content_at,
+        ),
     )
 
 
@@ -133,51 +149,58 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     "R7",
     "deleted-with-waiters",
     "warning",
+    "whole",
     former_name="fell-with-waiters",
     code="NEW",
-    only_if=("news",),
 )
-def deleted_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
-    """The lock vanished together with its queue."""
-    queue = ctx.past.vanished_with
-    if queue is None:
-        return
-    at_least = "" if queue.is_all else "at least "
+def deleted_with_waiters(ctx: EnsembleContext) -> Iterator[RuleResult]:
+    """A lock vanished together with its queue.
+
+    If the sessions of all waiters ended, their nodes went with them, and this is no finding.
+    """
     went_first: Reason = (None, "a node with children cannot be deleted: they went first")
     by_themselves: Reason = (False, "all of them left just before: perhaps they gave up")
-    yield from _recently(
-        ctx,
-        queue.at,
-        f"{ctx.name} vanished together with {at_least}{count(queue.members, 'node')} in its queue",
-        "A wave of session expiries, or a recursive delete: look at the servers' logs.",
-        "C3" if queue.is_certain else "C2",
-        (went_first,) if queue.is_certain else (went_first, by_themselves),
-    )
+    shows_ends = ctx.shared.shows_connections
+    for path, queue in ctx.vanished.items():
+        if shows_ends and queue.waiters and not _any_lives_on(ctx, queue):
+            continue
+        at_least = "" if queue.is_all else "at least "
+        nodes = count(queue.members, "node")
+        yield from _recently(
+            ctx.now_ms,
+            RuleMatch(
+                about=FindingSubject(path),
+                sentence=f"{short(path)} vanished together with {at_least}{nodes} in its queue",
+                confidence="C3" if queue.is_certain else "C2",
+                evidence=(went_first,) if queue.is_certain else (went_first, by_themselves),
+                advice="A wave of session expiries, or a recursive delete: look at the servers' "
+                "logs.",
+                since=queue.at,
+            ),
+        )
 
 
-def _recently(
-    ctx: LockContext,
-    at: Millis | None,
-    what: str,
-    advice: str,
-    confidence: Confidence,
-    evidence: tuple[Reason, ...],
-) -> Iterator[RuleResult]:
+def _any_lives_on(ctx: EnsembleContext, queue: VanishedQueue) -> bool:
+    """Whether a table that is newer than the deletion has the session of a waiter."""
+    presences = map(ctx.shared.ensemble.presence, queue.waiters)
+    return any(presence is not None and presence.at > queue.at for presence in presences)
+
+
+def _recently(now_ms: Millis, change: RuleMatch) -> Iterator[RuleResult]:
     """Report a change for SHOWN_MS after zktop saw it, but only as info after WARNING_MS."""
-    if at is None or ctx.now_ms - at > SHOWN_MS:
+    seen_at = change.since
+    if seen_at is None or now_ms - seen_at > SHOWN_MS:
         return
-    yield LookAgainAt(at + SHOWN_MS + 1)
-    is_news = ctx.now_ms - at <= WARNING_MS
+    yield LookAgainAt(seen_at + SHOWN_MS + 1)
+    is_news = now_ms - seen_at <= WARNING_MS
     if is_news:
-        yield LookAgainAt(at + WARNING_MS + 1)
-    yield RuleMatch(
-        about=ctx.about(key=(what, at)),
-        sentence=f"{what} (seen at {clock(at)}).",
-        confidence=confidence,
-        evidence=evidence,
-        advice=advice,
+        yield LookAgainAt(seen_at + WARNING_MS + 1)
+    about = change.about
+    yield replace(
+        change,
+        about=replace(about, key=(about.lock, change.sentence, seen_at)),
+        sentence=f"{change.sentence} (seen at {clock(seen_at)}).",
         severity=None if is_news else "info",
-        since=at,
     )
 
 

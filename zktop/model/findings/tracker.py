@@ -361,6 +361,7 @@ class FindingTracker:
             inversions=look.inversions,
             owners=look.locks_of.keys(),
             expired=self._histories.expiries.most_at_once(),
+            vanished=self._histories.vanished_queues,
             folders=self._folders.look(look.world, look.locks, look.now),
             single_nodes=self._single_nodes(look),
         )

@@ -5,7 +5,7 @@ One thread uses it; what it returns is frozen.
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -37,6 +37,8 @@ from zktop.model.world.world import World
 
 _AT: Final = attrgetter("at")
 MAX_VANISHED_ROOTS: Final = 1_000  # remembered in case they are created again
+MAX_VANISHED_QUEUES: Final = 100  # each is a finding, which is written again at every look
+MAX_WAITERS_CHECKED: Final = 20  # whether their sessions outlived the lock
 RECURSIVE_MS: Final[Millis] = 1_000  # a recursive delete deletes the next node within this time
 CONNECTED_STATES: Final = (None, "connected", "read-only")
 
@@ -51,6 +53,7 @@ class LockHistories:
         self._first: dict[Text, FirstLook] = {}
         self._logs: dict[Text, LockLog] = {}
         self._vanished_roots: dict[Text, RootHistory] = {}
+        self.vanished_queues: dict[Text, VanishedQueue] = {}  # by the path of their lock
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
         self._world = World()
         self._earlier = NO_ENSEMBLE  # the server tables of the previous look
@@ -214,22 +217,23 @@ class LockHistories:
 
         `before` is the history without this look.
         """
-        size, stat = (lock.size, lock.stat) if lock else (0, None)
+        stat = lock.stat if lock else None
         removal = self._world.removal_of(path)
         if removal is not None and stat is not None and removal.zxid < stat.czxid:
             removal = None  # it was that of an earlier root: transactions are missing
         start = _deleted_since(before.former_members, removal, now_ms)
-        queue = _vanished_queue(size, before, start, removal, now_ms)
+        queue = _vanished_queue(lock, before, start, removal, now_ms)
+        if queue is not None:
+            self.vanished_queues[path] = queue
+            _drop_oldest(self.vanished_queues, MAX_VANISHED_QUEUES)
         is_full = queue is not None or (lock is not None and bool(lock.family.members))
         self._vanished_roots[path] = RootHistory(
             history.generation + 1,
             reaped_at=None if is_full else now_ms,
             removed_by=removal.by if removal and removal.how == "deleted" else None,
-            vanished_with=queue,
             earlier_members=history.former_members,
         )
-        if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
-            del self._vanished_roots[next(iter(self._vanished_roots))]
+        _drop_oldest(self._vanished_roots, MAX_VANISHED_ROOTS)
 
     def _is_retracted(self, change: LockChange) -> bool:
         """Whether a lock is no longer recognised, although its znode still exists."""
@@ -312,6 +316,12 @@ class LockHistories:
         return {path: at for path, at in since.items() if at is not None}
 
 
+def _drop_oldest(by_path: dict[Text, Any], most: int) -> None:
+    """Forget what was added first if there is more than this."""
+    if len(by_path) > most:
+        del by_path[next(iter(by_path))]
+
+
 def _is_unread(change: LockChange) -> bool:
     """Whether a znode has not been read yet: it may be old or new."""
     znodes = (member.znode for member in change.created)
@@ -337,20 +347,24 @@ def _deleted_since(
 
 
 def _vanished_queue(
-    members: int, past: LockHistory, start: Millis, removal: Gone | None, now_ms: Millis
+    lock: Lock | None, past: LockHistory, start: Millis, removal: Gone | None, now_ms: Millis
 ) -> VanishedQueue | None:
     """Return the queue that a recursive delete removed, with members that left before this look.
 
     A transaction log shows which of these were deleted by the session that deleted the root.
-    Without a log, a waiter that left just before the root is a sign of such a delete: if clients
-    release a lock in turn and then delete its folder, no waiter is left. But it may have given up.
+    Without a log, a waiter that left with the root, or just before it, is a sign of such a delete:
+    if clients release a lock in turn and then delete its folder, no waiter is left.
     """
     before = [member for member in past.former_members if member.gone_at >= start]
     is_all = past.forgotten_at is None or past.forgotten_at < start
-    members += sum(_is_taken(member, removal) for member in before)
-    if members:
-        return VanishedQueue(now_ms, members, is_all)
+    taken = sum(_is_taken(member, removal) for member in before)
     unclear = [member for member in before if member.how is None and member.ending != "expired"]
-    if any(member.ending == "abandoned" for member in unclear):
-        return VanishedQueue(now_ms, len(unclear), is_all, is_certain=False)
+    if lock is not None and (waiters := lock.waiters[:MAX_WAITERS_CHECKED]):
+        sessions = () if taken else tuple(member.owner for member in waiters)
+        members = lock.size + taken
+        return VanishedQueue(now_ms, members, is_all and not unclear, waiters=sessions)
+    if taken:
+        return VanishedQueue(now_ms, taken, is_all and not unclear)
+    if gave_up := tuple(member.session for member in unclear if member.ending == "abandoned"):
+        return VanishedQueue(now_ms, len(unclear), is_all, is_certain=False, waiters=gave_up)
     return None

@@ -39,12 +39,13 @@ class FirstLook(msgspec.Struct, frozen=True, gc=False):
 
 
 class VanishedQueue(NamedTuple):
-    """The queue of a lock whose znode vanished."""
+    """The queue with which the znode of a lock vanished."""
 
     at: Millis
     members: int
     is_all: bool = True  # if not, it had at least this many members
     is_certain: bool = True  # if not, all of them left just before, and may have given up
+    waiters: tuple[Session, ...] = ()  # some whose end may have removed their nodes
 
 
 class RootHistory(msgspec.Struct, frozen=True, gc=False):
@@ -54,7 +55,6 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
     removed_by: Session | None = None  # the session that deleted it, if a transaction log says so
-    vanished_with: VanishedQueue | None = None  # None: it was empty
     earlier_members: tuple[FormerMember, ...] = ()  # the last that left the previous znode
 
 
