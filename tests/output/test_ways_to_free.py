@@ -36,7 +36,7 @@ def test_a_client_that_waits_in_another_lock_of_a_deadlock_does_not_hold_it() ->
         path=BILLING,
     )
 
-    assert f"1. carol: part of the deadlock, in {PATH}; 1m00s old." in text
+    assert f"1. carol: part of the deadlock, in {PATH}; its node is 1m00s old." in text
 
 
 def test_nodes_that_are_not_listed_are_counted() -> None:
