@@ -29,7 +29,7 @@ from zktop.model.world.tables_of_one_server import LOGS
 from zktop.txnlog.transactions import CLOSE_SESSION, OPEN_SESSION, Transaction
 from zktop.txnlog.znode_tree import Effect, StoredZnode, ZnodeTree
 
-WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
+WHY_BLIND: Final = Text("ZooKeeper's files have none")
 WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
 SEQUENCE_DIGITS: Final = 10  # of a number that has not overflowed
