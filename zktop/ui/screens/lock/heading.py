@@ -22,6 +22,7 @@ from zktop.ui.styled_text import Line, Run, joined, line, width_of, wrapped
 MAX_HOLDERS: Final = 3
 MIN_STRIP_WAITERS: Final = 100  # from here on, the queue is also drawn as a strip
 MAX_STRIP_CELLS: Final = 100
+MINUTE_S: Final = 60
 TITLE_CELLS: Final = 8
 CELLS_AROUND_RUNS: Final = 46
 
@@ -184,4 +185,15 @@ def _drains(detail: LockDetail) -> Line:
     if orphan is not None:
         return line(("never drains ", "warning"), ("(a node without an owner)", "warning"))
     rate = detail.view.history.minute.releases_per_s
-    return line((f"{rate:.1f} releases/s", "dim")) if rate else ()
+    return line((rate_of_releases(rate), "dim")) if rate else ()
+
+
+def rate_of_releases(per_s: float) -> str:
+    """Format a rate; below one a second, per minute.
+
+    >>> rate_of_releases(1.44), rate_of_releases(0.2), rate_of_releases(1 / 60)
+    ('1.4 releases/s', '12 releases/min', '1 release/min')
+    """
+    if per_s >= 1:
+        return f"{per_s:.1f} releases/s"
+    return f"{count(max(1, round(per_s * MINUTE_S)), 'release')}/min"
