@@ -161,6 +161,19 @@ def test_another_members_admin_server_is_ignored(
     }
 
 
+def test_a_member_is_one_server_under_a_local_address_and_its_own() -> None:
+    """As on the machine of a member: 127.0.0.1 is the default of --hosts."""
+    with real_ensemble(3, own_hosts=True) as members:
+        first, *others = (member.port for member in members)
+        for admin_port in (free_port(), members[0].admin_port or 0):
+            with _sampled(f"127.0.0.1:{first}", AdminAccess(port=admin_port)) as live:
+                live.until(lambda world: len(world.tables) >= 3)
+                names = set(map(str, live.world.tables))
+
+            own = {f"127.0.0.{number}:{port}" for number, port in enumerate(others, start=3)}
+            assert names == {f"127.0.0.1:{first}", *own}
+
+
 def test_a_locked_down_server_is_a_named_blind_spot() -> None:
     """A server without permitted words has figures and named blind spots."""
     with (

@@ -61,6 +61,7 @@ class Introspection:
         self._asked_hidden: tuple[str, ...] = ()  # in the round under way
         self._answered_hidden: tuple[str, ...] = ()  # in the last complete round
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
+        self._same_as: dict[str, tuple[str, int]] = {}  # by other names: the name used, and its id
         self.ensemble = KnownServers(access.hosts)
         self.on_round: Callable[[], None] = lambda: None
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
@@ -120,7 +121,11 @@ class Introspection:
     def _round(self) -> None:
         """Ask the servers that are due."""
         now = time.monotonic()
-        servers = self.ensemble.servers()
+        servers = {
+            name: address
+            for name, address in self.ensemble.servers().items()
+            if not self._is_asked_by_another_name(name)
+        }
         for name in servers:
             is_given = name in self.ensemble.named
             schedule = self._schedules.setdefault(name, ServerSchedule(is_given=is_given))
@@ -165,7 +170,7 @@ class Introspection:
         if schedule.answer_state.is_unsure and schedule.facts:
             return
         schedule.clock.forget()
-        schedule.watches = {}
+        schedule.watches, schedule.server_id = {}, None
         sample = unreached(probe.why, schedule.kind or ServerKind())
         sample.state, sample.since = schedule.answer_state.state, schedule.answer_state.since
         schedule.facts = facts(sample, name, self._newest_zxid(), self._access.hosts)
@@ -208,6 +213,9 @@ class Introspection:
         changes: int | None = self.changes()
         begun, cpu_before = time.monotonic(), time.thread_time()
         sample = self._request_sample(address, schedule)
+        schedule.server_id = sample.server_id
+        if self._note_other_name(name, schedule):
+            return
         if self.on_ephemerals is not None and sample.all_ephemerals:
             self.on_ephemerals(sample.all_ephemerals)
         sample.state = schedule.answer_state.state
@@ -222,6 +230,32 @@ class Introspection:
         if any(map(_is_silent, sample.connections or ())):
             changes = None  # so that the next sample is not delayed
         schedule.sampled(ended, changes, took=took, spent=spent, every=self._every)
+
+    def _is_asked_by_another_name(self, name: str) -> bool:
+        """True if this is the same server as another, such as one by a local address in --hosts.
+
+        Counted twice, each of its clients would seem to change servers all the time.
+        """
+        other_name, server_id = self._same_as.get(name, (name, None))
+        other = self._schedules.get(other_name)
+        return other is not None and other.server_id == server_id is not None
+
+    def _note_other_name(self, name: str, schedule: ServerSchedule) -> bool:
+        """Return whether the server just asked has an earlier name. If so, drop this one."""
+        server_id = schedule.server_id
+        if server_id is None:
+            return False
+        with_id = (
+            other for other in self._schedules if self._schedules[other].server_id == server_id
+        )
+        first = next(with_id)
+        if first == name:
+            return False
+        self._same_as[name] = first, server_id
+        del self._schedules[name]
+        if schedule.facts:
+            self._report_departure(name)
+        return True
 
     def _request_sample(self, address: Address, schedule: ServerSchedule) -> Sample:
         """Ask the AdminServer, or use four-letter words."""

@@ -60,6 +60,7 @@ class Sample(msgspec.Struct):
     all_ephemerals: list[str] = []  # full paths, if they are noted and the table has changed
     sessions: tuple[int, ...] | None = None
     tick_ms: int | None = None
+    server_id: int | None = None  # its number in the ensemble
     why: dict[str, str] = {}
     state: ServerState | None = None  # whether it answers
     since: int | None = None  # when it stopped serving, or None while it serves
@@ -95,7 +96,8 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
             "set aliases"
         )
     tick_ms = admin.integer(configuration.get("tick_time"))
-    sample = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms)
+    server_id = admin.integer(configuration.get("server_id")) or None
+    sample = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms, server_id=server_id)
     sample.attempt("server", lambda: _admin_figures(sample, ask))
     sample.attempt("connections", lambda: _admin_connections(sample, ask("connections"), clock))
     sample.attempt("watches", lambda: _admin_watches(sample, ask, settings))
@@ -169,7 +171,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     settings.sizes.read_dump(dump)
     sample.attempt("watches", lambda: _request_watches(sample, ask, settings))
     if kind.traits.expiry:
-        sample.attempt("tick", lambda: _read_tick(sample, ask("conf")))
+        sample.attempt("tick", lambda: _read_conf(sample, ask("conf")))
     if dump:
         sample.attempt("expiry", lambda: _read_dump(sample, dump, dumped_at, clocked_at, settings))
     return sample
@@ -274,8 +276,9 @@ def _table(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
     return table
 
 
-def _read_tick(sample: Sample, conf: str) -> None:
+def _read_conf(sample: Sample, conf: str) -> None:
     sample.tick_ms = table_formats.tick_ms(conf)
+    sample.server_id = table_formats.server_id(conf)
 
 
 def _read_dump(

@@ -100,6 +100,16 @@ def tick_ms(conf: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def server_id(conf: str) -> int | None:
+    r"""Find the server's id in `conf`: its `myid`, or None for a server without an ensemble.
+
+    >>> server_id("serverId=3\n"), server_id("serverId=0\n")
+    (3, None)
+    """
+    match = re.search(r"^serverId=(\d{1,9})\n", conf, re.MULTILINE)
+    return int(match[1]) or None if match else None
+
+
 def _lines_of(word: str, text: str) -> list[str]:
     """The lines that are not blank: at least one, and all of them complete."""
     lines = [line for line in text.split("\n") if line.strip()]
