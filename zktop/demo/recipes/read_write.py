@@ -8,12 +8,8 @@ import re
 from typing import ClassVar
 
 from zktop.demo.recipes.queue_recipe import SEQUENCE_NUMBER, HerdRecipe, QueueRecipe
-from zktop.demo.recipes.recipe import PlaceLostError
 from zktop.demo.stoppable_wait import Timeout
 from zktop.demo_types.contender_order import Flaw
-
-HOST_NAMES = r".+-[RW]-"
-PLAIN_NAMES = "read-|write-"
 
 
 class ReadWrite(QueueRecipe):
@@ -26,7 +22,7 @@ class ReadWrite(QueueRecipe):
     decides = "a reader enters when no writer is ahead of it, a writer when no node is"
     watches = "the last writer ahead of it (a reader) or the node just ahead of it (a writer)"
     modes = ("read", "write")
-    pattern = PLAIN_NAMES
+    pattern = "read-|write-"
     joins: ClassVar[tuple[str, ...]] = ("rw-read-write",)
 
     def _ahead(self, me: str) -> list[str]:
@@ -50,7 +46,7 @@ class ReadWriteHost(ReadWrite):
     source = "article 3, read/write version 2: host1-W- and host2-R- nodes"
     brief = "like rw, with the host in the node names"
     creates = "an ephemeral <host>-R-<number> or <host>-W-<number> node below the lock"
-    pattern = HOST_NAMES
+    pattern = r".+-[RW]-"
     joins: ClassVar[tuple[str, ...]] = ("rw-host",)
 
     def _prefix(self) -> str:
@@ -83,37 +79,30 @@ SPIN = Flaw(
 )
 
 
-class NaiveReadWrite(QueueRecipe):
+class NaiveReadWrite(ReadWrite):
     """Broken on purpose: it sorts whole names, as a real sample does."""
 
     name = "rw-naive"
     source = "article 4, Python on kazoo: read- and write- nodes, sorted by name"
     brief = "BROKEN: whole names are sorted, so readers come first"
-    creates = "an ephemeral read-<number> or write-<number> node below the lock"
     decides = (
         "a reader enters unless the first of all names is a writer's, a writer if its own name is "
         "first; but read- sorts before write-"
     )
     watches = "the first of all names (exists)"
-    modes = ("read", "write")
     flaws = (SPIN,)
     broken = (
         "it sorts whole names, so every reader believes that it is ahead of every writer, and "
         "enters while a writer holds the lock"
     )
-    pattern = PLAIN_NAMES
-
-    def _prefix(self) -> str:
-        return f"{self.mode}-"
+    joins: ClassVar[tuple[str, ...]] = ()
 
     def _ahead(self, me: str) -> list[str]:
         """Return the first in the queue if it excludes ours. Sorting whole names is the flaw."""
         names = sorted(self._queue())
-        if me not in names or self.lost:
-            raise PlaceLostError
-        first = names[0]
-        matters = self.mode == "write" or first.startswith("write-")
-        return [first] if first != me and matters else []
+        place, first = self._place(me, names), names[0]
+        matters = self.mode == "write" or self._is_writer(first)
+        return [first] if place > 0 and matters else []
 
     def _watch(self, name: str) -> bool:
         return self._has_flaw(SPIN) or super()._watch(name)
