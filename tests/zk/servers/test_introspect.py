@@ -174,6 +174,17 @@ def test_a_member_is_one_server_under_a_local_address_and_its_own() -> None:
             assert names == {f"127.0.0.1:{first}", *own}
 
 
+def test_two_addresses_of_a_member_in_the_hosts_are_two_servers() -> None:
+    """The connection is named by the one that it uses, which may be either."""
+    with real_ensemble(3, own_hosts=True) as members:
+        port = members[0].port
+        both = (f"127.0.0.1:{port}", f"127.0.0.2:{port}")
+        with _sampled(",".join(both), AdminAccess(port=free_port())) as live:
+            live.until(lambda world: len(world.tables) == 4)
+
+            assert set(both) < set(map(str, live.world.tables))
+
+
 def test_a_locked_down_server_is_a_named_blind_spot() -> None:
     """A server without permitted words has figures and named blind spots."""
     with (

@@ -241,9 +241,12 @@ class Introspection:
         return other is not None and other.server_id == server_id is not None
 
     def _note_other_name(self, name: str, schedule: ServerSchedule) -> bool:
-        """Return whether the server just asked has an earlier name. If so, drop this one."""
+        """Return whether the server just asked has an earlier name. If so, drop this one.
+
+        Names in --hosts stay: zktop may be connected to any of them.
+        """
         server_id = schedule.server_id
-        if server_id is None:
+        if server_id is None or name in self.ensemble.named:
             return False
         with_id = (
             other for other in self._schedules if self._schedules[other].server_id == server_id
