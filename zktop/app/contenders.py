@@ -5,7 +5,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from functools import cached_property, partial
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -62,7 +62,7 @@ class Contenders:
         self._pool: ProcessPool | None = None  # until the first contender
         self._player: ScenePlayer | None = None  # until the first scene
 
-    @cached_property
+    @property
     def recipes(self) -> Sequence[RecipeInfo]:
         return [recipe.info() for recipe in RECIPES]
 

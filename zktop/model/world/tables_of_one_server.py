@@ -191,12 +191,8 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         had a session.
         """
         expiry = self.expiry
-        listed = expiry.expires_in_ms, expiry.timeouts_ms, self._bare_sessions
+        listed = expiry.expires_in_ms, expiry.timeouts_ms, frozenset(expiry.sessions or ())
         return [sessions for sessions in listed if sessions]
-
-    @cached_property
-    def _bare_sessions(self) -> frozenset[Session]:
-        return frozenset(self.expiry.sessions or ())
 
     @property
     def lists_all_watches(self) -> bool:
