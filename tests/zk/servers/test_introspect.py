@@ -174,6 +174,20 @@ def test_a_member_is_one_server_under_a_local_address_and_its_own() -> None:
             assert names == {f"127.0.0.1:{first}", *own}
 
 
+def test_a_member_with_two_addresses_is_down_once() -> None:
+    """Its other address is probed again, and does not answer either."""
+    with real_ensemble(3, own_hosts=True) as members:
+        local = f"127.0.0.1:{members[0].port}"
+        with _sampled(local, AdminAccess(port=free_port())) as live:
+            live.until(lambda world: len(world.tables) == 3)
+            members[0].process.kill()
+            live.until(lambda world: _state(world, local) == "down")
+            rounds = live.source._introspection.requests_sent
+            live.until(lambda _: live.source._introspection.requests_sent > rounds + 20)
+
+            assert len(live.world.tables) == 3
+
+
 def test_two_addresses_of_a_member_in_the_hosts_are_two_servers() -> None:
     """The connection is named by the one that it uses, which may be either."""
     with real_ensemble(3, own_hosts=True) as members:

@@ -169,6 +169,9 @@ class Introspection:
         """Report a server that does not answer. After a single miss its tables stay valid."""
         if schedule.answer_state.is_unsure and schedule.facts:
             return
+        if name in self._same_as and not schedule.facts:
+            del self._schedules[name]  # the name that is used is reported as down
+            return
         schedule.clock.forget()
         schedule.watches, schedule.server_id = {}, None
         sample = unreached(probe.why, schedule.kind or ServerKind())
