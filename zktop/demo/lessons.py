@@ -65,8 +65,9 @@ READERS_AND_WRITERS = Lesson(
 
 DEADLOCK = Lesson(
     "A deadlock",
-    "Two locks. ann holds orders and asks for stock; bob holds stock and asks for orders. "
-    "In part 2, five philosophers each hold one fork and wait for the next one.",
+    "Two locks. ann holds orders and asks for stock; bob holds stock and asks for orders; cid "
+    "asks for stock, too. In part 2, five philosophers each hold one fork and wait for the next "
+    "one.",
     (
         LessonPart("ab-ba", "2 clients block each other, 1 more waits behind them."),
         LessonPart("philosophers", "5 clients block each other."),
