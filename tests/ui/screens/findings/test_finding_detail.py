@@ -46,6 +46,17 @@ class TestFinding:
         assert "CONFIDENCE" in shown
         assert next(link.page for link in pen.links if isinstance(link, LineLink)) == "lock"
 
+    def test_names_the_command_that_frees_the_lock_once(self) -> None:
+        """With the options to connect, ready to be copied."""
+        report = trouble()[-1].report
+        orphan = next(finding for finding in report.findings if finding.rule == "B1")
+        pen = LineWriter(200)
+        write_finding(pen, orphan, report, ("--hosts", "zk1:2181"))
+        shown = text(pen.lines)
+
+        assert shown.count("zktop free ") == 1
+        assert f"`zktop free {orphan.lock} --hosts zk1:2181` prints how" in shown
+
     def test_marks_reasons_for_and_against(self) -> None:
         """With a sign, not with a colour alone."""
         report = trouble()[-1].report

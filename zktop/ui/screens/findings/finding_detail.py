@@ -100,13 +100,15 @@ def write_finding(
     )
     if inversion is not None:
         write_lock_order(writer, inversion)
-    if finding.advice:
-        writer.title("WHAT TO DO")
-        writer.say(finding.advice)
-    if finding.lock and RULES_BY_ID[finding.rule].blocks:
+    advice, command = str(finding.advice), ""
+    if finding.lock:
         command = free_command(finding.lock, connection)
-        if command not in finding.advice:
-            writer.item((" $ ", "key"), f"{command}  prints every way to free the lock", "dim")
+        advice = advice.replace(free_command(finding.lock), command)
+    if advice:
+        writer.title("WHAT TO DO")
+        writer.say(advice)
+    if command not in advice and RULES_BY_ID[finding.rule].blocks:
+        writer.item((" $ ", "key"), f"{command}  prints every way to free the lock", "dim")
     write_reasons(writer, finding.confidence, finding.evidence)
     _write_where(writer, finding, report)
     if finding.folded:
