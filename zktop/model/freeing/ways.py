@@ -144,8 +144,8 @@ def delete_node(place: NodePlace, cli: ZkCli, freed: str, refusal: str | None) -
         commands=commands,
         needs=cli.needs if commands else None,
         effect=freed,
-        belief="no client is notified. If the process that made the node still runs, it goes on "
-        "as if it held the lock.",
+        belief="the process that made the node, if it still runs, is not notified: it goes on as "
+        "if it held the lock.",
         option=None if refusal else ("free", place.lock, "--node", place.node, "--yes"),
         refusal=refusal,
     )
