@@ -42,6 +42,7 @@ from zktop.model.history.lock_change import (
     count_blocked,
     count_waiting,
     deletion_zxid,
+    has_late_obstacle,
     is_held,
     is_unclear,
     newer_than_counters,
@@ -268,6 +269,8 @@ class LockLog:
             for member in change.dismissed
             if not member.czxid and member.node not in self._stays
         }
+        if has_late_obstacle(change):
+            never_held |= {member.node for member in change.demoted} - self._stays.keys()
         for member in change.demoted:
             if member.node in never_held:
                 continue

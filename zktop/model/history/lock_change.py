@@ -255,6 +255,21 @@ def count_direct(nodes: Iterable[str]) -> int:
     return sum(node != HERE and "/" not in node for node in nodes)
 
 
+def has_late_obstacle(change: LockChange) -> bool:
+    """Whether an obstacle that existed at the previous look had not been read by then.
+
+    A foreign child is no obstacle until it is read: the member behind it counted as the holder.
+    """
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return False
+    known = {obstacle.node for obstacle in before.obstacles}
+    return any(
+        0 < obstacle.czxid <= before.seen_zxid and obstacle.node not in known
+        for obstacle in after.obstacles
+    )
+
+
 def changed_children(change: LockChange) -> tuple[int, int]:
     """How many children of the root came and went, as far as the two looks show.
 
