@@ -109,10 +109,9 @@ class Discovery:
             paths = several(denied[:1], len(denied))
             yield f"the search for locks cannot list {paths}: give --auth"
         if self._may_chroot_be_a_lock:
-            chroot = self._reader.hosts.chroot
             yield (
-                f"the chroot {chroot} has numbered children: if it is a lock itself, leave its "
-                "last part out of --hosts"
+                f"the chroot {self._reader.hosts.chroot} has numbered children: if it is a lock "
+                "itself, leave its last part out of --hosts"
             )
         if progress := self.progress():
             yield f"the search for locks continues: {progress}"
@@ -191,8 +190,8 @@ class Discovery:
             if results[0] == NO_AUTH:
                 self._denied.append("/")
             elif not isinstance(results[0], int):
-                is_numbered_folder = any(map(is_numbered, results[0]))
-                self._may_chroot_be_a_lock = bool(self._reader.hosts.chroot) and is_numbered_folder
+                has_chroot = bool(self._reader.hosts.chroot)
+                self._may_chroot_be_a_lock = has_chroot and any(map(is_numbered, results[0]))
                 self._add("/", results[0])
             self._list_more(connection_number)
 
