@@ -34,6 +34,11 @@ from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.text_view import TextView
 
 
+def test_the_words_of_a_key_fit_a_line_of_the_palette() -> None:
+    """A longer text is cut there."""
+    assert [action.id for action in KEYS if len(action.help) > 80] == []
+
+
 def test_our_own_keys_do_not_clash() -> None:
     """No key runs two actions in one place."""
     assert list(clashes(KEYS, frozenset())) == []

@@ -90,8 +90,8 @@ KEYS: Final = (
     Action("last", "G,end", "last line", "move"),
     Action("next_alert", "n", "next alert", "find", short="Alert",
         panes=("alerts", "cases", "case")),
-    Action("acknowledge", "a", "acknowledge the selected alert: it leaves the list until it gets "
-        "worse; press again to undo", "find", pages=(LOCKS, FINDINGS), short="Ack",
+    Action("acknowledge", "a", "acknowledge the selected alert until it gets worse; press again "
+        "to undo", "find", pages=(LOCKS, FINDINGS), short="Ack",
         panes=("alerts", "cases", "case")),
     Action("acknowledge_all", "A", "acknowledge all alerts; press again to undo", "find",
         pages=(LOCKS, FINDINGS)),
@@ -135,8 +135,8 @@ KEYS: Final = (
         pages=(TIMELINE,)),
     Action("compare", "c", "compare the cursor with the mark, or else with now", "time",
         pages=(TIMELINE,), short="Compare"),
-    Action("accounts", "b", "who blocked others, and for how long, in the time in view or from "
-        "the mark to the cursor", "time", pages=(TIMELINE,), short="Blocked"),
+    Action("accounts", "b", "who blocked others and for how long, in view or from the mark to "
+        "the cursor", "time", pages=(TIMELINE,), short="Blocked"),
     Action("new", "N", "start a demo client", "contenders", short="New", writes=True),
     Action("new_reader", "R", "add a demo reader to this lock", "contenders", pages=CONTENDING,
         writes=True),
