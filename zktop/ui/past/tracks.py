@@ -20,7 +20,6 @@ from zktop.model.text import Text
 from zktop.model.world.sequence_diff import changed_runs
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import (
-    Alarms,
     AlarmState,
     LockState,
     SessionState,
@@ -85,25 +84,6 @@ class SessionColumns(NamedTuple):
         return [SessionState(max(at, begin), nodes > 1, nodes % 2 == 1) for at, nodes in rows]
 
 
-class AlarmColumns(NamedTuple):
-    """The alarms over time."""
-
-    times: list[Millis]
-    alarms: list[Alarms]
-
-    def append(self, at: Millis, alarms: Alarms) -> None:
-        """Add the alarms of a report, if they differ from the last ones."""
-        if not self.alarms or self.alarms[-1] != alarms:
-            self.times.append(at)
-            self.alarms.append(alarms)
-
-    def states(self, begin: Millis, end: Millis) -> list[AlarmState]:
-        """Return the alarms at the beginning of a time span, and their changes within it."""
-        span = _span(self.times, begin, end)
-        rows = zip(self.times[span], self.alarms[span], strict=True)
-        return [AlarmState(max(at, begin), alarms) for at, alarms in rows]
-
-
 class Tracks:
     """The states of all locks and sessions, and the alarms, from `begin` on."""
 
@@ -115,7 +95,7 @@ class Tracks:
         self._locks: dict[Text, LockColumns] = {}
         self._sessions: dict[Session, SessionColumns] = {}
         self._labels: dict[Session, Text] = {}  # only of sessions with events
-        self._alarms = AlarmColumns([], [])
+        self._alarms: list[AlarmState] = []
 
     # Recording
 
@@ -125,12 +105,12 @@ class Tracks:
         self._add_events(frame)
         if before is None:
             self.begin = frame.at
-            self._alarms.append(frame.at, alarms_in(now))
+            self._add_alarms(now)
             return
         if before.is_lost and before.now < frame.at:
             self.unseen.append((before.now, frame.at))
         if now.findings is not before.findings or now.deadlocks is not before.deadlocks:
-            self._alarms.append(frame.at, alarms_in(now))
+            self._add_alarms(now)
         more_held: defaultdict[Session, int] = defaultdict(int)
         for path in changed:
             old, new = before.records.get(path), now.records.get(path)
@@ -140,6 +120,12 @@ class Tracks:
         queued = now.locks_of.changed_since(before.locks_of)
         for session in queued.union(more_held):
             self._add_session(session, before, now, more_held[session])
+
+    def _add_alarms(self, report: Report) -> None:
+        """Add the alarms of a report, if they differ from the last ones."""
+        alarms = alarms_in(report)
+        if not self._alarms or self._alarms[-1].alarms != alarms:
+            self._alarms.append(AlarmState(report.now, alarms))
 
     def _add_events(self, frame: Frame) -> None:
         for event in frame.events:
@@ -184,7 +170,8 @@ class Tracks:
         self.begin = at
         self.unseen = [(lost_at, end) for lost_at, end in self.unseen if end > at]
         self.expired = {session: then for session, then in self.expired.items() if then >= at}
-        _forget(self._alarms, at)
+        ended = bisect_left(self._alarms, at, key=lambda state: state.at) - 1
+        self._alarms = self._alarms[max(0, ended) :]
         locks, sessions, labels = self._locks.items(), self._sessions.items(), self._labels.items()
         self._locks = {path: track for path, track in locks if _forget(track, at)}
         self._sessions = {session: track for session, track in sessions if _forget(track, at)}
@@ -212,7 +199,9 @@ class Tracks:
         """Return the alarms. There are none while nothing is known."""
         if self._newest is None or end <= self.begin:
             return []
-        return self._alarms.states(max(begin, self.begin), end)
+        begin = max(begin, self.begin)
+        span = _span([state.at for state in self._alarms], begin, end)
+        return [AlarmState(max(at, begin), alarms) for at, alarms in self._alarms[span]]
 
     def name(self, session: Session) -> Text:
         """Return the name of a session, even if it has left all locks."""
@@ -251,7 +240,7 @@ def _span(times: Sequence[Millis], begin: Millis, end: Millis) -> slice:
     return slice(first, max(first + 1, bisect_left(times, end)))
 
 
-def _forget(track: LockColumns | SessionColumns | AlarmColumns, at: Millis) -> bool:
+def _forget(track: LockColumns | SessionColumns, at: Millis) -> bool:
     """Drop the states that ended before a moment; return whether there are later changes."""
     if track.times[-1] <= at:
         return False

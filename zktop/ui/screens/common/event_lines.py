@@ -219,18 +219,14 @@ def _more(event: Event) -> str:
     if event.event == "missed":
         creates = count(event.creates or 0, "node") + " created"
         return f" {creates}, {event.deletes or 0} deleted"
+    lasted = event.held or event.waited
     if event.is_unseen:
-        lasted = event.held or event.waited
         did = "held" if event.held else "waited"
         return f", {did} {bounded_span(lasted, '≥')}" if lasted else ""
     if event.was_deleted:
-        lasted = event.held or event.waited
         return f"{_after(lasted)}: {event.why}"
-    if event.held is not None:
-        return _after(event.held)
-    if event.waited is not None and event.event == "acquired" and event.waited.ms < NO_WAIT_MS:
-        return ""
-    return "" if event.event == "queued" else _after(event.waited)
+    is_immediate = event.event == "acquired" and lasted is not None and lasted.ms < NO_WAIT_MS
+    return "" if is_immediate or event.event == "queued" else _after(lasted)
 
 
 def _after(lasted: Elapsed | None) -> str:

@@ -90,7 +90,6 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     report: Report
     view: LockView
     queue: ShownQueue
-    actors: Actors
     is_ascii: bool = False
     child_watchers: frozenset[Session] = frozenset()  # demo clients that watch the children
 
@@ -107,8 +106,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         view = report.view(path)
         if view is None:
             return None
-        queue, actors = ShownQueue.of(view), Actors(report.settings)
-        return cls(report, view, queue, actors, is_ascii, child_watchers)
+        return cls(report, view, ShownQueue.of(view), is_ascii, child_watchers)
 
     @property
     def path(self) -> Text:
@@ -156,7 +154,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return the deadlock that the member's actor is in."""
         if not self.rings:
             return None
-        actor = self.actors.of(self.view.lock, member)
+        actor = Actors(self.report.settings).of(self.view.lock, member)
         return next((ring.deadlock for ring in self.rings if actor in ring.deadlock.actors), None)
 
     def ring_before(self, place: int) -> Deadlock | None:
