@@ -8,7 +8,7 @@ from zktop.model.facts import Millis, last_name
 from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.layouts.layout import MODE_LETTERS
-from zktop.model.lock_view import LockView
+from zktop.model.lock_view import Contender, LockView
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.open_folder import part_held_by
 from zktop.model.session_ids import session_text
@@ -179,32 +179,37 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
     client = view.contender(member)
     since = age(client.since, client.since_is, now, is_ascii=is_ascii)
     holds = client.state == "holds"
-    pieces: list[Run] = [
-        Run(f"{MODE_LETTERS[client.mode]} {view.lock.path}", "holds" if holds else "waits"),
-        Run(f" {short(member.node)}", "dim"),
-        Run(f"  {since}", "strong"),
-    ]
-    if holds:
-        usual = view.history.usual_hold
-        if usual is not None:
-            pieces.append(Run(f", p99 hold {usual.p99_ms / 1000:g}s", "dim"))
-        waiters = part_held_by(view.lock, member.owner).waiters
-        behind = len(waiters) + len(view.watch_check.watchers_waiting)
-        if behind and view.lock.has_standbys:
-            standbys = count(behind, "client stands by", "clients stand by")
-            return (*pieces, Run(f"  {standbys}", "standby"))
-        if behind:
-            return (*pieces, Run(f"  {count(behind, 'client')} behind", "waits"))
-        if not view.knows_waiters:
-            return (*pieces, Run("  waiters unknown", "unknown"))
-        return (*pieces, Run("  no clients behind", "dim"))
+    head = line(
+        (f"{MODE_LETTERS[client.mode]} {view.lock.path}", "holds" if holds else "waits"),
+        (f" {short(member.node)}", "dim"),
+        (f"  {since}", "strong"),
+    )
+    return (*head, *(_behind(view, member) if holds else _place(view, client)))
+
+
+def _behind(view: LockView, holder: Member) -> Line:
+    """Return the usual length of a hold, and how many clients wait for this one to end."""
+    usual = view.history.usual_hold
+    usually = line((f", p99 hold {usual.p99_ms / 1000:g}s", "dim")) if usual else ()
+    waiters = part_held_by(view.lock, holder.owner).waiters
+    behind = len(waiters) + len(view.watch_check.watchers_waiting)
+    if behind and view.lock.has_standbys:
+        standbys = count(behind, "client stands by", "clients stand by")
+        return (*usually, Run(f"  {standbys}", "standby"))
+    if behind:
+        return (*usually, Run(f"  {count(behind, 'client')} behind", "waits"))
+    if view.knows_waiters:
+        return (*usually, Run("  no clients behind", "dim"))
+    return (*usually, Run("  waiters unknown", "unknown"))
+
+
+def _place(view: LockView, client: Contender) -> Line:
+    """Return which client is ahead of a waiter, and whether its watch is right."""
     ahead = _ahead(view.lock, client.blocked_by, client.ahead)
     is_early = client.verdict == "unknown" and client.actual is not None  # the table is older
     word, ink = VERDICTS["early" if is_early else client.verdict]
-    state = {"standby": "stands by", "pending": "not queued yet"}.get(
-        client.state, f"behind {ahead}"
-    )
-    return (*pieces, Run(f"  {state}"), Run(f"  {word}", ink))
+    other_states = {"standby": "stands by", "pending": "not queued yet"}
+    return line(f"  {other_states.get(client.state, f'behind {ahead}')}", (f"  {word}", ink))
 
 
 def _ahead(lock: Lock, nodes: Sequence[Text], number: int) -> str:
