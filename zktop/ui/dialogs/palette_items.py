@@ -16,7 +16,7 @@ from zktop.ui.keys import MOVES, Action, Group, key_label, known_on
 from zktop.ui.messages import PlayScene
 from zktop.ui.screens import PAGES
 from zktop.ui.shell import Shell
-from zktop.ui.themes import ThemeList, apply_theme
+from zktop.ui.themes import apply_theme
 from zktop.ui.view_state import Selection
 
 Words = Sequence[str]
@@ -114,11 +114,10 @@ def groups_of(app: Shell, sessions: Sequence[SessionName] = ()) -> list[PaletteG
     port, report = app.contenders, app.view_state.report
     may_write = port is not None and port.permission.is_given
     keys = [key for key in known_on(app.visit.page, app.table) if key.id not in UNLISTED]
-    themes = app.settings.themes()
     locks = count(len(report.paths), "lock") if report is not None else "no locks yet"
     hint = f"{locks}: type part of the path"
     groups = [
-        PaletteGroup("Go to", partial(_matching, [*_places(app, keys)])),
+        _fixed("Go to", _places(app, keys)),
         PaletteGroup("Locks", partial(_locks, app), "lock", hint, partial(_lock_named, app)),
         PaletteGroup(
             "Sessions",
@@ -126,29 +125,26 @@ def groups_of(app: Shell, sessions: Sequence[SessionName] = ()) -> list[PaletteG
             "session",
             "type a name, an address or an id",
         ),
-        PaletteGroup("Clusters", partial(_matching, [*_clusters(app)]), "cluster"),
-        PaletteGroup("View", partial(_matching, [*_actions(app, keys, VIEW)])),
-        PaletteGroup("Themes", partial(_matching, [*_themes(app, themes)]), "theme", "theme NAME"),
-        PaletteGroup(
-            "Copy, export, record", partial(_matching, [*_actions(app, keys, ("keep",))])
-        ),
-        PaletteGroup("Your commands", partial(_matching, [*_actions(app, keys, ("commands",))])),
+        _fixed("Clusters", _clusters(app), "cluster"),
+        _fixed("View", _actions(app, keys, VIEW)),
+        _fixed("Themes", _themes(app), "theme", "theme NAME"),
+        _fixed("Copy, export, record", _actions(app, keys, ("keep",))),
+        _fixed("Your commands", _actions(app, keys, ("commands",))),
     ]
     if may_write:
-        writing = [key for key in keys if key.writes]
+        writing = [_item(app, key) for key in keys if key.writes]
         groups += [
-            PaletteGroup(
-                "Demo: writes to ZooKeeper",
-                partial(_matching, [*map(partial(_item, app), writing)]),
-            ),
-            PaletteGroup(
-                "Scenes: write to ZooKeeper",
-                partial(_matching, [*_scenes(app)]),
-                "scene",
-                "scene NAME",
-            ),
+            _fixed("Demo: writes to ZooKeeper", writing),
+            _fixed("Scenes: write to ZooKeeper", _scenes(app), "scene", "scene NAME"),
         ]
     return groups
+
+
+def _fixed(
+    title: str, items: Iterable[PaletteItem], kind: str = "", note: str = ""
+) -> PaletteGroup:
+    """Return a group whose items do not change while the palette is open."""
+    return PaletteGroup(title, partial(_matching, tuple(items)), kind, note)
 
 
 def has_all(text: str, words: Words) -> bool:
@@ -216,8 +212,8 @@ def _sessions(app: Shell, sessions: Sequence[SessionName], words: Words) -> Iter
             yield PaletteItem(session_name.text, session_name.about, go)
 
 
-def _themes(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
-    for design in themes.designs:
+def _themes(app: Shell) -> Iterator[PaletteItem]:
+    for design in app.settings.themes().designs:
         yield PaletteItem(design.theme.name, design.about, partial(apply_theme, app, design.theme))
 
 
