@@ -38,13 +38,15 @@ class LockColumns(NamedTuple):
 
     times: "array[int]"
     holder: "array[int]"
-    holders: "array[int]"  # negative: readers
+    holders: "array[int]"
+    are_readers: "array[int]"
     queue: "array[int]"
 
     def append(self, state: LockState) -> None:
         self.times.append(state.at)
         self.holder.append(state.holder)
-        self.holders.append(-state.holders if state.are_readers else state.holders)
+        self.holders.append(state.holders)
+        self.are_readers.append(state.are_readers)
         self.queue.append(GONE if state.queue is None else state.queue)
 
     def states(self, begin: Millis, end: Millis) -> list[LockState]:
@@ -53,9 +55,13 @@ class LockColumns(NamedTuple):
         rows = zip(*(column[span] for column in self), strict=True)
         return [
             LockState(
-                max(at, begin), holder, abs(holders), holders < 0, None if queue == GONE else queue
+                max(at, begin),
+                holder,
+                holders,
+                bool(are_readers),
+                None if queue == GONE else queue,
             )
-            for at, holder, holders, queue in rows
+            for at, holder, holders, are_readers, queue in rows
         ]
 
 
@@ -63,25 +69,22 @@ class SessionColumns(NamedTuple):
     """The states of a session, oldest first."""
 
     times: "array[int]"
-    nodes: "array[int]"  # twice the number that hold locks, plus one if others wait
-
-    @property
-    def held(self) -> int:
-        """The number of nodes that hold locks now."""
-        return self.nodes[-1] // 2
+    held: "array[int]"  # how many of its nodes hold locks
+    waits: "array[int]"  # whether others wait
 
     def append(self, at: Millis, nodes: int, held: int) -> None:
         """Add a state, if it differs from the last one."""
-        state = 2 * held + (nodes > held)
-        if not self.nodes or self.nodes[-1] != state:
+        waits = nodes > held
+        if not self.times or (self.held[-1], self.waits[-1]) != (held, waits):
             self.times.append(at)
-            self.nodes.append(state)
+            self.held.append(held)
+            self.waits.append(waits)
 
     def states(self, begin: Millis, end: Millis) -> list[SessionState]:
         """Return the state at the beginning of a time span, and its changes within it."""
         span = _span(self.times, begin, end)
-        rows = zip(self.times[span], self.nodes[span], strict=True)
-        return [SessionState(max(at, begin), nodes > 1, nodes % 2 == 1) for at, nodes in rows]
+        rows = zip(*(column[span] for column in self), strict=True)
+        return [SessionState(max(at, begin), held > 0, bool(waits)) for at, held, waits in rows]
 
 
 class Tracks:
@@ -139,7 +142,7 @@ class Tracks:
     ) -> None:
         track = self._locks.get(path)
         if track is None:
-            track = LockColumns(array("q"), array("Q"), array("i"), array("i"))
+            track = LockColumns(array("q"), array("Q"), array("i"), array("b"), array("i"))
             track.append(lock_state(old, self.begin))
             self._locks[path] = track
         track.append(lock_state(new, at))
@@ -148,13 +151,13 @@ class Tracks:
         """Add the state of a session; `more_held` is the change in its number of holding nodes."""
         track = self._session(session, before)
         nodes = len(now.locks_of.get(session, ()))
-        track.append(now.now, nodes, max(0, track.held + more_held))
+        track.append(now.now, nodes, max(0, track.held[-1] + more_held))
 
     def _session(self, session: Session, report: Report) -> SessionColumns:
         """Return the track of a session. A new track begins with the state in this report."""
         track = self._sessions.get(session)
         if track is None:
-            track = SessionColumns(array("q"), array("i"))
+            track = SessionColumns(array("q"), array("i"), array("b"))
             nodes = len(report.locks_of.get(session, ()))
             track.append(self.begin, nodes, nodes_held(report, session))
             self._sessions[session] = track
