@@ -213,10 +213,6 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         """The path as sentences show it."""
         return short(self.path)
 
-    @cached_property
-    def queue_of(self) -> dict[Text, LockQueue]:
-        return {member.node: queue for queue in self.lock.queues for member in queue.members}
-
     @property
     def members(self) -> Sequence[Member]:
         return all_members(self.lock)
@@ -245,7 +241,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     def waiters_for(self, holder: Member) -> Sequence[Member]:
         """The members that wait for the lock of this holder."""
-        return self.queue_of[holder.node].waiters if self.are_several_locks else self.waiters
+        return self.lock.queue_of(holder).waiters if self.are_several_locks else self.waiters
 
     @cached_property
     def place(self) -> dict[Text, int]:

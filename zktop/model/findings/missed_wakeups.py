@@ -38,7 +38,7 @@ def may_own_alongside_readers(ctx: LockContext, waiter: MemberWatches) -> bool:
     member = waiter.member
     if member.layout != "kazoo-lock" or member.mode != "write" or waiter.watched:
         return False
-    ahead = ctx.queue_of[member.node].members[: ctx.place[member.node]]
+    ahead = ctx.lock.queue_of(member).members[: ctx.place[member.node]]
     return (
         bool(ahead) and all(earlier.mode == "read" for earlier in ahead) and ctx.is_wrong(waiter)
     )
@@ -60,7 +60,8 @@ def watching_by_name(ctx: LockContext, waiters: Sequence[MemberWatches]) -> dict
             continue
         # A reader's nearest writer may happen to be its neighbour by name: then all is well,
         # unless the whole queue is sorted by names.
-        if path not in waiter.expected or _is_sorted_by_name(ctx.queue_of[node].members):
+        members = ctx.lock.queue_of(waiter.member).members
+        if path not in waiter.expected or _is_sorted_by_name(members):
             by_name_of[node] = by_name
     return by_name_of
 
@@ -113,7 +114,7 @@ def readers_first_by_name(ctx: LockContext) -> list[Member]:
         for member in waiters_first_by_name(ctx)
         if member.mode == "read"
         and member.node in wrong
-        and _readers_sort_first(ctx.queue_of[member.node].members)
+        and _readers_sort_first(ctx.lock.queue_of(member).members)
     ]
 
 
@@ -292,9 +293,9 @@ def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
     by_name = watching_by_name(ctx, ctx.mismatched)
     for waiter in ctx.mismatched:
         watched = (ctx.at_path.get(path) for path in waiter.others)
-        queue = ctx.queue_of[waiter.member.node]
+        queue = ctx.lock.queue_of(waiter.member)
         watched_members = [
-            member for member in watched if member and ctx.queue_of[member.node] is queue
+            member for member in watched if member and ctx.lock.queue_of(member) is queue
         ]
         is_wrong = waiter.is_sole and waiter.expected and not waiter.others & waiter.expected
         if not is_wrong or not watched_members or waiter.member.node in by_name:
@@ -327,7 +328,7 @@ def _wrong_target(ctx: LockContext, waiter: MemberWatches, watched: list[Member]
 
 def _described(ctx: LockContext, member: Member, target: Member) -> str:
     """Describe a watched node by the order in which it would be the right one."""
-    members = ctx.queue_of[member.node].members
+    members = ctx.lock.queue_of(member).members
     place, other = ctx.place[member.node], ctx.place[target.node]
     writers = [number for number in range(place) if members[number].mode != "read"]
     if other == place - 1:

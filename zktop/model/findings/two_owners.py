@@ -114,7 +114,7 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     by_name = watching_by_name(ctx, waiters)
     wrong = [waiter for waiter in waiters if waiter.member.node in by_name]
     for queue in ctx.lock.queues:
-        in_queue = [waiter for waiter in wrong if ctx.queue_of[waiter.member.node] is queue]
+        in_queue = [waiter for waiter in wrong if ctx.lock.queue_of(waiter.member) is queue]
         if in_queue:
             yield _sorts_by_name(ctx, in_queue, first_by_name_on_arrival(queue.members))
     if wrong:
@@ -243,7 +243,7 @@ def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
     owner = ctx.name_of(member)
-    readers = ctx.queue_of[member.node].members[: ctx.place[member.node]]
+    readers = ctx.lock.queue_of(member).members[: ctx.place[member.node]]
     return RuleMatch(
         about=ctx.about(member, *readers),
         sentence=f"{owner} may own {ctx.name} together with {count(len(readers), 'reader')}: a "

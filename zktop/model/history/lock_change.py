@@ -9,7 +9,7 @@ from operator import attrgetter
 import msgspec
 
 from zktop.model.facts import Gone, Millis, Session
-from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import HERE
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.text import Text
@@ -200,28 +200,18 @@ def arrival(member: Member) -> tuple[int, int, Text]:
 
 def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
     """Whether a waiter that left may have held the lock between the two looks."""
-    lock, queue = change.before, _queue_with(change.before, member)
-    if lock is None or queue is None or not queue.count_before(member):
+    lock = change.before
+    if lock is None or not lock.count_before(member):
         return False
     if len(deleted) == lock.size and not lock.obstacles:
         return True
-    others = queue.members_before(member)
+    others = lock.members_before(member)
     if member.mode == "read":
         others = [other for other in others if other.mode != "read"]
     room = (lock.leases or 1) if lock.kind == "semaphore" else 1
     gone = deleted | changed_foreign(change)[1] if lock.obstacles else deleted
     stayed = (other for other in others if other.node not in gone)
     return len(list(islice(stayed, room))) < room
-
-
-def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
-    queues = lock.queues if lock else ()
-    if len(queues) == 1:
-        return queues[0]
-    for queue in queues:
-        if any(other is member for other in queue.members):
-            return queue
-    return None
 
 
 def count_waiting(lock: Lock | None) -> int:

@@ -164,9 +164,6 @@ def only_watched(kind: LockKind, layout: str) -> bool:
     return kind == "single" or layout in _ONLY_WATCHED_LAYOUTS
 
 
-FEW_QUEUES: Final = 8  # if there are more, they are indexed
-
-
 class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One lock: compared by identity, because an unchanged lock is the same object."""
 
@@ -262,9 +259,9 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def queue_with(self, node: str) -> LockQueue | None:
         """Return the queue that has a member with this name."""
-        if len(self.queues) > FEW_QUEUES:
-            return self._queue_by_node.get(Text(node))
-        return next((queue for queue in self.queues if queue.find(node) is not None), None)
+        if len(self.queues) == 1:
+            return self.queues[0] if self.queues[0].find(node) is not None else None
+        return self._queue_by_node.get(Text(node))
 
     def state(self, member: Member) -> MemberState:
         queue = self.queue_of(member)
@@ -297,12 +294,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.queue_of(member).is_exempt(member)
 
     def queue_of(self, member: Member) -> LockQueue:
-        queues = self.queues
-        if len(queues) == 1:
-            return queues[0]
-        if len(queues) > FEW_QUEUES:
-            return self._queue_by_node[member.node]
-        return next(queue for queue in queues if queue.find(member.node) is not None)
+        return self.queues[0] if len(self.queues) == 1 else self._queue_by_node[member.node]
 
     @cached_property
     def has_separate_queues(self) -> bool:

@@ -178,19 +178,12 @@ def blockers_later(blockers: Iterable[RootBlocker], elapsed_ms: int) -> tuple[Ro
 
 
 def _waiters(queue: WaitQueue) -> Sequence[WaitRequest]:
-    requests = queue.requests
-    if len(requests) < 2 or not queue.can_block:  # noqa: PLR2004  the first one holds
+    if len(queue.requests) < 2 or not queue.can_block:  # noqa: PLR2004  the first one holds
         return ()
-    if queue.kind == "conflict":
-        holding = holding_nodes(queue)
-        return [
-            request for request in requests if request.releases and request.node not in holding
-        ]
-    first = queue.room
-    if queue.kind == "read-write" and requests[0].reads:
-        writers = (place for place, request in enumerate(requests) if not request.reads)
-        first = next(writers, len(requests))
-    return [request for request in requests[first:] if request.releases and not request.exempt]
+    holding = holding_nodes(queue)
+    return [
+        request for request in queue.requests if request.releases and request.node not in holding
+    ]
 
 
 def _age(lock: str, wait: WaitRequest) -> Age:
