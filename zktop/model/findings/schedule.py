@@ -113,21 +113,29 @@ def next_examination(
 ) -> Millis | None:
     """Return when to examine a subject again: when its rules ask, or to confirm or reword it.
 
-    Return None to wait for a change. Among many findings, a young one rests no longer than it has
-    lasted, or a few times as long if its subject has hundreds of places. One whose wording stays
-    the same, or that is unseen, may rest longer.
+    Return None to wait for a change.
     """
     if not findings.seen_times:
         return asked_at
-    age = now - max(times.since for times in findings.seen_times.values())
-    longest = age * (1 + rest.places // PLACES_PER_AGE)
-    pause = max(
-        settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, rest.crowding_ms)
-    )
-    if len(findings.shown) == len(findings.seen_times):
-        pause = max(pause, min(now - findings.same_since, LONGEST_SAME_MS))
-        if rest.is_unseen:
-            pause = max(pause, LONGEST_SAME_MS, rest.crowding_ms)
+    reworded = now + max(settle_ms, _pause_ms(findings, now, rest))
     confirmed = (times.first + settle_ms for times in findings.seen_times.values())
-    moments = (now + pause, asked_at, *(at for at in confirmed if at > now))
+    moments = (reworded, asked_at, *(at for at in confirmed if at > now))
     return min(at for at in moments if at is not None)
+
+
+def _pause_ms(findings: SubjectFindings, now: Millis, rest: RestReasons) -> Millis:
+    """How long findings may rest: the longer, the older they are.
+
+    Among many findings, a young one rests no longer than it has lasted, or a few times as long if
+    its subject has hundreds of places. One whose wording stays the same, or that is unseen, may
+    rest longer.
+    """
+    age = now - max(times.since for times in findings.seen_times.values())
+    longest_in_crowd = age * (1 + rest.places // PLACES_PER_AGE)
+    in_crowd = min(longest_in_crowd, rest.crowding_ms)
+    by_age = max(min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), in_crowd)
+    if len(findings.shown) < len(findings.seen_times):
+        return by_age
+    if rest.is_unseen:
+        return max(by_age, LONGEST_SAME_MS, rest.crowding_ms)
+    return max(by_age, min(now - findings.same_since, LONGEST_SAME_MS))

@@ -279,17 +279,16 @@ class FindingTracker:
     def _mark_step(self, look: LookInput, shared: SharedContext) -> None:
         """Make due some of the subjects that new tables affect; a thorough look marks them all."""
         limit = None if look.thorough else MARKED_SUBJECTS_PER_LOOK
-        number = 0
-        for subject in islice(self._affected, limit):
-            number += 1
+        affected = list(islice(self._affected, limit))
+        for subject in affected:
             self._set_due(subject, FIRST)
-        remaining = None if limit is None else limit - number
-        for session, row in islice(self._unchecked, remaining):
-            number += 1
+        remaining = None if limit is None else limit - len(affected)
+        checked = list(islice(self._unchecked, remaining))
+        for session, row in checked:
             is_odd = is_suspicious(session, row, shared) and session in look.locks_of
             if is_odd and self._is_news(session):
                 self._set_due(session, FIRST)
-        self._is_marking = number == limit
+        self._is_marking = len(affected) + len(checked) == limit
 
     def _mark_unconfirmed(self) -> None:
         """Make due what the newest tables may confirm: no later look does it for a command.
@@ -375,7 +374,8 @@ class FindingTracker:
         """Store the results, and whether they changed what is shown."""
         self._work.add(places, len(results.findings))
         settle = self._settings.thresholds.settle
-        before, after, due = self._findings.get(subject, NO_FINDINGS), NO_FINDINGS, results.due_ms
+        before, after = self._findings.get(subject, NO_FINDINGS), NO_FINDINGS
+        due = results.due_ms
         if results.findings:
             after = before.after(results.findings, self._now, settle)
             is_unseen = all(finding.id in self._list.unseen for finding in after.shown)

@@ -108,12 +108,6 @@ class MinuteRing:
         self._fill(_QUEUE, first, last, min(MAX_CELL, self._waiting))
 
     def _fill(self, row: int, first: int, last: int, value: int) -> None:
-        """Set the cells of one row from one second to another, at most a minute later."""
-        begin, end, cells = row + first % WINDOW_S, row + last % WINDOW_S + 1, self._cells
-        if first == last:
-            cells[begin] = value
-        elif begin < end:
-            cells[begin:end] = array("H", (value,)) * (end - begin)
-        else:
-            cells[begin : row + WINDOW_S] = array("H", (value,)) * (row + WINDOW_S - begin)
-            cells[row:end] = array("H", (value,)) * (end - row)
+        """Set the cells of one row from one second to another, inclusive."""
+        for second in range(first, last + 1):
+            self._cells[row + second % WINDOW_S] = value

@@ -4,7 +4,7 @@ ZooKeeper shows sessions, not threads. C4: proven. C3: proven if each actor is o
 C2: likely. C1: a hint, for instance because one of the actors has several threads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Final, Literal
 
@@ -15,7 +15,6 @@ from zktop.model.format import span
 from zktop.model.text import clean
 from zktop.model.waits.choose_ring import (
     ActorEvidence,
-    DeadlockRule,
     RingCase,
     WaitEdge,
     twice_queued,
@@ -46,25 +45,12 @@ WORKING_RING_MS: Final = 30_000
 def confidence(case: RingCase, known: ActorEvidence) -> tuple[Confidence, tuple[Evidence, ...]]:
     """The confidence in a ring, and all evidence."""
     grading = _Grading(case, known)
-    cap = grading.caps.get(case.rule, lambda: "C4")
-    return min(grading.level(), cap()), tuple(grading.clues())
+    return min(grading.level(), grading.cap()), tuple(grading.clues())
 
 
 class _Grading(Struct, frozen=True):
     case: RingCase
     known: ActorEvidence
-
-    @property
-    def caps(self) -> dict[DeadlockRule, Callable[[], Confidence]]:
-        """The highest possible confidence, for each rule that proves less than a plain ring."""
-        return {
-            "D3": self._cap_of_knots,
-            "D4": self._cap_of_upgrades,
-            "D6": lambda: (
-                "C3" if twice_queued(self.case.ring).keys() <= self.known.threads else "C1"
-            ),
-            "D8": lambda: "C1" if self.case.is_supposed and not self._names_threads() else "C3",
-        }
 
     def level(self) -> Confidence:
         """The confidence in a plain ring."""
@@ -78,16 +64,28 @@ class _Grading(Struct, frozen=True):
         is_still = all(map(self._is_still, case.actors))
         return "C3" if is_still or self._is_quiet() else "C2"
 
+    def cap(self) -> Confidence:
+        """The highest possible confidence: some rules prove less than a plain ring."""
+        match self.case.rule:
+            case "D3":
+                is_guess = any(edge.queue.capacity_is == "inferred" for edge in self.case.ring)
+                return "C2" if is_guess else "C4"
+            case "D4":
+                return self._cap_of_upgrades()
+            case "D6":
+                is_one_thread = twice_queued(self.case.ring).keys() <= self.known.threads
+                return "C3" if is_one_thread else "C1"
+            case "D8":
+                return "C1" if self.case.is_supposed and not self._names_threads() else "C3"
+            case _:
+                return "C4"
+
     def clues(self) -> Iterator[Evidence]:
         yield from self._about_threads()
         yield from self._about_time()
         yield from self._about_requests()
         yield from chain.from_iterable(map(self._about_input, self.case.ring))
         yield from self._about_merges()
-
-    def _cap_of_knots(self) -> Confidence:
-        is_guess = any(edge.queue.capacity_is == "inferred" for edge in self.case.ring)
-        return "C2" if is_guess else "C4"
 
     def _cap_of_upgrades(self) -> Confidence:
         if self._names_threads():
@@ -107,9 +105,13 @@ class _Grading(Struct, frozen=True):
         age = self._age()
         return age is not None and age >= self.known.settle_ms
 
+    @property
+    def _places(self) -> Iterator[tuple[str, str]]:
+        """The lock and the node of each wait in the ring."""
+        return ((edge.queue.lock, edge.request.node) for edge in self.case.ring)
+
     def _is_watched(self) -> bool:
-        edges: tuple[WaitEdge, ...] = self.case.ring
-        return all((edge.queue.lock, edge.request.node) in self.known.watched for edge in edges)
+        return all(place in self.known.watched for place in self._places)
 
     def _is_still(self, actor: str) -> bool:
         """True if its only request since the ring closed is the one that set its watch."""
@@ -124,12 +126,9 @@ class _Grading(Struct, frozen=True):
 
     def _is_quiet(self) -> bool:
         """True if no actor sent anything in QUIET_MS of observation, and none lacks its watch."""
-        quiet = self.known.quiet_ms
-        if any(
-            (edge.queue.lock, edge.request.node) in self.known.astray for edge in self.case.ring
-        ):
+        if any(place in self.known.astray for place in self._places):
             return False
-        return all(quiet.get(actor, 0) >= QUIET_MS for actor in self.case.actors)
+        return all(self.known.quiet_ms.get(actor, 0) >= QUIET_MS for actor in self.case.actors)
 
     def _about_threads(self) -> Iterator[Evidence]:
         case, known = self.case, self.known
