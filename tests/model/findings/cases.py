@@ -264,5 +264,5 @@ def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:
 
 def folded(findings: Iterable[Finding], ahead: WaitsAhead | None = None) -> tuple[Finding, ...]:
     """All findings in screen order; each effect has the id of its cause."""
-    *_, listing = listings(findings, ahead or WaitsAhead())
+    *_, listing = listings(findings, ahead or WaitsAhead({}, {}))
     return listing.findings if listing else ()

@@ -1,5 +1,7 @@
 """One alarm for one cause, and the order of the screen."""
 
+from unittest.mock import Mock
+
 import msgspec
 import pytest
 from model.findings.cases import (
@@ -16,11 +18,12 @@ from model.findings.cases import (
     usual,
 )
 from model.make_facts import NOW, session
+from model.plain_locks import lock_of, member
 
 from zktop.model.findings.catalogue import RANK
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.listing.causes import CAUSES, DELAYS, ROOTS, WaitsAhead, ahead_in
+from zktop.model.findings.listing.causes import CAUSES, DELAYS, ROOTS, WaitsAhead
 from zktop.model.findings.listing.group_similar import MANY, STILL_MANY, Listing
 from zktop.model.findings.listing.list_in_steps import FINDINGS_PER_STEP, FindingList, listings
 from zktop.model.locks.lock import Lock
@@ -46,7 +49,7 @@ def one(rule: str, lock: str = "/x", node: str = "n", who: str = "", **more: obj
 def causes(*findings: Finding, ahead: WaitsAhead | None = None) -> dict[str, str | None]:
     """Which rule each finding is folded under."""
     by_id = {finding.id: finding.rule for finding in findings}
-    done = folded(findings, ahead or WaitsAhead())
+    done = folded(findings, ahead or WaitsAhead({}, {}))
     return {finding.rule: by_id[finding.cause] if finding.cause else None for finding in done}
 
 
@@ -116,10 +119,8 @@ def test_effects_of_effects_are_folded_under_the_first_cause() -> None:
 
 
 def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
-    """Alice holds /a and waits in /b for bob, who waits in /c, which is free."""
-    waits = {session("alice"): ["/b"], session("bob"): ["/c"]}
-    holds = {"/b": [session("bob")]}
-    ahead = WaitsAhead(lambda s: map(Text, waits.get(s, ())), lambda lock: holds.get(lock, ()))
+    """Alice holds /a and waits in /b for bob, who waits in /c."""
+    ahead = waits_ahead({"/a": ["alice"], "/b": ["bob", "alice"], "/c": ["", "bob"]})
     far = one("P6", lock="/a", who="alice")
 
     assert causes(far, one("B1", lock="/c"), ahead=ahead)["P6"] == "B1"
@@ -127,9 +128,21 @@ def test_a_delay_is_folded_under_what_its_holder_waits_for_far_away() -> None:
     assert causes(far, one("B1", lock="/d"), one("L5", lock="/c"), ahead=ahead)["P6"] is None
 
 
+def waits_ahead(queues: dict[str, list[str]]) -> WaitsAhead:
+    """Locks with these clients in their queues, the holder first."""
+    locks: dict[Text, Lock] = {}
+    locks_of: dict[int, list[Text]] = {}
+    for path, owners in queues.items():
+        members = [member(owner, number, number + 1) for number, owner in enumerate(owners)]
+        locks[Text(path)] = lock_of(path, members)
+        for owner in filter(None, owners):
+            locks_of.setdefault(session(owner), []).append(Text(path))
+    return WaitsAhead(locks, locks_of)
+
+
 def waits(lock: Lock) -> list[Text]:
     """The locks that alice waits in, of one in which she has a node."""
-    ahead = ahead_in({lock.path: lock}, {session("alice"): [lock.path]})
+    ahead = WaitsAhead({lock.path: lock}, {session("alice"): [lock.path]})
     return [*ahead.waits_in(session("alice"))]
 
 
@@ -146,16 +159,16 @@ def test_candidates_of_an_election_wait_for_nobody() -> None:
 
 def test_each_session_is_asked_once_what_it_waits_for() -> None:
     """A session that holds thousands of locks has thousands of findings."""
-    asked: list[int] = []
-    ahead = WaitsAhead(lambda session: asked.append(session) or iter(()))
+    locks_of = Mock(get=Mock(return_value=()))
+    ahead = WaitsAhead({}, locks_of)
     folded([one("B1", lock="/c"), *many("P6", 9, who="alice")], ahead)
 
-    assert asked == [session("alice")]
+    locks_of.get.assert_called_once_with(session("alice"), ())
 
 
 def test_a_ring_of_waits_ends_the_search() -> None:
     """All wait for each other, and nothing explains it."""
-    ahead = WaitsAhead(lambda _: [Text("/a"), Text("/b")], lambda _: [session("x"), session("y")])
+    ahead = waits_ahead({"/a": ["x", "y"], "/b": ["y", "x"]})
 
     assert causes(one("P6", lock="/a", who="x"), ahead=ahead) == {"P6": None}
 
@@ -210,7 +223,7 @@ def many(
 
 def listed(findings: list[Finding], before: Listing | None = None) -> Listing:
     """The listing of these findings, after another one."""
-    *_, made = listings(findings, WaitsAhead(), before or Listing())
+    *_, made = listings(findings, WaitsAhead({}, {}), before or Listing())
     assert made
     return made
 
@@ -337,7 +350,7 @@ def test_the_worst_of_a_group_speaks_for_it() -> None:
 
 def test_a_long_list_is_made_in_steps() -> None:
     """No look takes longer than a screen may stand still."""
-    first, *_ = listings(many("L1", FINDINGS_PER_STEP + 1), WaitsAhead())
+    first, *_ = listings(many("L1", FINDINGS_PER_STEP + 1), WaitsAhead({}, {}))
 
     assert first is None
 
@@ -361,7 +374,7 @@ class Ages:
 
     def advance(self) -> bool:
         """Make the next list; return whether it is another one."""
-        return self.list.advance(self.subjects, WaitsAhead(), NOW, thorough=True)
+        return self.list.advance(self.subjects, WaitsAhead({}, {}), NOW, thorough=True)
 
 
 def test_ages_inside_a_group_change_no_list() -> None:
@@ -400,7 +413,7 @@ def test_a_thorough_look_lists_what_is_known_now() -> None:
     ages = Ages()
     for number in range(2 * FINDINGS_PER_STEP):
         ages.say(one("P6", lock=f"/more/{number}"))
-    assert not ages.list.advance(ages.subjects, WaitsAhead(), 2 * NOW, thorough=False)
+    assert not ages.list.advance(ages.subjects, WaitsAhead({}, {}), 2 * NOW, thorough=False)
     assert ages.list.is_behind
     ages.say(one("B1", lock="/new"))
 

@@ -36,7 +36,7 @@ from zktop.model.findings.context import (
 )
 from zktop.model.findings.deadlocks import LockNode, tangled_nodes, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
-from zktop.model.findings.listing.causes import ahead_in
+from zktop.model.findings.listing.causes import WaitsAhead
 from zktop.model.findings.listing.list_in_steps import FindingList
 from zktop.model.findings.schedule import (
     FIRST,
@@ -170,7 +170,7 @@ class FindingTracker:
         for subject in self._due_now(look, new_rows):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
-        ahead = ahead_in(look.locks, look.locks_of)
+        ahead = WaitsAhead(look.locks, look.locks_of)
         if self._list.advance(self._findings, ahead, look.now, thorough=look.thorough):
             self._show(look.now)
         return self._current

@@ -5,13 +5,11 @@ the same node, session or lock. A finding that may just be a delay also follows 
 blocks a lock for which its session waits, directly or through other locks.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import Final
-
-import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.findings.catalogue import RULES, AnyRule, screen_order
@@ -38,43 +36,36 @@ def _causes(rule: AnyRule) -> tuple[tuple[frozenset[str], By], ...]:
 CAUSES: Final = {rule.id: _causes(rule) for rule in RULES if rule.after}
 
 
-class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
-    """The locks that a session waits in, and the sessions that hold a lock."""
+class WaitsAhead:
+    """The locks that a session waits in, and the sessions that hold a lock.
 
-    waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()
-    held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
+    Thousands of findings ask about the same ones, so each is found once.
+    """
 
-
-def ahead_in(locks: Mapping[Text, Lock], locks_of: Mapping[Session, Iterable[Text]]) -> WaitsAhead:
-    """Find in these locks where a session waits, and which sessions hold a lock."""
-    return WaitsAhead(
-        lambda session: _waits_of(locks, session, locks_of.get(session, ())),
-        lambda path: _holders_of(locks.get(path)),
-    )
+    def __init__(
+        self, locks: Mapping[Text, Lock], locks_of: Mapping[Session, Iterable[Text]]
+    ) -> None:
+        self.waits_in = cache(partial(_waits_in, locks, locks_of))
+        self.held_by = cache(partial(_held_by, locks))
 
 
-def _waits_of(
-    locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
-) -> Iterator[Text]:
-    """The given locks in which a session waits. Candidates of an election often do not wait."""
-    for path in paths:
-        lock = locks.get(path)
-        if lock is not None and any(
+def _waits_in(
+    locks: Mapping[Text, Lock], locks_of: Mapping[Session, Iterable[Text]], session: Session
+) -> tuple[Text, ...]:
+    """The locks in which a session waits. Candidates of an election often do not wait."""
+    places = filter(None, map(locks.get, locks_of.get(session, ())))
+    return tuple(
+        lock.path
+        for lock in places
+        if any(
             member.owner == session and lock.state(member) == "waits" for member in lock.waiters
-        ):
-            yield path
-
-
-def _holders_of(lock: Lock | None) -> Iterator[Session]:
-    return (member.owner for member in lock.holders if member.owner) if lock else iter(())
-
-
-def cached(ahead: WaitsAhead) -> WaitsAhead:
-    """Cache the answers: thousands of findings ask about the same sessions and locks."""
-    return WaitsAhead(
-        cache(lambda session: tuple(ahead.waits_in(session))),
-        cache(lambda lock: tuple(ahead.held_by(lock))),
+        )
     )
+
+
+def _held_by(locks: Mapping[Text, Lock], path: Text) -> tuple[Session, ...]:
+    lock = locks.get(path)
+    return tuple(member.owner for member in lock.holders if member.owner) if lock else ()
 
 
 class CauseIndex:

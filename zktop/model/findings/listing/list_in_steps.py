@@ -9,7 +9,7 @@ from zktop.model.facts import Millis
 from zktop.model.findings.catalogue import screen_order
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.listing.causes import CauseIndex, WaitsAhead, cached
+from zktop.model.findings.listing.causes import CauseIndex, WaitsAhead
 from zktop.model.findings.listing.group_similar import Grouping, Listing
 from zktop.model.findings.schedule import Subject
 
@@ -101,7 +101,6 @@ def listings(
     """List findings in steps: yield None after each but the last, then the listing."""
     by_id: dict[str, Finding] = {}
     yield from _in_steps(findings, lambda finding: by_id.update({finding.id: finding}))
-    ahead = cached(ahead)
     index = CauseIndex({finding.rule for finding in by_id.values()})
     yield from _in_steps(by_id.values(), index.file)
     causes: dict[str, str] = {}
