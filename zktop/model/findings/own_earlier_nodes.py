@@ -7,13 +7,12 @@ from zktop.model.facts import split
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Rule, RuleMatch, RuleResult
 from zktop.model.format import short, span
+from zktop.model.layouts.layout import UUID
 from zktop.model.locks.lock import Member
 
 RETRY_WINDOW_MS = 10_000  # a create is retried at most this long after a reconnection
 LONG_HOLD_FACTOR = 20  # times the 99th percentile
 RETRY_NODES = 2  # per session; more of them mean a pool of threads
-
-_GUID = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 @Rule("B2", "ghost", "critical", code="GHO", rank=13, blocks="forever", only_if=("several",))
@@ -25,7 +24,7 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
             continue
         first_with: dict[tuple[str, str], Member] = {}  # by folder and token
         for member in queue.members:
-            if member.token is None or not re.fullmatch(_GUID, member.token):
+            if member.token is None or not re.fullmatch(UUID, member.token):
                 continue
             folder = split("/" + member.node)[0]
             earlier = first_with.setdefault((folder, member.token), member)

@@ -30,7 +30,7 @@ from zktop.model.findings.missed_wakeups import (
 from zktop.model.format import clock, count, several, short
 from zktop.model.history.events import FormerMember
 from zktop.model.locks.lock import Member
-from zktop.model.locks.queue_oddities import has_client
+from zktop.model.locks.queue_oddities import DISORDER, has_client
 from zktop.model.owner_list import NAME
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -109,7 +109,7 @@ CERTAIN_SESSIONS = 3  # it is no coincidence if so many sort by name
 def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     """A client orders the queue by whole names instead of numbers: two may own the lock."""
     # If the whole queue is sorted by name, a client that does so is not wrong.
-    is_wrong = "order-disagrees-with-czxid" not in ctx.lock.warnings
+    is_wrong = DISORDER not in ctx.lock.warnings
     waiters = ctx.mismatched if is_wrong else ctx.waiting
     by_name = watching_by_name(ctx, waiters)
     wrong = [waiter for waiter in waiters if waiter.member.node in by_name]

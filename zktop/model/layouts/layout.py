@@ -160,6 +160,7 @@ MACROS = {
     "{U36}": r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
     "{H32}": r"[0-9a-f]{32}",
 }
+UUID: Final = f"{MACROS['{H32}']}|{MACROS['{U36}']}"
 
 
 # The same without limits, because it compiles faster; `parse_name` checks the limits.

@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import MAX_DATA_BYTES
-from zktop.model.layouts.layout import MACROS, Layout, ParsedName
+from zktop.model.layouts.layout import UUID, Layout, ParsedName
 from zktop.model.layouts.other_libraries import ACQUIRED
 from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 
@@ -37,7 +37,6 @@ _DATE: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*"
 BOOKIE: Final = r'bookieId:\s*"([^"]*)"'
 _FATE: Final = r"(?:READ|WRITE):(\S+)"
 _PHRASE: Final = rb"[\x20-\x7e]{3,}"
-_UUID: Final = rf"{MACROS['{H32}']}|{MACROS['{U36}']}"
 _PID: Final = r"(.+)\.PID\.(\d+)"
 APPLICATION: Final = r"(?:.*,)?application_id=([^,]+)(?:,.*)?"  # Hudi
 _HBASE_TEXT: Final = r"([\w.-]+),(\d{1,5}),\d{13}"  # host, port, start time
@@ -63,7 +62,7 @@ def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
         return None
     if name.id is None:
         return Text(name.group.rstrip("-_")) or None if layout.grouped else None
-    if re.fullmatch(_UUID, name.id):
+    if re.fullmatch(UUID, name.id):
         return None  # the id of an attempt or an object, not of a client
     process = re.fullmatch(_PID, name.id) if layout.name == "zooit" else None
     return Text(f"{process[1]} pid {process[2]}" if process else name.id)
