@@ -13,35 +13,17 @@ from typing import Literal
 from msgspec import Struct
 
 from zktop.model.layouts.client_view import assumed_view
-from zktop.model.layouts.layout import ClientView, Layout
+from zktop.model.layouts.layout import ClientView
 from zktop.model.locks.client_order import ClientOrder
 from zktop.model.locks.folder import Folder, ViewProof
-from zktop.model.locks.lock import FOREIGN, Member, QueueDefaults, Target
-from zktop.model.locks.queue import (
-    DEFAULT_OPTIONS,
-    HERE,
-    QueueOptions,
-    QueueRule,
-    room_of,
-    targets,
-    watched_members,
-)
+from zktop.model.locks.lock import FOREIGN, Member, Target
+from zktop.model.locks.queue import CHILDREN, LayoutMembers, LayoutQueue
 from zktop.model.locks.queue_oddities import QueueOddities
 from zktop.model.text import Text
 
 MemberOutcome = Literal["holds", "waits", "stranded"]
 
 _MAX_WATCHED_CHILDREN = 8  # examined per session; caches watch all of them
-
-
-class LayoutMembers(Struct, frozen=True):
-    """The members of one layout in queue order, and their rule."""
-
-    layout: Layout
-    rule: QueueRule
-    members: tuple[Member, ...]
-    options: QueueOptions = DEFAULT_OPTIONS
-    name: str = ""  # the lock's name, if several share the folder
 
 
 class ClientDecision(Struct, frozen=True, gc=False):
@@ -62,14 +44,12 @@ class UnreadableChild(Struct, frozen=True, gc=False):
     will_fail: tuple[Member, ...]  # nodes of clients that will fail at their next listing
 
 
-class MixedQueue(QueueDefaults):
+class MixedQueue(LayoutQueue):
     """The members of one layout. Each holds or waits according to its own client's view."""
 
     def __init__(self, group: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
-        self.layout, self.rule, self.members = group.layout, group.rule, group.members
-        options = group.options
-        self.leases, self.exempt, self.remarks = options.leases, options.exempt, options.remarks
-        self.oddities, self.folder, self._group = oddities, folder, group.name
+        super().__init__(group, oddities)
+        self.folder, self._group = folder, group.name
         self.proofs: dict[Text, ViewProof] = dict(self._proofs())
         self._members = {member.node: member for member in self.members}
         self._decisions = {member.node: self._decide(member) for member in self.members}
@@ -79,11 +59,6 @@ class MixedQueue(QueueDefaults):
         self.waiters = tuple(
             member for member in self.members if self._decisions[member.node].outcome != "holds"
         )
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        warnings = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
-        return warnings + self.remarks
 
     @property
     def counts_others(self) -> bool:
@@ -108,9 +83,6 @@ class MixedQueue(QueueDefaults):
     def is_stranded(self, member: Member) -> bool:
         """Return whether a client failed and left this node behind."""
         return self._decisions[member.node].outcome == "stranded"
-
-    def is_exempt(self, member: Member) -> bool:
-        return member.node in self.exempt
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return the members before it, back to one that waits for all the others."""
@@ -158,19 +130,19 @@ class MixedQueue(QueueDefaults):
         if decision.outcome != "waits" or self.layout.watch == "none":
             return ()
         if self.layout.watch == "children":
-            return (Target(HERE, "children"),)
+            return (CHILDREN,)
         if self.layout.watch == "marker":
-            return self._marker_target(decision)
+            return (self._marker_target(decision),)
         now, at_first = self._watched_now_and_at_first(member, decision)
-        return targets(self.layout, self._targets_shown(member, decision) or at_first or now)
+        return self.targets(self._targets_shown(member, decision) or at_first or now)
 
-    def _marker_target(self, decision: ClientDecision) -> tuple[Target, ...]:
+    def _marker_target(self, decision: ClientDecision) -> Target:
         """Watch for the mark on the previous node. The first waiter watches the children."""
         previous = next(decision.order.backwards(decision.count_before))
         previous_decision = self._decisions.get(previous.node)
         if previous_decision is None or previous_decision.outcome == "holds":
-            return (Target(HERE, "children"),)
-        return (Target(previous.node, "data"),)
+            return CHILDREN
+        return Target(previous.node, "data")
 
     @property
     def obstacles(self) -> Iterator[Member]:
@@ -241,19 +213,18 @@ class MixedQueue(QueueDefaults):
         failed = tuple(child for child in fails_at if self._has_met(member, child))
         if failed:
             return ClientDecision("stranded", view, order, before, fails_at=failed)
-        room = room_of(self)
-        if before < room or member.node in self.exempt:
+        if before < self.room or member.node in self.exempt:
             return ClientDecision("holds", view, order, before)
         older = (child for child in order.backwards(before) if self._is_older(child, member))
-        had_room = len(list(islice(older, room))) < room  # when it last listed the children
+        had_room = len(list(islice(older, self.room))) < self.room  # at its last listing
         nearest = next(order.backwards(before))
         if had_room and nearest.node not in self.folder.watched_by(member.owner):
             return ClientDecision("holds", view, order, before)
         return ClientDecision("waits", view, order, before, fails_at=fails_at)
 
     def _order(self, view: ClientView, member: Member) -> ClientOrder:
-        for_readers = self.rule == "read-write" and member.mode == "read"
-        return self.folder.order(self.layout, view, self._group, for_readers=for_readers)
+        is_reader = self.is_reader(member)
+        return self.folder.order(self.layout, view, self._group, for_readers=is_reader)
 
     def _has_met(self, member: Member, child: Member) -> bool:
         """Return whether the client has listed a child whose name it cannot read."""
@@ -305,7 +276,7 @@ class MixedQueue(QueueDefaults):
         """Return what it watches if only these children existed."""
         order, before = decision.order, decision.count_before
         first = filter(existed, order.first(before))
-        return watched_members(self, member, first, filter(existed, order.backwards(before)))
+        return self.watched(member, first, filter(existed, order.backwards(before)))
 
     def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
         """Find the members whose watch proves a view other than the assumed one."""

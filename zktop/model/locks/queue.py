@@ -9,7 +9,7 @@ position of a member by its number.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -20,36 +20,7 @@ from zktop.model.locks.queue_oddities import QueueOddities, is_unseen
 from zktop.model.text import Text
 
 HERE: Final = Text(".")
-
-
-def watched_members(
-    queue: "SharedRule", member: Member, first: Iterable[Member], before: Iterable[Member]
-) -> list[Member]:
-    """Return the members that a waiter watches, in the order that its client sees.
-
-    `first` starts at the first member that blocks it; `before` lists those ahead, nearest first.
-    """
-    layout, back = queue.layout, iter(before)
-    room = room_of(queue)
-    is_reader = queue.rule == "read-write" and member.mode == "read"
-    if layout.watch == "holder" or (layout.watch == "first-writer" and is_reader):
-        watched = list(islice(first, 1))
-    elif layout.watch == "predecessor":
-        watched = list(islice(back, room - 1, room))  # the member `room` places before it
-    else:
-        watched = list(islice(back, room if layout.watch == "nearest" else 1))
-    if layout.watch == "run" and watched and watched[0].token is not None:
-        watched += takewhile(lambda other: other.token == watched[0].token, back)
-        watched = watched[-1:]  # the client's first node, as it deletes its others
-    if not layout.watches_negative:
-        watched = [other for other in watched if (other.sequence or 0) >= 0]
-    return watched
-
-
-def targets(layout: Layout, watched: Iterable[Member]) -> tuple[Target, ...]:
-    """Return the watches on these members, relative to the lock."""
-    also = [Target(Text(node), "exists") for node in layout.also_watches]
-    return (*(Target(other.node, layout.how) for other in watched), *also)
+CHILDREN: Final = Target(HERE, "children")
 
 
 QueueRule = Literal["first", "read-write", "first-n"]
@@ -66,71 +37,98 @@ def rule_of(layout: Layout, leases: int | None) -> QueueRule:
     return _RULES.get(layout.means, "first")
 
 
-class QueueOptions(Struct, frozen=True):
-    """How a queue differs from the usual one of its layout."""
+class LayoutMembers(Struct, frozen=True):
+    """The members of one layout in queue order, and their rule."""
 
+    layout: Layout
+    rule: QueueRule
+    members: tuple[Member, ...]
+    name: str = ""  # the lock's name, if several share the folder
     leases: int | None = None
     exempt: frozenset[Text] = NO_NODES  # members that hold despite others before them
     marked: tuple[Member, ...] | None = None  # the holders, if the data marks them
     remarks: tuple[str, ...] = ()  # additional warnings
 
 
-DEFAULT_OPTIONS: Final = QueueOptions()
+class LayoutQueue(QueueDefaults):
+    """A queue whose members all follow the rule of one layout."""
+
+    __slots__ = ("exempt", "holders", "layout", "leases", "members", "oddities", "remarks", "rule")
+
+    def __init__(self, group: LayoutMembers, oddities: QueueOddities) -> None:
+        self.layout, self.rule, self.members = group.layout, group.rule, group.members
+        self.leases, self.exempt, self.remarks = group.leases, group.exempt, group.remarks
+        self.oddities = oddities
+        self.holders: tuple[Member, ...] = ()
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        warnings = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
+        return warnings + self.remarks
+
+    @property
+    def room(self) -> int:
+        """How many members can hold at once, apart from readers."""
+        return (self.leases or 1) if self.rule == "first-n" else 1
+
+    def is_exempt(self, member: Member) -> bool:
+        return member.node in self.exempt
+
+    def is_reader(self, member: Member) -> bool:
+        """Return whether it can share the lock with other members."""
+        return self.rule == "read-write" and member.mode == "read"
+
+    def watched(
+        self, member: Member, first: Iterable[Member], before: Iterable[Member]
+    ) -> list[Member]:
+        """Return the members that a waiter watches, in the order that its client sees.
+
+        `first` starts at the first member that blocks it; `before` lists those ahead, nearest
+        first.
+        """
+        layout, back, room = self.layout, iter(before), self.room
+        if layout.watch == "holder" or (layout.watch == "first-writer" and self.is_reader(member)):
+            watched = list(islice(first, 1))
+        elif layout.watch == "predecessor":
+            watched = list(islice(back, room - 1, room))  # the member `room` places before it
+        else:
+            watched = list(islice(back, room if layout.watch == "nearest" else 1))
+        if layout.watch == "run" and watched and watched[0].token is not None:
+            watched += takewhile(lambda other: other.token == watched[0].token, back)
+            watched = watched[-1:]  # the client's first node, as it deletes its others
+        if not layout.watches_negative:
+            watched = [other for other in watched if (other.sequence or 0) >= 0]
+        return watched
+
+    def targets(self, watched: Iterable[Member]) -> tuple[Target, ...]:
+        """Return the watches on these members, relative to the lock."""
+        also = [Target(Text(node), "exists") for node in self.layout.also_watches]
+        return (*(Target(other.node, self.layout.how) for other in watched), *also)
 
 
-class SharedRule(Protocol):
-    """The rule that all members of a queue follow."""
-
-    layout: Layout
-    rule: QueueRule
-    leases: int | None
-
-
-def room_of(queue: SharedRule) -> int:
-    """Return how many members of a queue can hold at once, apart from readers."""
-    return (queue.leases or 1) if queue.rule == "first-n" else 1
-
-
-class RankedQueue(QueueDefaults):
+class RankedQueue(LayoutQueue):
     """Members in queue order. `counted` are those that clients count, usually all."""
 
-    __slots__ = (
-        "_ahead", "_held", "_index", "_walls", "counted",
-        "exempt", "holders", "layout", "leases", "members", "oddities", "regular", "remarks",
-        "rule",
-        )  # fmt: skip
+    __slots__ = ("_ahead", "_held", "_index", "_walls", "counted", "regular")
 
-    def __init__(
-        self,
-        layout: Layout,
-        rule: QueueRule,
-        members: tuple[Member, ...],
-        oddities: QueueOddities,
-        options: QueueOptions = DEFAULT_OPTIONS,
-    ) -> None:
-        self.layout, self.rule, self.members, self.oddities = layout, rule, members, oddities
-        self.leases, self.exempt, self.remarks = options.leases, options.exempt, options.remarks
-        marked = options.marked
-        self.counted = members
+    def __init__(self, group: LayoutMembers, oddities: QueueOddities) -> None:
+        super().__init__(group, oddities)
+        self.counted = self.members
         if oddities.unseen:
-            self.counted = tuple(member for member in members if not is_unseen(layout, member))
-        self.regular = oddities.is_sane and sorts_by_number(layout)
+            seen = (member for member in self.members if not is_unseen(self.layout, member))
+            self.counted = tuple(seen)
+        self.regular = oddities.is_sane and sorts_by_number(self.layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None
         self._walls: list[int] | None = None
         self._held: frozenset[Text] | None = None
-        self.holders: tuple[Member, ...] = self._find_holders() if marked is None else marked
+        self.holders = self._find_holders() if group.marked is None else group.marked
 
     @property
     def waiters(self) -> Sequence[Member]:
         if self.holders == self.members[: len(self.holders)]:
             return self.members[len(self.holders) :]
         return tuple(member for member in self.members if not self.holds(member))
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        warnings = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
-        return warnings + self.remarks
 
     @property
     def may_watch_children(self) -> bool:
@@ -150,9 +148,6 @@ class RankedQueue(QueueDefaults):
         if self._held is None:
             self._held = frozenset(holder.node for holder in self.holders)
         return member.node in self._held
-
-    def is_exempt(self, member: Member) -> bool:
-        return member.node in self.exempt
 
     def ahead(self, member: Member) -> int:
         """Return the number of members before this one that its client counts."""
@@ -181,34 +176,34 @@ class RankedQueue(QueueDefaults):
         if self.holds(member):
             return 0
         ahead = self.ahead(member)
-        is_reader = self.rule == "read-write" and member.mode == "read"
-        return self.wall_before(ahead) if is_reader else ahead
+        return self.wall_before(ahead) if self.is_reader(member) else ahead
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         if self.holds(member) or self.layout.watch == "none":
             return ()
         if self.layout.watch == "children":
-            return (Target(HERE, "children"),)
+            return (CHILDREN,)
         if self.layout.watch == "marker":
-            return self._marker_target(member)
-        return targets(self.layout, self._watched_by(member))
+            return (self._marker_target(member),)
+        return self.targets(self._watched_by(member))
+
+    def _marker_target(self, member: Member) -> Target:
+        """Watch for the mark on the previous node. The first waiter watches the children."""
+        ahead = self.ahead(member)
+        previous = self.counted[ahead - 1] if ahead else None
+        if previous is None or self.holds(previous):
+            return CHILDREN
+        return Target(previous.node, "data")
 
     def _watched_by(self, member: Member) -> list[Member]:
         ahead, first = self.ahead(member), 0
-        if self.rule == "read-write" and member.mode == "read":
+        if self.is_reader(member):
             if self.layout.watch == "nearest":
                 ahead = self.wall_before(ahead)
             elif self.layout.watch == "first-writer" and self.walls:
                 first = self.walls[0]
         before = (self.counted[place] for place in range(ahead - 1, -1, -1))
-        return watched_members(self, member, self.counted[first : first + 1], before)[::-1]
-
-    def _marker_target(self, member: Member) -> tuple[Target, ...]:
-        ahead = self.ahead(member)
-        previous = self.counted[ahead - 1 : ahead] if ahead else ()
-        if not previous or self.holds(previous[0]):
-            return (Target(HERE, "children"),)
-        return (Target(previous[0].node, "data"),)
+        return self.watched(member, self.counted[first : first + 1], before)[::-1]
 
     def wall_before(self, ahead: int) -> int:
         """Return the position after the last member before `ahead` that readers wait for."""
@@ -236,7 +231,7 @@ class RankedQueue(QueueDefaults):
             return tuple(member for member in self.members if self._holds_by_rule(member))
         held: Sequence[Member]
         if self.rule == "first-n":
-            held = self.members[: room_of(self)]
+            held = self.members[: self.room]
         elif self.rule == "first" or not self.oddities.readers:
             held = self.members[:1]
         else:
@@ -256,8 +251,8 @@ class RankedQueue(QueueDefaults):
             return True
         ahead = self.ahead(member)
         if self.rule == "first-n":
-            return ahead < room_of(self)
-        if self.rule == "read-write" and member.mode == "read":
+            return ahead < self.room
+        if self.is_reader(member):
             return self.wall_before(ahead) == 0
         return ahead == 0
 

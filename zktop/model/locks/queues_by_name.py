@@ -18,8 +18,8 @@ from zktop.model.locks.folder import Folder
 from zktop.model.locks.lease_count import Leases, leases_of
 from zktop.model.locks.lock import LockQueue, Member, WatchLookup
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, members_of
-from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
-from zktop.model.locks.queue import QueueOptions, RankedQueue, rule_of
+from zktop.model.locks.mixed_queue import MixedQueue
+from zktop.model.locks.queue import LayoutMembers, RankedQueue, rule_of
 from zktop.model.locks.queue_oddities import count_oddities, has_client
 from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
 from zktop.model.text import Text
@@ -60,15 +60,18 @@ def one_queue(
     if rule == "first-n" and layout.mode != "lease":
         members = tuple(msgspec.structs.replace(member, mode="lease") for member in members)
     reentry = reentrant_reads(members, watching) if layout.reentrant else NO_REENTRY
-    options = QueueOptions(
-        lease_count.number,
-        reentry.exempt,
+    group = LayoutMembers(
+        layout,
+        rule,
+        members,
+        leases=lease_count.number,
+        exempt=reentry.exempt,
         marked=lease_count.holders,
         remarks=reentry.warnings + lease_count.warnings,
     )
     is_marked = lease_count.holders is not None and lease_count.are != "known"
     folder = open_folder(members) if open_folder is not None and not is_marked else None
-    queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
+    queue = queue_in(folder, group)
     asks_watches = (
         reentry.asks_watches or lease_count.asks_watches or isinstance(queue, MixedQueue)
     )
@@ -81,7 +84,7 @@ def queue_in(folder: Folder | None, group: LayoutMembers) -> RankedQueue | Mixed
     """Make the queue of one layout, with a folder only if other children affect it."""
     oddities = count_oddities(group.layout, group.members)
     if folder is None or not folder.matters(group.layout, group.members, group.name):
-        return RankedQueue(group.layout, group.rule, group.members, oddities, group.options)
+        return RankedQueue(group, oddities)
     return MixedQueue(group, oddities, folder)
 
 

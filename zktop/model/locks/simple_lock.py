@@ -22,7 +22,7 @@ from zktop.model.locks.client_order import sequence
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.lock_kind import is_election
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers
-from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
+from zktop.model.locks.queue import LayoutMembers, QueueRule, RankedQueue, rule_of
 from zktop.model.locks.queue_oddities import DISORDER, QueueOddities, is_nearly_exhausted
 from zktop.model.locks.recognise import by_path
 from zktop.model.locks.shapes import layout_named, may_be_part
@@ -65,7 +65,7 @@ def simple_lock(site: LockSite, known: KnownMembers = NO_KNOWN_MEMBERS) -> Lock 
     arrivals = [stat.czxid for member in members if (stat := member.znode.stat)]
     unordered = sum(map(gt, arrivals, arrivals[1:]))
     oddities = QueueOddities(unordered=unordered, largest=members[-1].sequence or 0)
-    queue = RankedQueue(naming.layout, naming.rule, members, oddities)
+    queue = RankedQueue(LayoutMembers(naming.layout, naming.rule, members), oddities)
     return Lock(
         path=site.path,
         layout=naming.layout.name,

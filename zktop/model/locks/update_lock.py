@@ -21,7 +21,7 @@ from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.client_order import has_two_orders, sequence
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
-from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.queue import LayoutMembers, RankedQueue
 from zktop.model.locks.queue_oddities import (
     QueueOddities,
     is_nearly_exhausted,
@@ -152,7 +152,7 @@ def _next_queue(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ra
     if not members or _is_unsure(queue, oddities, members):
         return None
     oddities = msgspec.structs.replace(oddities, largest=members[-1].sequence)
-    return RankedQueue(queue.layout, queue.rule, tuple(members), oddities)
+    return RankedQueue(LayoutMembers(queue.layout, queue.rule, tuple(members)), oddities)
 
 
 def _is_unsure(queue: RankedQueue, oddities: QueueOddities, members: Sequence[Member]) -> bool:

@@ -8,7 +8,8 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.main_libraries import RUBY_ELECTION
 from zktop.model.locks.client_order import in_order
-from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
+from zktop.model.locks.mixed_queue import MixedQueue
+from zktop.model.locks.queue import LayoutMembers
 from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.shapes.single_node import SingleNodeQueue

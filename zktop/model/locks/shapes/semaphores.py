@@ -15,8 +15,8 @@ from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import foreign_member
 from zktop.model.locks.lease_count import Leases, number_in
 from zktop.model.locks.lock import LockQueue, Member, Target
-from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
-from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.mixed_queue import MixedQueue
+from zktop.model.locks.queue import LayoutMembers, RankedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.semaphore_queue import Gate, GateHead, LeasePool
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
@@ -268,7 +268,7 @@ def _kazoo_lease(context: ShapeContext) -> Queues:
 def _exclusive(queue: RankedQueue | MixedQueue) -> RankedQueue:
     """Return the queue with the mode of the short lock that comes with a lease."""
     members = tuple(msgspec.structs.replace(member, mode="exclusive") for member in queue.members)
-    return RankedQueue(queue.layout, "first", members, queue.oddities)
+    return RankedQueue(LayoutMembers(queue.layout, "first", members), queue.oddities)
 
 
 KAZOO_LEASE: Final = LockShape(
