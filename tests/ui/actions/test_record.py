@@ -54,7 +54,7 @@ async def test_r_offers_the_past_too(keys: list[str], seconds: list[int]) -> Non
         await pilot.press(*keys)
         await settled(pilot)
 
-        assert "the last 21s  " in asked
+        assert "the last 21s, and from now on" in asked
         assert isinstance(app.feed, FakeFeed)
         assert len(app.feed.recorded) == 1
         assert [at for _, at in app.feed.recorded_past] == [

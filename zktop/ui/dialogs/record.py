@@ -1,7 +1,5 @@
 """Ask whether a new recording should include the past that zktop remembers."""
 
-from typing import Final
-
 from textual.app import ComposeResult
 
 from zktop.ui.dialogs.base import Box, Dialog
@@ -9,7 +7,6 @@ from zktop.ui.styled_text import line
 from zktop.ui.widgets.text_view import TextList
 
 WITH_PAST, FROM_NOW = "past", "now"
-TITLE_CELLS: Final = 26
 
 
 class RecordDialog(Dialog[bool]):
@@ -31,12 +28,10 @@ class RecordDialog(Dialog[bool]):
 
     def on_mount(self) -> None:
         choices = {
-            WITH_PAST: (f"the last {self._length}", "and everything from now on"),
-            FROM_NOW: ("from now on only", ""),
+            WITH_PAST: f"the last {self._length}, and from now on",
+            FROM_NOW: "only from now on",
         }
-        lines = [
-            line((f"{title:<{TITLE_CELLS}}", "strong"), more) for title, more in choices.values()
-        ]
+        lines = [line((title, "strong")) for title in choices.values()]
         self.query_one(TextList).show(lines, list(choices))
         self.query_one(TextList).focus()
 
