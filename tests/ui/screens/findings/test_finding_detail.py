@@ -7,7 +7,11 @@ from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
 
+from zktop.model.facts import Gone
 from zktop.model.report import Report
+from zktop.model.root_entry import Root
+from zktop.model.settings import Settings
+from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER, parsed_filter
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
@@ -56,6 +60,19 @@ class TestFinding:
 
         assert shown.count("zktop free ") == 1
         assert f"`zktop free {orphan.lock} --hosts zk1:2181` prints how" in shown
+
+    def test_a_finding_about_no_place_has_no_list_of_places(self) -> None:
+        """A root that does not exist has no locks."""
+        settings = Settings(roots=(Root("/nope"),))
+        (frame,) = frames(
+            (NOW, [own(), Gone(path=Text("/nope"), zxid=1, at=NOW)]), settings=settings
+        )
+        (missing,) = frame.report.findings
+        pen = LineWriter(90)
+        write_finding(pen, missing, frame.report)
+
+        assert missing.rule == "R8"
+        assert "WHERE" not in text(pen.lines)
 
     def test_marks_reasons_for_and_against(self) -> None:
         """With a sign, not with a colour alone."""

@@ -138,8 +138,9 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
 
 
 def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
-    writer.title("WHERE", "enter opens it")
     paths = tuple(dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]))
+    if paths or finding.nodes or finding.sessions:
+        writer.title("WHERE", "enter opens it")
     for path in paths[:MAX_LOCKS]:
         writer.write(
             line("  ", (path, "strong")), LineLink("lock", Selection(path=path), f"lock {path}")
