@@ -61,6 +61,8 @@ class RootCounters:
         following, earlier = stat.next_sequence, before.next_sequence if before else None
         if before is None or following is None or earlier is None:
             return
+        if 0 < before.czxid < stat.czxid:  # another node at this path: its counters start over
+            return
         creates = (following - earlier) % _WRAP
         if creates >= _PLAUSIBLE:  # the counter decreased: an older reading, or another node
             self._stat = before
