@@ -1,8 +1,11 @@
 """The drawing of trees."""
 
+import re
+
 from model.findings.cases import PATH, At, connected, curator, facts, k, watching
 from model.make_facts import NOW, session
 from msgspec.structs import replace
+from output.stories import facts as story
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
@@ -63,6 +66,15 @@ def test_columns_stand_below_each_other() -> None:
     write_branches(writer, [Branch(line("top"), None, (leaf,), line("1"))], columns_at=20)
 
     assert [text_of(one)[20:] for one in writer.lines] == ["1", "2"]
+
+
+def test_one_more_waiter_is_shown_where_its_number_would_be() -> None:
+    """The overview counts the waiters that block no others, unless that takes no less room."""
+    (frame,) = frames((NOW, story("X x: A B ; Y x: B A C")))
+    more = frames((NOW, story("X x: A B ; Y x: B A C D")))[0].report
+
+    assert re.search(r"└─ C +waits", overview_of(frame.report))
+    assert "… and 2 more waiters" in overview_of(more)
 
 
 def test_a_waiter_that_holds_a_lock_has_its_own_waiters_below() -> None:

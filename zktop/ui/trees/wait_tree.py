@@ -332,7 +332,10 @@ class _TreeBuilder:
         ]
         is_long_way = len(self.way) > MAX_WIDE_WAY and bool(on_the_way)
         first = range(0 if is_full or is_long_way else min(self.max_listed, len(waiters)))
-        return sorted({*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first})
+        chosen = {*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first}
+        if chosen and len(waiters) - len(chosen) == 1:  # "and 1 more" would take a line, too
+            return list(range(len(waiters)))
+        return sorted(chosen)
 
     def _blocks_elsewhere(self, session: Session, path: Text) -> bool:
         held = locks_held(self.report, session)
