@@ -77,6 +77,14 @@ def test_several_demo_clients_say_why_they_failed(zktop: Zktop) -> None:
     ]
 
 
+def test_a_scene_says_at_once_why_it_cannot_be_played(zktop: Zktop) -> None:
+    """Without a word about cleaning up what was never made."""
+    code, out, err = zktop("scene", "ab-ba", "--hosts", "127.0.0.1:1")
+
+    assert (code, out) == (3, "")
+    assert err == "127.0.0.1:1 refuses connections: is ZooKeeper running there, on this port?\n"
+
+
 @pytest.fixture
 def ignored_sigint() -> Iterator[None]:
     """Processes started meanwhile ignore SIGINT, like background jobs of a shell."""

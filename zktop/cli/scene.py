@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import CompletionItem
 
-from zktop.app.connection_settings import demo_connection
+from zktop.app.connection_settings import access_of, demo_connection
 from zktop.cli.common.interrupts import signals_as_ctrl_c
 from zktop.cli.common.options import SECONDS, connection_options
 from zktop.cli.common.output import narrate, put, put_at_once
@@ -15,6 +15,7 @@ from zktop.demo.contender_tally import ContenderTally
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
 from zktop.errors import UsageError
+from zktop.zk.source import preflight_of
 
 _EXAMPLES = """\b
 Examples:
@@ -56,7 +57,8 @@ def command(
         raise UsageError("Which scene? `zktop scene --list` lists them.")
     effective = effective_config(overrides)
     check_permission(effective)
-    config = effective.config
+    config, scene = effective.config, scene_named(name)
+    preflight_of(access_of(config))
     tally = ContenderTally()
 
     def on_change(change: ContenderChange) -> None:
@@ -66,7 +68,7 @@ def command(
 
     with signals_as_ctrl_c(), ProcessPool(on_change, config.demo.max_contenders) as pool:
         scene_run = SceneRun(
-            scene_named(name),
+            scene,
             pool,
             tally,
             demo_connection(config),
