@@ -301,12 +301,11 @@ class DeadlockDetector:
         return True
 
     def _rank_root_blockers(self, *, may_wait: bool, at_once: bool) -> None:
-        """Take the next step of the ranking under way, or all steps if there is no ranking yet.
+        """Take the next step of the ranking under way, or all steps at once.
 
         Thousands of queues take some milliseconds, so a look that has a change to report leaves
         them to the next one.
         """
-        at_once = at_once or self._ranked_at is None
         is_slow = len(self.graph.queues) > RANKED_QUEUES_AT_ONCE
         if self._ranking is None or (may_wait and is_slow and not at_once):
             return
