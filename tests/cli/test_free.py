@@ -138,7 +138,7 @@ def test_a_new_node_of_the_same_name_is_another_one(
 
     assert (code, err) == (0, "")
     assert "is gone; now " in " ".join(out.split())
-    assert client.exists(path)
+    eventually(lambda: client.exists(path))
 
 
 def test_a_deletion_that_is_not_seen_yet_waits_for_no_client(
