@@ -7,9 +7,9 @@ tables, copies and graphs all use these names; `owner` in JSON stays the plain l
 `SharedNames` finds labels of several sessions: it counts all members once, then the changes.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal
 
 import msgspec
 
@@ -25,14 +25,62 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import host_of
 
 LAST_DIGITS: Final = 0xFFFF
+
+_NO_LABEL: Final = Text("")
 MAX_COMPARED: Final = 16  # sessions with one label whose ports are compared
+
+# Which digits of their ids distinguish sessions with the same label: the last four, or all.
+Digits = Literal["end", "whole"]
 
 
 class SharedLabel(msgspec.Struct, frozen=True):
     """How to distinguish sessions with one label; more than MAX_COMPARED are not listed."""
 
+    digits: Digits
     sessions: tuple[Session, ...]
-    have_different_ends: bool  # the last digits of their ids
+
+
+class _Sharing:
+    """The sessions with one label, each with the number of its nodes.
+
+    These may be all of 100,000 locks, so a change only looks at the sessions that changed.
+    """
+
+    __slots__ = ("ends", "nodes")
+
+    def __init__(self) -> None:
+        self.nodes: dict[Session, int] = {}
+        self.ends: dict[int, int] = {}  # last digits -> number of sessions
+
+    def add(self, sessions: Iterable[Session]) -> None:
+        nodes, ends = self.nodes, self.ends
+        for session in sessions:
+            if session in nodes:
+                nodes[session] += 1
+            else:
+                nodes[session] = 1
+                end = session & LAST_DIGITS
+                ends[end] = ends.get(end, 0) + 1
+
+    def remove(self, sessions: Iterable[Session]) -> None:
+        for session in sessions:
+            if session in self.nodes and not _one_less(self.nodes, session):
+                _one_less(self.ends, session & LAST_DIGITS)
+
+    @property
+    def shared(self) -> SharedLabel | None:
+        """How to distinguish them; None if there is only one."""
+        if len(self.nodes) < 2:  # noqa: PLR2004  the label is unique
+            return None
+        few = tuple(sorted(self.nodes)) if len(self.nodes) <= MAX_COMPARED else ()
+        digits: Digits = "end" if len(self.ends) == len(self.nodes) else "whole"
+        return SharedLabel(digits, few)
+
+
+def _one_less(counts: dict[int, int], key: int) -> int:
+    """Lower a count and return it; drop a count of 0."""
+    counts[key] -= 1
+    return counts[key] or counts.pop(key)
 
 
 class SharedNames:
@@ -40,7 +88,8 @@ class SharedNames:
 
     def __init__(self) -> None:
         self.shared: PersistentMap[Text, SharedLabel] = PersistentMap()
-        self._sessions: dict[Text, tuple[Session, ...]] = {}  # by label, once for each node
+        # By label; if only one node has the label, just the node's session.
+        self._sessions: dict[Text, Session | _Sharing] = {}
 
     def count(self, changes: Iterable[LockChange]) -> None:
         """Count the members that came and went."""
@@ -52,49 +101,52 @@ class SharedNames:
                 lost += before[run.old_start : run.old_end]
                 new += after[run.new_start : run.new_end]
         went, came = _by_label(lost), _by_label(new)
-        changed: dict[Text, SharedLabel | None] = {}
-        for label in dict.fromkeys((*went, *came)):
-            shared = _shared_label(self._count(label, went.get(label, ()), came.get(label, ())))
-            if shared != self.shared.get(label):
-                changed[label] = shared
-        self.shared = self.shared.with_changes(changed)
+        labels = dict.fromkeys((*went, *came))
+        for label in labels:
+            self._count(label, went.get(label, ()), came.get(label, ()))
+        self._publish(labels)
 
-    def _count(
-        self, label: Text, went: Sequence[Session], came: Sequence[Session]
-    ) -> tuple[Session, ...]:
-        """Update the sessions of one label, and return them."""
-        sessions = self._sessions.pop(label, ())
-        if went:
-            left = Counter(sessions)
-            left.subtract(went)
-            sessions = tuple(left.elements())
-        if sessions := (*sessions, *came):
-            self._sessions[label] = sessions
-        return sessions
+    def _count(self, label: Text, went: Sequence[Session], came: Sequence[Session]) -> None:
+        """Count one label; `went` and `came` have a session once for each of its nodes."""
+        known = self._sessions.pop(label, None)
+        if known is None and len(came) == 1:
+            (self._sessions[label],) = came
+            return
+        sharing = known if isinstance(known, _Sharing) else _Sharing()
+        if isinstance(known, Session):
+            sharing.add((known,))
+        sharing.remove(went)
+        sharing.add(came)
+        if len(sharing.nodes) == 1 and 1 in sharing.nodes.values():
+            (self._sessions[label],) = sharing.nodes  # one session with one node
+        elif sharing.nodes:
+            self._sessions[label] = sharing
+
+    def _publish(self, labels: Iterable[Text]) -> None:
+        """Update `shared` for these labels."""
+        changes: dict[Text, SharedLabel | None] = {}
+        for label in labels:
+            known = self._sessions.get(label)
+            shared = known.shared if isinstance(known, _Sharing) else None
+            if shared != self.shared.get(label):
+                changes[label] = shared
+        self.shared = self.shared.with_changes(changes)
 
 
 def _by_label(members: Iterable[Member]) -> Mapping[Text, list[Session]]:
-    """The owners of these members by label. Data that many members share is parsed once."""
-    by_source: defaultdict[tuple[Text | None, bytes | None, str], list[Session]]
-    by_source = defaultdict(list)
-    for member in members:
-        if owner := member.owner:
-            by_source[member.named, member.znode.data, member.layout].append(owner)
+    """The owners of these members by label; data that many share is parsed once."""
     by_label: defaultdict[Text, list[Session]] = defaultdict(list)
-    for source, owners in by_source.items():
-        if label := client_label(*source):
-            by_label[label] += owners
+    by_source: dict[tuple[Text | None, bytes | None, str], list[Session]] = {}  # the same lists
+    for member in members:
+        znode = member.znode
+        if znode.stat is None or not znode.stat.owner:
+            continue
+        source = member.named, znode.data, member.layout
+        if (owners := by_source.get(source)) is None:
+            owners = by_source[source] = by_label[client_label(*source) or _NO_LABEL]
+        owners.append(znode.stat.owner)
+    by_label.pop(_NO_LABEL, None)
     return by_label
-
-
-def _shared_label(sessions: Collection[Session]) -> SharedLabel | None:
-    """How to distinguish these sessions; None if they are one."""
-    different = set(sessions)
-    if len(different) < 2:  # noqa: PLR2004  the label is unique
-        return None
-    ends = {session & LAST_DIGITS for session in different}
-    few = tuple(sorted(different)) if len(different) <= MAX_COMPARED else ()
-    return SharedLabel(few, len(ends) == len(different))
 
 
 NO_OWNER: Final = Text("no owner")
@@ -174,10 +226,9 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         return clean(f"{label}:{port}") if is_unique and fold_name(label) != "*" else client
 
     def _digits(self, session: Session, label: Text) -> str:
-        """The last digits of a session, or all if another one with this label ends like it."""
-        shared = self.shared.get(label)
-        is_end_enough = shared is None or shared.have_different_ends
-        return f"…{session & LAST_DIGITS:04x}" if is_end_enough else session_text(session)
+        shared, text = self.shared.get(label), session_text(session)
+        is_whole = shared is not None and shared.digits == "whole"
+        return text if is_whole else f"…{session & LAST_DIGITS:04x}"
 
 
 def _port(client: str) -> str:
