@@ -14,6 +14,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import ThrottledOpError
 from kazoo.security import make_acl
 from servers import RunningServer, kazoo_client
+from waiting import eventually
 
 from zktop.app.live_run import LiveRun
 from zktop.app.node_writer import NodeWriter
