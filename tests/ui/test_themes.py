@@ -22,7 +22,7 @@ from zktop.config.mistakes import ConfigError
 from zktop.config.theme_files import all_themes, theme_named
 from zktop.ui.inks import INKS
 from zktop.ui.themes import NamedTheme, ThemeList, apply_theme
-from zktop.ui.widgets.ink_styles import InkStyles
+from zktop.ui.widgets.ink_styles import InkStyles, Light, RunStyles
 
 NAMES = (
     "zktop-contrast",
@@ -86,6 +86,18 @@ def test_every_ink_can_be_read_on_every_ground(theme: object, ink: str) -> None:
 
     assert {ground: ratio for ground, ratio in fields.items() if ratio < least} == {}
     assert _contrast(style, cursor) >= 3.0
+
+
+@pytest.mark.parametrize("light", ["cursor", "hover"])
+async def test_a_pill_keeps_its_colours_under_the_cursor(light: Light) -> None:
+    """It is reversed, so the ground of the line would be the colour of its text."""
+    app = app_of(*trouble())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        styles = RunStyles(app.screen)
+
+        assert styles["alarm", None, light] == styles["alarm", None, ""]
+        assert styles["critical", None, light] != styles["critical", None, ""]
 
 
 @pytest.mark.parametrize("surface", ["", 'surface: "#ffffff"'])

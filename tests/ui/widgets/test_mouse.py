@@ -14,9 +14,9 @@ from zktop.ui.widgets.text_view import TextView
 
 
 def background(view: ScrollingView, y: int) -> object:
-    """The background of a line of a view."""
-    strip = view.render_line(y)
-    (colour,) = {one.style.bgcolor for one in strip if one.text.strip() and one.style}
+    """The background of a line of a view, without its pills."""
+    styles = [one.style for one in view.render_line(y) if one.text.strip() and one.style]
+    (colour,) = {style.bgcolor for style in styles if not style.reverse}
     return colour
 
 

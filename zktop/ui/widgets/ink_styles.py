@@ -128,6 +128,8 @@ class RunStyles(dict[RunLook, Style]):
         own, lit = self._inks.style(ink), self._lights[light]
         if lit.reverse:  # a colour for each text would make a patchwork of the line
             own = own.without_color
+        elif own.reverse:  # the ground of the line would become the colour of the text
+            lit = Style.null()
         style = self._base + own + lit
         if link:
             style += Style(meta={"@click": link})
