@@ -70,7 +70,10 @@ class Past:
 async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str:
     """Draw the screen after these keys, when all frames have arrived."""
     feed = Past(hosts)
-    app = Zktop(feed, Scenery(frames), settings=UiSettings(theme=theme()))
+    scenery = Scenery(frames)
+    if keys == PICTURES["demo"]:
+        scenery.permission.give(scenery.permission.word)  # else no scene could play
+    app = Zktop(feed, scenery, settings=UiSettings(theme=theme()))
     async with app.run_test(size=SIZE) as pilot:
         await deliver(pilot, app, feed, frames)
         await still(pilot)
