@@ -62,12 +62,12 @@ def tables() -> st.SearchStrategy[list[LockRow]]:
 
 
 def as_documented(table: list[LockRow], now: int) -> list[LockRow]:
-    """The order that the help describes: by status, total wait and path."""
+    """By status, contended locks before quiet ones, by total wait and path."""
 
-    def key(row: LockRow) -> tuple[int, int, str]:
+    def key(row: LockRow) -> tuple[int, bool, int, str]:
         blocked = row.blocked_ms(now)
         number = -1 if blocked is None else blocked
-        return row.status.rank, -number, row.path
+        return row.status.rank, row.is_quiet, -number, row.path
 
     return sorted(table, key=key)
 

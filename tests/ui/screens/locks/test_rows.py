@@ -66,6 +66,18 @@ def test_problems_come_before_long_queues() -> None:
     assert paths(listed(live)) == [ORDERS, STOCK, "/locks/busy"]
 
 
+def test_contended_locks_come_before_those_that_were() -> None:
+    """However long clients once waited for a lock: none waits for it now."""
+    crowd, calm = lock("/locks/crowd", *"abcdefghi"), lock("/locks/now", "x", "y")
+    left = [Gone(path=one.path, zxid=2_000, at=NOW + 60_000) for one in crowd[2:]]
+    live = LockRows()
+    moments = (NOW, [*servers(), *crowd]), (NOW + 60_000, [*left, *calm])
+    for report in reports(*moments):
+        read_whole(live, report)
+
+    assert paths(listed(live)) == ["/locks/now", "/locks/crowd"]
+
+
 def test_each_lock_has_a_status(live: LockRows) -> None:
     """Three letters; a question mark while a problem is only probable."""
     codes = {path: live.rows[path].status.code for path in (ORDERS, IMPORT, QUIET)}

@@ -46,7 +46,7 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     gone_at: Millis | None = None  # when the lock was deleted; its row stays for a moment
     group: str = ""  # the name of the quiet locks below the same parent
     is_quiet: bool = False  # no problem is known, and no client waits
-    urgency: int = 0  # at time 0: the worst status first, then the most time waited
+    urgency: int = 0  # at time 0: the worst status, then contended ones, then the most time waited
     growth: int = 0  # how much the urgency grows per millisecond
     _held: Since | UnsetType | None = UNSET
     _waited: Since | UnsetType | None = UNSET
@@ -60,7 +60,8 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         growth = waiting if is_waiting and waiting is not None and end is None else 0
         now = self._known_at if end is None else end
         blocked_ms = self.blocked_ms(now)
-        urgency = (-1 if blocked_ms is None else blocked_ms) - self.status.rank * RANK_MS
+        rank = self.status.rank + self.is_quiet
+        urgency = (-1 if blocked_ms is None else blocked_ms) - rank * RANK_MS
         self.urgency, self.growth = urgency - growth * now, growth
 
     @property

@@ -63,8 +63,8 @@ class LocksScreen(SplitPage):
     SIDE = "#side"
     STILL_S = 10.0  # ages above a minute change in such steps
     HELP = (
-        "All locks: those with problems first, then those with the most waiting. Around them are "
-        "alerts, who is blocking, and recent events.\n\n"
+        "All locks: those with problems first, then those that clients wait for, then the others, "
+        "each by total wait. Around them are alerts, who is blocking, and recent events.\n\n"
         "Quiet locks below one parent share a line, `▸ /locks/user/* (388)`: they have no "
         "problems and no waiters. Enter opens the line. `f` lists every lock, and so does a "
         "filter or another order.\n\n"
