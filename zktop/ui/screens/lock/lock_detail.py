@@ -10,10 +10,11 @@ from zktop.demo_types.contender_state import Watched
 from zktop.model.actors import Actors
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
-from zktop.model.format import several
+from zktop.model.format import fold_name, several
 from zktop.model.lock_view import Contender, LockView
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.short_ids import ShortIds
@@ -135,6 +136,16 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
             for node in finding.nodes_in(self.path):
                 marks.setdefault(node, finding)
         return marks
+
+    @cached_property
+    def waiters_by_name(self) -> dict[str, list[Member]]:
+        """The waiters, in order. Names that differ only in numbers count as one."""
+        by_name: dict[str, list[Member]] = {}
+        for member in self.queue.members[self.queue.holder_count :]:
+            name = self.report.owner_name(member.owner, member.label)
+            group = fold_name(name or session_text(member.owner))
+            by_name.setdefault(group, []).append(member)
+        return by_name
 
     @cached_property
     def rings(self) -> tuple[LockDeadlock, ...]:
