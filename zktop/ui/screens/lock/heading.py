@@ -142,7 +142,7 @@ def _silence(detail: LockDetail, holder: Contender) -> Line:
 
 def _queue(detail: LockDetail, width: int) -> list[Line]:
     queue = detail.queue
-    waiting = queue.members[queue.holder_count :]
+    waiting = queue.waiters
     word = "STANDBY" if queue.lock.has_standbys else "QUEUE"
     if not waiting and not queue.watchers:
         return [] if queue.lock.error is not None else [_titled(word, _no_waiters(detail))]

@@ -83,7 +83,7 @@ def _quantiles(past: Durations) -> str:
 def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
     """Return the age of the oldest hold or of the first wait, as text and in milliseconds."""
     queue, now = detail.queue, detail.report.now
-    members = queue.members[: queue.holder_count] if holds else queue.members[queue.holder_count :]
+    members = queue.holders if holds else queue.waiters
     if not members and queue.watchers and not holds:
         return f"{large_count(len(queue.watchers), 'client')}, since ?", None
     if not members:

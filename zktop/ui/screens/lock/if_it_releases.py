@@ -18,7 +18,7 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     if lock.is_only_watched or lock.error is not None:
         return []  # any watcher may win, or a client that zktop cannot see
     place = chosen if chosen is not None and chosen < queue.holder_count else 0
-    holder, waiting = queue.members[place], queue.members[queue.holder_count :]
+    holder, waiting = queue.members[place], queue.waiters
     if holder.node in detail.report.nodes_in(detail.path, ABANDONED):
         return []
     if lock.kind == "semaphore":
@@ -37,8 +37,8 @@ def _released(detail: LockDetail, holder: Member, heirs: Sequence[Member]) -> st
     asleep = detail.report.nodes_in(detail.path, ASLEEP)
     enter = [member for member in heirs if member.node not in asleep]
     stay = [member for member in heirs if member.node in asleep]
-    waiting = detail.queue.members[detail.queue.holder_count :]
-    wait = [member for member in waiting if _has_final_name(member) and member not in heirs]
+    others = (waiter for waiter in detail.queue.waiters if waiter not in heirs)
+    wait = [waiter for waiter in others if _has_final_name(waiter)]
     says = []
     if enter or not stay:
         says.append(f"{detail.names_of(enter) or 'no client'} {_verb('enter', enter)}")

@@ -42,6 +42,14 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
     def __len__(self) -> int:
         return len(self.members) + len(self.watchers)
 
+    @property
+    def holders(self) -> Sequence[Member]:
+        return self.members[: self.holder_count]
+
+    @property
+    def waiters(self) -> Sequence[Member]:
+        return self.members[self.holder_count :]
+
     @cached_property
     def position(self) -> dict[str, int]:
         """Position of each node, and of each session that only watches, by `name`."""
@@ -55,11 +63,11 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def held_runs(self) -> list[ModeRun]:
-        return mode_runs(self.members[: self.holder_count])
+        return mode_runs(self.holders)
 
     @cached_property
     def waiting_runs(self) -> list[ModeRun]:
-        return mode_runs(self.members[self.holder_count :])
+        return mode_runs(self.waiters)
 
     def places_of(self, nodes: Iterable[Text]) -> list[int]:
         """Return the positions of these nodes, sorted. Unknown nodes are left out."""
@@ -141,7 +149,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     def waiters_by_name(self) -> dict[str, list[Member]]:
         """The waiters, in order. Names that differ only in numbers count as one."""
         by_name: dict[str, list[Member]] = {}
-        for member in self.queue.members[self.queue.holder_count :]:
+        for member in self.queue.waiters:
             name = self.report.owner_name(member.owner, member.label)
             group = fold_name(name or session_text(member.owner))
             by_name.setdefault(group, []).append(member)

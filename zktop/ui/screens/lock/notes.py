@@ -95,10 +95,8 @@ def _unseen(detail: LockDetail) -> Iterator[str]:
         missed = count(history.missed_creates, "client")
         seen = f"{100 * history.coverage:.0f} % of the past was seen"
         yield f"{seen}: {missed} came and went between two reads"
-    holders = detail.queue.members[: detail.queue.holder_count]
-    if history.first_look is not None and any(
-        history.since(holder, holds=True).bound == "at-least" for holder in holders[:3]
-    ):
+    bounds = (history.since(holder, holds=True).bound for holder in detail.queue.holders[:3])
+    if history.first_look is not None and "at-least" in bounds:
         sign = at_least_sign(is_ascii=detail.is_ascii)
         yield f"zktop did not see when it was acquired: ages with {sign} are lower bounds"
     if detail.report.ensemble.visibility.watches == "none":

@@ -144,7 +144,7 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     queue, watch_check = detail.queue, detail.view.watch_check
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
-    waiting = list(enumerate(queue.members))[queue.holder_count :]
+    waiting = list(enumerate(queue.waiters, start=queue.holder_count))
     reported = [place for place, member in waiting if member.owner in detail.child_watchers]
     possible = [
         place
@@ -171,7 +171,7 @@ def _children(detail: LockDetail, places: Sequence[int], says: str) -> list[Line
 def _expected(detail: LockDetail) -> Iterator[WakeUp]:
     """Yield the wake-ups expected from what each library watches."""
     queue, lock = detail.queue, detail.queue.lock
-    waiting = queue.members[queue.holder_count :][:MAX_MAPPED_MEMBERS]
+    waiting = queue.waiters[:MAX_MAPPED_MEMBERS]
     targets: dict[int, list[int]] = {}
     for place, member in enumerate(waiting, start=queue.holder_count):
         for watched in _watched(detail, lock.expected(member)):
