@@ -45,9 +45,7 @@ class Action(NamedTuple):
     writes: bool = False
     run: str = ""  # the Textual action, where it is not the id
     needs_contenders: bool = False
-    panes: tuple[
-        str, ...
-    ] = ()  # their ids; when one has the focus, the key is first in the footer
+    panes: tuple[str, ...] = ()  # ids of the panes for which the footer lists the key first
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class Visit:
         self.is_packing = False  # the oldest frames of the tape
         self.recording = ""  # the file that is being written
         self.subject = Selection()
-        self._filters: dict[str, str] = {}  # by page: on the next one, the same words rarely match
+        self._filters: dict[str, str] = {}  # by page, as words rarely match on another
         self.navigation = NavigationHistory()
         self.acknowledged = NOTHING_ACKNOWLEDGED
         self.recent: list[str] = []  # names of palette items, the last one first

@@ -60,10 +60,8 @@ class ExportActions(Shell):
         self.show_message(f"Copied to {place}: {quoted}{more}")
 
     def action_export(self) -> None:
-        frame, exports = self.view_state.frame, self.visit.exports
-        time_range = (
-            self.page.marked_range if self.page is not None and exports is not None else None
-        )
+        frame, exports, page = self.view_state.frame, self.visit.exports, self.page
+        time_range = page.marked_range if page is not None and exports is not None else None
         has_report = exports is not None and frame is not None
         forms = [form for form in FORMATS if form == "svg" or (has_report and form != "clip")]
         stem = f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}"

@@ -41,7 +41,7 @@ def text_field(value: str = "", hint: str = "", name: str | None = None) -> Inpu
 class Overlay(ModalScreen[T | None], DrawnOnce[T | None], Generic[T]):
     """A screen above the pages. Closing it twice is harmless."""
 
-    # No style depends on the size, so the overlay is drawn once less when it opens.
+    # No style depends on the size. Without breakpoints, an overlay opens with one drawing less.
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  as Textual declares it
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  likewise
     is_closing = False

@@ -173,11 +173,9 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
         tops = _TreeBuilder(report, MAX_LISTED, selected).tops([*at_top][:MAX_TOPS], "runs")
         return WaitTree(tops, hidden=len(at_top) - len(tops))
     owners = [holder.owner for holder in lock.holders[:MAX_HOLDERS] if holder.owner]
-    session = next(
-        (owner for owner in owners if main_wait(report, owner)), next(iter(owners), None)
-    )
-    if session is not None:
-        return _of_session(report, session, selected)
+    waiting = [owner for owner in owners if main_wait(report, owner)]
+    if owners:
+        return _of_session(report, (waiting or owners)[0], selected)
     builder = _TreeBuilder(report, MAX_LISTED, selected)
     if lock.holders:
         return WaitTree(builder.tops([actors.of(lock, lock.holders[0])], "runs"))
@@ -386,10 +384,11 @@ def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
     """Return the deadlock whose clients are this root blocker."""
     if root.core is None:
         return None
-    return next(
-        (deadlock for deadlock in report.deadlocks if set(root.actors) & set(deadlock.actors)),
-        None,
-    )
+    actors = set(root.actors)
+    for deadlock in report.deadlocks:
+        if actors.intersection(deadlock.actors):
+            return deadlock
+    return None
 
 
 def node_of(actor: str, report: Report) -> tuple[Text, Text] | None:

@@ -30,9 +30,11 @@ def way_up(report: Report, session: Session) -> Iterator[Step]:
     yield Step(session, path, member)
     for _ in range(MAX_CLIMB):
         wait = main_wait(report, current)
-        lock = report.records[wait.path].lock if wait else None
-        before = lock.members_before(wait.member) if wait and lock else ()
-        if wait is None or lock is None or not before or before[0].owner in passed:
+        if wait is None:
+            return
+        lock = report.records[wait.path].lock
+        before = lock.members_before(wait.member)
+        if not before or before[0].owner in passed:
             return
         above = before[0]
         current = above.owner if _is_request(lock, above) else 0

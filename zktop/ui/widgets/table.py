@@ -29,7 +29,7 @@ from zktop.ui.widgets.scrolling_view import ScrollingView
 R = TypeVar("R")
 GAP_CELLS: Final = 1  # between two columns
 MIN_NAME_CELLS: Final = 6  # for a name that is cut in its middle
-KEEPS_WIDTH_S: Final = 10.0  # at least this long, a column keeps the width of a text that is gone
+KEEPS_WIDTH_S: Final = 10.0  # how long a column at least keeps the width of a text that is gone
 
 
 class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):

@@ -17,7 +17,7 @@ from zktop.ui.textual_fixes.work_in_steps import call_after, call_in_steps, is_d
 from zktop.ui.widgets.table import RowGroup, Table
 
 TEXTS_AT_ONCE: Final = 200  # writing them takes some 3 ms
-SEARCHED_AT_ONCE: Final = 60_000  # ready texts: some 25 ms, less than drawing two pictures
+SEARCHED_AT_ONCE: Final = 60_000  # texts that are ready: searching them takes some 25 ms
 
 
 class LiveRow(Protocol):

@@ -118,14 +118,8 @@ def draw_scene(
 
 def _latest_departure(count: SceneCount, view: LockView) -> DemoDeparture | None:
     """Return the last departure from a lock, unless a client has joined since."""
-    return next(
-        (
-            departure
-            for departure in count.departures
-            if departure.is_latest and departure.lock == view.lock.path
-        ),
-        None,
-    )
+    from_lock = (departure for departure in count.departures if departure.lock == view.lock.path)
+    return next((departure for departure in from_lock if departure.is_latest), None)
 
 
 def _draw_lock(
@@ -166,36 +160,27 @@ def _rows(
     queue: ShownQueue,
     reported: Mapping[Session, ContenderState],
 ) -> list[_Row]:
-    clients = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS_OF_LOCK))]
     nodes = Counter(member.owner for member in queue.members)
-    return [
-        _row(
-            report,
-            view,
-            client,
-            reported.get(client.session or 0),
-            is_lone=nodes[client.session or 0] == 1,
-        )
-        for client in clients
-    ]
+    rows = []
+    for place in range(min(len(queue), MAX_ROWS_OF_LOCK)):
+        client = queue.contender(view, place)
+        session = client.session or 0
+        state = reported.get(session)
+        is_unaware = state is not None and _is_unaware(report, view, client, state)
+        rows.append(_Row(client, state, is_unaware, is_lone=nodes[session] == 1))
+    return rows
 
 
-def _row(
-    report: Report,
-    view: LockView,
-    client: Contender,
-    reported: ContenderState | None,
-    *,
-    is_lone: bool,
-) -> _Row:
-    is_unaware = (
-        reported is not None
-        and client.state == "holds"
+def _is_unaware(
+    report: Report, view: LockView, client: Contender, reported: ContenderState
+) -> bool:
+    """True if it is the client's turn, but it still waits."""
+    return (
+        client.state == "holds"
         and reported.state == "waits"
         and view.lock.path not in reported.holds
         and _is_lasting(reported, report.now)
     )
-    return _Row(client, reported, is_unaware, is_lone)
 
 
 def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:

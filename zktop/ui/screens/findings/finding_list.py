@@ -157,16 +157,8 @@ def worst_first(report: Report) -> list[Deadlock]:
 
 
 def _words(deadlock: Deadlock) -> str:
-    return " ".join(
-        (
-            deadlock_name(deadlock),
-            deadlock.rule,
-            "deadlock",
-            deadlock.kind,
-            deadlock.sentence,
-            *deadlock.locks,
-        )
-    )
+    names = deadlock_name(deadlock), deadlock.rule, "deadlock", deadlock.kind
+    return " ".join((*names, deadlock.sentence, *deadlock.locks))
 
 
 def _findings(

@@ -143,16 +143,12 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
     """Return whether one mode waits for the other, by the rules of this lock's client library."""
     if mine != "read":
         return True
-    return next(
-        (
-            queue.bars_readers(member)
-            for queue in lock.queues
-            if isinstance(queue, RankedQueue)
-            for member in queue.members
-            if member.mode == theirs
-        ),
-        theirs != "read",
-    )
+    for queue in lock.queues:
+        if isinstance(queue, RankedQueue):
+            for member in queue.members:
+                if member.mode == theirs:
+                    return queue.bars_readers(member)
+    return theirs != "read"
 
 
 def _blocking(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:

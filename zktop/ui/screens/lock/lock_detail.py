@@ -178,14 +178,10 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def ring_before(self, place: int) -> Deadlock | None:
         """Return the deadlock that a position waits behind."""
-        return next(
-            (
-                ring.deadlock
-                for ring in self.rings
-                if any(first < place and self._are_in_line(first, place) for first in ring.places)
-            ),
-            None,
-        )
+        for ring in self.rings:
+            if any(first < place and self._are_in_line(first, place) for first in ring.places):
+                return ring.deadlock
+        return None
 
     def _are_in_line(self, first: int, place: int) -> bool:
         """Return whether two positions are in queues that depend on each other."""

@@ -50,11 +50,8 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
 
 def _group(row: QueueRow, width: int) -> list[Line]:
     names = ", ".join(names_of(row, MAX_GROUP_NAMES))
-    more = (
-        f" and {with_spaces(row.size - MAX_GROUP_NAMES)} more"
-        if row.size > MAX_GROUP_NAMES
-        else ""
-    )
+    hidden = row.size - MAX_GROUP_NAMES
+    more = f" and {with_spaces(hidden)} more" if hidden > 0 else ""
     head = line(("SELECTED  ", "title"),
                 f"{with_spaces(row.size)} requests from position {row.place};  ",
                 ("enter", "key"), " unfolds them")  # fmt: skip
@@ -71,12 +68,9 @@ def _head(row: QueueRow, client: Contender) -> Line:
 
 
 def _facts(row: QueueRow, client: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
-    path = row.detail.path
-    node = (
-        fitting(absolute_path(path, client.node), room)
-        if client.node
-        else "none: only its watch is known"
-    )
+    node = "none: only its watch is known"
+    if client.node:
+        node = fitting(absolute_path(row.detail.path, client.node), room)
     yield "node", node, "plain"
     if row.member is not None and row.member.znode.stat is not None:
         stat = row.member.znode.stat

@@ -29,7 +29,7 @@ MAX_LANES: Final = 4
 WATCHES_CELLS: Final = 13
 ARROW: Final[Ink] = "key"
 MAX_NAMES_COUNTED: Final = 200  # in a group of members
-SIMPLE: Final[dict[str, Line]] = {
+VERDICT_CELLS: Final[dict[str, Line]] = {
     "none-needed": DASH,
     "unknown": UNKNOWN,
     "invisible": line(("invisible", "unknown")),
@@ -204,8 +204,8 @@ def watches(row: QueueRow) -> Line:
     client = row.contender
     if may_watch_children(row):
         return CHILDREN
-    if client.verdict in SIMPLE:
-        return SIMPLE[client.verdict]
+    if client.verdict in VERDICT_CELLS:
+        return VERDICT_CELLS[client.verdict]
     expected = {watched.path for watched in client.expected}
     actual = client.actual or ()
     if client.verdict == "confirmed":

@@ -80,11 +80,10 @@ def _single(detail: LockDetail) -> list[Line]:
     if not number:
         return []
     drawn_lock = line("  the lock", (" → ", "key"), (count(number, "session"), "strong"))
-    herd = (
-        f"  HERD of {with_spaces(number)}: one can win" if number >= MIN_HERD else "  one can win"
-    )
-    drawn = line((herd, "warning" if number >= MIN_HERD else "dim"))
-    return [line(("WAKE MAP  ", "title"), ("deleting ... wakes", "dim")), (*drawn_lock, *drawn)]
+    is_herd = number >= MIN_HERD
+    herd = f"HERD of {with_spaces(number)}: " if is_herd else ""
+    drawn = line((f"  {herd}one can win", "warning" if is_herd else "dim"))
+    return [line(("WAKE MAP  ", "title"), SOURCES["all"]), (*drawn_lock, *drawn)]
 
 
 def _line(detail: LockDetail, wake: WakeUp) -> Line:

@@ -95,14 +95,9 @@ def if_it_wakes_late(row: SessionRow, held: Iterable[Text]) -> Iterator[tuple[Te
 
 
 def _belief(view: LockView, own: Member) -> str:
-    heir = next(
-        (
-            waiter
-            for waiter in part_held_by(view.lock, own.owner).waiters[:MAX_MEMBERS_SEARCHED]
-            if waiter.czxid > own.czxid and waiter.owner != own.owner
-        ),
-        None,
-    )
+    waiters = part_held_by(view.lock, own.owner).waiters[:MAX_MEMBERS_SEARCHED]
+    others = (waiter for waiter in waiters if waiter.owner != own.owner)
+    heir = next((waiter for waiter in others if waiter.czxid > own.czxid), None)
     number, other = f"czxid {own.czxid:#x}", "another client"
     if heir is not None:
         other = view.client_names.of(heir)

@@ -77,9 +77,8 @@ class TimelineLines:
         ]
         if not self._chosen.counts.has_alerts:
             return [words, *axis]
-        alerts = self._without_unseen(strips.alarm_strip(self._alarms))
-        drawn = alerts if self._state.is_ascii else strips.solid(alerts)
-        return [words, *axis, self._row("alert", drawn, "title")]
+        alerts = self._shown(strips.alarm_strip(self._alarms))
+        return [words, *axis, self._row("alert", alerts, "title")]
 
     def lines(self, room: int) -> list[TimelineLine]:
         """Return the strips, and a graph of the waiting clients if there is room for it."""
@@ -116,10 +115,10 @@ class TimelineLines:
             drawn = strips.session_strip(
                 tracks, subject.sessions, self._window, self._alarms, tracks.expired
             )
-            drawn = self._without_unseen(drawn if state.is_ascii else strips.solid(drawn))
             name = self._with_letter(subject, " (demo)" if is_ours else "")
             ink: Ink = "ours" if is_ours else "plain"
-            yield TimelineLine(self._row(name, drawn, ink), subject.session, _words_of(subject))
+            row = self._row(name, self._shown(drawn), ink)
+            yield TimelineLine(row, subject.session, _words_of(subject))
 
     def _contacts(self) -> Iterator[TimelineLine]:
         """Yield strips of contact times, for sessions in the servers' tables."""
@@ -138,9 +137,10 @@ class TimelineLines:
                 times = [at for at, _ in times_and_servers]
                 known_from = tape.in_memory_from or 0  # earlier tables are packed
                 drawn = strips.contact_strip(times, window, known_from)
-                drawn = self._without_unseen(drawn if state.is_ascii else strips.solid(drawn))
-                name = self._with_letter(subject, f" {server}")
-                yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(subject))
+                row = self._row(
+                    self._with_letter(subject, f" {server}"), self._shown(drawn), "dim"
+                )
+                yield TimelineLine(row, None, _words_of(subject))
 
     def _graph(self, height: int) -> Iterator[TimelineLine]:
         """Yield the graph of the clients that waited for any lock."""
@@ -161,6 +161,10 @@ class TimelineLines:
         if self._state.is_newest or not self._window.shows(self._at):
             return None
         return self._window.column(self._at)
+
+    def _shown(self, drawn: Line) -> Line:
+        """Return a strip as bars or in ASCII, blank where nothing is known."""
+        return self._without_unseen(drawn if self._state.is_ascii else strips.solid(drawn))
 
     def _without_unseen(self, drawn: Line) -> Line:
         return strips.without_unseen(drawn, self._window, self._state.tape.tracks.unseen)
