@@ -103,6 +103,13 @@ def learned(*states: str, **actors: OrderActor) -> LockOrderGraph:
     return known
 
 
+def put(found: WaitGraph, queue: WaitQueue) -> None:
+    """Put a queue in place of the one of its name."""
+    before = found.queues.get(queue.lock)
+    was, now = set(before.requests if before else ()), set(queue.requests)
+    found.replace(queue, now - was, was - now)
+
+
 def merged(found: list[WaitQueue], names: Mapping[str, str]) -> list[WaitQueue]:
     """The same queues with other actors, as a merge rule would give them."""
     return [

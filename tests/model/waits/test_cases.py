@@ -1,7 +1,7 @@
 """States with known answers: the stuck actors, the deadlocks and their kinds."""
 
 import pytest
-from model.waits.notation import graph, merged, queues
+from model.waits.notation import graph, merged, put, queues
 from model.waits.stuck import assess, stuck_classes
 
 from zktop.model.waits.assess import Assessment
@@ -120,14 +120,14 @@ def test_merging_sessions_shows_the_ring_and_undoing_it_hides_it():
     names = {"p1s1": "p1", "p1s2": "p1", "p2s1": "p2", "p2s2": "p2"}
     found = WaitGraph(queues(T17))
     for queue in merged(queues(T17), names):
-        found.replace(queue)
+        put(found, queue)
     (made,) = judged(found).deadlocks
 
     assert set(made.actors) == {"p1", "p2"}
     assert "by your merge rule p1 is p1s1, p1s2" in [clue.text for clue in made.evidence]
 
     for queue in queues(T17):
-        found.replace(queue)
+        put(found, queue)
 
     assert not judged(found).deadlocks
 
@@ -189,7 +189,7 @@ def test_a_stuck_actor_that_asks_for_more_takes_others_along():
     """Its new place counts at once, in a queue without stuck actors before."""
     found = graph("X x: A@1 B@8 ; Y x: B@2 A@7 ; Z x: Q@3")
     (later,) = queues("Z x: Q@3 A@20 C@21 ; Q x: C")[:1]
-    found.replace(later)
+    put(found, later)
 
     assert "C" not in stuck_classes(graph("X x: A@1 B@8 ; Y x: B@2 A@7 ; Z x: Q@3 C@21"))
     assert stuck_classes(found)["C"] == "behind"
@@ -200,6 +200,6 @@ def test_a_newcomer_to_an_election_that_is_entangled_takes_those_behind_it_along
     found = graph("E elect!: L@1 F@2 ; X x: A@3 L@9 ; Y x: L@4 B@10")
     len(found.cores)
     (later,) = queues("E elect!: L@1 A@11")
-    found.replace(later)
+    put(found, later)
 
     assert stuck_classes(found) == {"L": "core", "A": "core", "B": "behind"}

@@ -1,6 +1,6 @@
 """What a change costs: which places the deadlock test looks at again."""
 
-from model.waits.notation import queues
+from model.waits.notation import put, queues
 from model.waits.stuck import stuck_classes
 
 from zktop.model.waits.wait_graph import WaitGraph
@@ -14,7 +14,7 @@ def places_tested_after(*changed: WaitQueue) -> int:
     graph = WaitGraph(queues(CHAIN))
     assert not stuck_classes(graph)
     for queue in changed:
-        graph.replace(queue)
+        put(graph, queue)
     assert not graph.cores
     return graph.tested
 
@@ -42,7 +42,7 @@ def test_a_new_ring_is_found():
     assert not stuck_classes(graph)
 
     (closing,) = queues("L50 x: A50@101 A0@102")
-    graph.replace(closing)
+    put(graph, closing)
 
     assert len(stuck_classes(graph)) == 51
 
@@ -53,7 +53,7 @@ def test_a_ring_that_ends_leaves_nobody_stuck():
     assert len(stuck_classes(graph)) == 51
 
     (released,) = queues("L50 x: A0@102")
-    graph.replace(released)
+    put(graph, released)
 
     assert not stuck_classes(graph)
 
@@ -64,7 +64,7 @@ def test_a_change_in_one_deadlock_leaves_the_others_as_they_are():
     (other,) = [one for one in graph.stuck_sets if "A" in one.actors]
 
     (longer,) = queues("V x: C@1 D@2 E@9")
-    graph.replace(longer)
+    put(graph, longer)
 
     assert other in graph.stuck_sets
     assert len(graph.stuck_sets) == 2
@@ -76,7 +76,7 @@ def test_deadlocks_that_get_a_queue_in_common_are_explained_together():
     assert len(graph.stuck_sets) == 2
 
     for queue in queues("X x: A@1 B@2 E@9 ; V x: C@1 D@2 E@8"):
-        graph.replace(queue)
+        put(graph, queue)
     (joined,) = graph.stuck_sets
 
     assert joined.actors == set("ABCDE")

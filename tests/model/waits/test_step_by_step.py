@@ -1,6 +1,6 @@
 """Verdicts that need several looks: phantoms, threads, abandoned waits."""
 
-from model.waits.notation import graph, queues
+from model.waits.notation import graph, put, queues
 from model.waits.stuck import assess
 from msgspec.structs import replace
 
@@ -30,7 +30,7 @@ def test_a_ring_stitched_from_two_moments_is_no_deadlock():
     assert before.relist
     assert before.relist == ("/X",)
 
-    found.replace(queue("X x: B@90", seen_zxid=125))
+    put(found, queue("X x: B@90", seen_zxid=125))
     after = assess(found, KNOWN)
 
     assert (after.deadlocks, after.relist) == ((), ())
@@ -82,7 +82,7 @@ def test_a_session_that_ends_is_not_concurrent():
 
     assert activity.look(found) == ("/Y",)
 
-    found.replace(queue("Y x: B@2", seen_zxid=31))
+    put(found, queue("Y x: B@2", seen_zxid=31))
 
     assert activity.look(found) == ()
     assert not activity.is_concurrent("A")
@@ -98,7 +98,7 @@ def test_of_undecided_releases_only_the_newest_is_remembered():
         assert activity.look(found) == ("/Y",)
         assert len(activity._deletions) == 1
 
-    found.replace(queue("Y x: B@2 A@7", seen_zxid=60))
+    put(found, queue("Y x: B@2 A@7", seen_zxid=60))
 
     assert activity.look(found) == ()
     assert activity.is_concurrent("A")

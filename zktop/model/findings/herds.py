@@ -49,7 +49,7 @@ def _herd_size(ctx: LockContext) -> int:
 
 
 def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
-    """Count, by path, watchers that wake in vain, and those that their recipe does not explain.
+    """Count by path the watchers that wake for nothing, and those that no recipe explains.
 
     Readers that wait for one writer all continue together, so they are not a herd.
     """

@@ -110,7 +110,7 @@ class DeadlockDetector:
         gone = {member.node for member in change.deleted}
         for update in queue_updates(change, self.graph.queues, self._actors):
             if update.deleted:
-                self._note_deleted(update, change.after, gone)
+                self._note_departures(update, change.after, gone)
             self._replace_queue(update)
 
     def _replace_queue(self, update: QueueUpdate) -> None:
@@ -124,13 +124,15 @@ class DeadlockDetector:
         if queue.kind == "election":
             self._elections.add(name)
 
-    def _note_deleted(self, update: QueueUpdate, lock: Lock | None, gone: Container[Text]) -> None:
+    def _note_departures(
+        self, update: QueueUpdate, lock: Lock | None, gone: Container[Text]
+    ) -> None:
         """Record the deleted requests of a queue, before the graph is updated."""
         name, queue, was = update.name, update.queue, self.graph.queues.get(update.name)
         changed = {(request.node, request.czxid) for request in update.created}
         at_ms = lock.changed_at if lock and queue else None
         for request in update.deleted:
-            self._note_deletion(request, was, lock, gone)
+            self._report_deletion(request, was, lock, gone)
             if (request.node, request.czxid) not in changed:
                 if self._gave_up(request, was, queue, at_ms):
                     self._orders.gave_up(name, request.node)
@@ -156,7 +158,7 @@ class DeadlockDetector:
         has_same_holder = was.requests[:1] == queue.requests[:1]
         return has_same_holder and not self.graph.holds(was, request)
 
-    def _note_deletion(
+    def _report_deletion(
         self,
         request: WaitRequest,
         was: WaitQueue | None,

@@ -43,7 +43,7 @@ class WaitGraph:
         self._granted: dict[str, tuple[WaitQueue, frozenset[str]]] = {}
         self._by_actor: dict[str, tuple[ThinnedQueue, dict[str, list[WaitRequest]]]] = {}
         for queue in queues:
-            self.replace(queue)
+            self.replace(queue, queue.requests, ())
 
     @property
     def tangled(self) -> AbstractSet[str]:
@@ -114,22 +114,15 @@ class WaitGraph:
             self._granted.pop(lock, None)
 
     def replace(
-        self,
-        queue: WaitQueue,
-        created: Iterable[WaitRequest] | None = None,
-        deleted: Iterable[WaitRequest] | None = None,
+        self, queue: WaitQueue, created: Iterable[WaitRequest], deleted: Iterable[WaitRequest]
     ) -> None:
         """Add a queue, or replace the one with its name.
 
-        Passing `created` and `deleted` avoids a comparison of the queues; a request that changed
-        in any field must be in both.
+        A request that changed in any field must be both `created` and `deleted`.
         """
         old = self._queues.get(queue.lock)
         if old is None or old.rules != queue.rules:
             created, deleted = queue.requests, old.requests if old else ()
-        elif created is None or deleted is None:
-            before, after = set(old.requests), set(queue.requests)
-            created, deleted = after - before, before - after
         self._queues[queue.lock] = queue
         if old is not None:
             self._leave(old, deleted)

@@ -60,7 +60,7 @@ class WaitQueue(Struct, frozen=True, gc=False):
 
     pool: `capacity` requests hold at once. If it is unknown (None or 0), none is known to wait.
     single: the first request and exempt ones hold. The rest wait for the first, in no particular
-    order. If nobody holds, `requests` is empty.
+    order. If no client holds it, `requests` is empty.
     election: the first leads for good. Followers wait only if the root is `blocking`.
     conflict: a request waits for the nodes that `conflicts` lists for it. They precede it, except
     after an overflow of the counter; a deadlock that involves a later node may be missed.
