@@ -10,7 +10,7 @@ from model.make_facts import NOW
 from zktop.model.findings.apply import examine_lock
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.schedule import next_examination
+from zktop.model.findings.schedule import RestReasons, next_examination
 
 SETTLE = 2 * SECOND
 ORPHAN = only("B1", ctx(k("import", 7, by="", age_ms=120 * SECOND), k("bob", 8)))
@@ -113,4 +113,5 @@ def test_a_lock_in_trouble_is_examined_again_within_the_settle_time() -> None:
     )
     found = SubjectFindings().after(results.findings, NOW, SETTLE)
 
-    assert NOW < (next_examination(results.due_ms, found, NOW, SETTLE) or 0) <= NOW + SETTLE
+    due = next_examination(results.due_ms, found, NOW, SETTLE, RestReasons())
+    assert NOW < (due or 0) <= NOW + SETTLE

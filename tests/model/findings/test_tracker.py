@@ -208,7 +208,7 @@ def test_a_finding_rests_for_as_long_as_its_words_stayed_the_same() -> None:
     found = SubjectFindings().after([SETTLED], LATER - 60_000, SETTLE)
     found = found.after([replace(SETTLED, as_of=LATER)], LATER, SETTLE)
 
-    assert next_examination(None, found, LATER, SETTLE) == LATER + 60_000
+    assert next_examination(None, found, LATER, SETTLE, RestReasons()) == LATER + 60_000
 
 
 def test_a_finding_with_new_words_is_looked_at_as_often_as_before() -> None:
@@ -216,7 +216,7 @@ def test_a_finding_with_new_words_is_looked_at_as_often_as_before() -> None:
     found = SubjectFindings().after([SETTLED], LATER - 60_000, SETTLE)
     found = found.after([replace(SETTLED, sentence=Text("once more"))], LATER, SETTLE)
 
-    assert next_examination(None, found, LATER, SETTLE) == LATER + 6_000
+    assert next_examination(None, found, LATER, SETTLE, RestReasons()) == LATER + 6_000
 
 
 def test_a_finding_that_nobody_sees_is_not_worded_again_for_its_age() -> None:

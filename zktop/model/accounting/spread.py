@@ -44,7 +44,7 @@ class DurationTally:
         self.exact.extend(other.exact)
         self.bounds.extend(other.bounds)
 
-    def spread(self, unfinished: Iterable[Millis] = ()) -> Spread:
+    def spread(self, unfinished: Iterable[Millis]) -> Spread:
         """Summarise the durations, and the present lengths of unfinished ones."""
         return spread_of(self.exact, [*self.bounds, *unfinished])
 

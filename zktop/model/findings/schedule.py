@@ -109,7 +109,7 @@ def next_examination(
     findings: SubjectFindings,
     now: Millis,
     settle_ms: int,
-    rest: RestReasons = RestReasons(),  # noqa: B008  frozen
+    rest: RestReasons,
 ) -> Millis | None:
     """Return when to examine a subject again: when its rules ask, or to confirm or reword it.
 

@@ -134,7 +134,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
         return views_of(layout, self.user_layouts)
 
-    def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
+    def matters(self, layout: Layout, members: Sequence[Member], group: str) -> bool:
         """Return whether the queue of these members must take other children into account.
 
         It must if a client of the layout counts one of them, or failed at one earlier: that
@@ -218,7 +218,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
 
 def children_of(
-    family: Family, members: Iterable[Member], layouts: Sequence[Layout], below: str = ""
+    family: Family, members: Iterable[Member], layouts: Sequence[Layout], below: str
 ) -> tuple[Member, ...]:
     """Return the children of a family in the order of the listing, without those not read yet."""
     members_by_name = {member.znode.name: member for member in members}

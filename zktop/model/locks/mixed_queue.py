@@ -201,9 +201,7 @@ class MixedQueue(LayoutQueue):
         view = proof.view if proof else assumed_view(self.folder.views(self.layout), member.mode)
         return self._decide_by(member, view, is_proven=proof is not None)
 
-    def _decide_by(
-        self, member: Member, view: ClientView, *, is_proven: bool = False
-    ) -> ClientDecision:
+    def _decide_by(self, member: Member, view: ClientView, *, is_proven: bool) -> ClientDecision:
         """Decide what a member does if its client has this view."""
         order = self._order(view, member)
         before = order.count_before(member)

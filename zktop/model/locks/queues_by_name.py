@@ -17,7 +17,7 @@ from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import Folder
 from zktop.model.locks.lease_count import Leases, leases_of
 from zktop.model.locks.lock import LockQueue, Member, WatchLookup
-from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, members_of
+from zktop.model.locks.members import KnownMembers, members_of
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.queue import LayoutMembers, RankedQueue, rule_of
 from zktop.model.locks.queue_oddities import count_oddities, has_client
@@ -43,9 +43,9 @@ def one_queue(
     children: Sequence[ParsedChild],
     watching: WatchLookup,
     *,
-    open_folder: OpenFolder | None = None,
-    leases: int | None = None,
-    known: KnownMembers = NO_KNOWN_MEMBERS,
+    open_folder: OpenFolder | None,
+    leases: int | None,
+    known: KnownMembers,
 ) -> Queues:
     """Make the queue of a lock whose contenders all follow one layout.
 

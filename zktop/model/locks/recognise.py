@@ -108,7 +108,7 @@ class Recognised(msgspec.Struct, frozen=True):
         return bool(self.layouts)
 
 
-def recognise(site: LockSite, previous: str | None = None) -> Recognised:
+def recognise(site: LockSite, previous: str | None) -> Recognised:
     """Recognise a root; `previous` is the layout that the same root had at the previous look."""
     root = site.configured
     layout = layout_named(root.layout, site.settings.layouts) if root and root.layout else None

@@ -46,7 +46,7 @@ def explain_stuck(
     frozen: frozenset[str],
     unowned: Container[str],
     thinned: Sequence[ThinnedQueue],
-    before: "Iterable[Core]" = (),
+    before: "Iterable[Core]",
 ) -> StuckSet:
     """Explain why these actors are stuck, from all their queues; reuse cores of `before`."""
     queues = {

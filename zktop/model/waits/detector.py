@@ -70,7 +70,7 @@ class DeadlockVerdict(msgspec.Struct, frozen=True):
 class DeadlockDetector:
     """Keeps the wait graph, and all state about waiting that outlives one look."""
 
-    def __init__(self, settings: Settings, *, ranks_blockers: bool = True) -> None:
+    def __init__(self, settings: Settings, *, ranks_blockers: bool) -> None:
         self.graph = WaitGraph()
         self._settings, self._ranks_blockers = settings, ranks_blockers
         self._actors = Actors(settings)

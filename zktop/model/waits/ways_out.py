@@ -62,7 +62,7 @@ def ways_out(
     stuck_core: StuckCore,
     counts: Counter[frozenset[int]],
     names: DisplayNames,
-    cut_off: AbstractSet[str] = frozenset(),
+    cut_off: AbstractSet[str],
 ) -> tuple[WayOut, ...]:
     """Return all, cheapest first: no connection, fewest locks lost, most freed, youngest wait."""
     core = stuck_core.core
