@@ -44,7 +44,7 @@ def figures() -> Iterator[Figure]:
     )
     judged = milliseconds(lambda: assess(graph, ActorEvidence(now_ms=60_000)))
     yield Figure("waits assess again", judged, "ms", floor, "one touch a member")
-    roots = milliseconds(lambda: list(ranking(graph, 60_000)))
+    roots = milliseconds(lambda: list(ranking(graph, 60_000, {})))
     yield Figure("waits root blockers", roots, "ms", floor, "one touch a member")
 
 

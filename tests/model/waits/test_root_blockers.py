@@ -22,7 +22,7 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 def roots(found: WaitGraph, now_ms: int = 1_000_000) -> tuple[RootBlocker, ...]:
     """The root blockers of a state."""
-    *_, last = ranking(found, now_ms)
+    *_, last = ranking(found, now_ms, {})
     return last or ()
 
 
@@ -198,7 +198,7 @@ def test_a_queue_that_is_removed_during_a_ranking_still_counts(monkeypatch: pyte
     """A ranking in steps sees the queues of its first step, also those that are gone by then."""
     monkeypatch.setattr(ranked, "WORK_PER_STEP", 1)
     found = graph("X x: A@1 B@20 ; Y x: C@2 D@30 ; Z x: E@3 F@40")
-    steps = ranking(found, 100_000)
+    steps = ranking(found, 100_000, {})
     next(steps)
     found.remove("/Z")
     *_, last = steps

@@ -184,7 +184,6 @@ def _waiters_behind(queue: LockQueue, session: Session) -> Iterator[Member]:
     yield from (member for member in behind if member.owner != session)
 
 
-NOTHING: frozenset[Text] = frozenset()
 WRONG = frozenset({"missing", "elsewhere"})
 
 
@@ -322,7 +321,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     def _visible(
         self, zxid: int, session: Session, members: list[Member]
     ) -> Iterator["MemberWatches"]:
-        watched = self.watched_here(session) or NOTHING
+        watched = self.watched_here(session) or frozenset()
         others = watched.difference([self.path_of(member.node) for member in members])
         is_alone = len(members) == 1
         for member in members:
@@ -345,7 +344,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     def targets(self, member: Member) -> frozenset[Text]:
         """The paths that a waiter's recipe watches in a way that tables show."""
-        return self._targets.get(member.node, NOTHING)
+        return self._targets.get(member.node, frozenset())
 
     @cached_property
     def watching_children(self) -> frozenset[Text]:

@@ -48,9 +48,6 @@ class Attempts(msgspec.Struct, frozen=True, gc=False):
         return median(self.waits_ms)
 
 
-NO_ATTEMPTS: Final[Mapping[Identity, Attempts]] = {}
-
-
 class AttemptLog:
     """The attempts of all contenders at one lock."""
 
@@ -62,8 +59,6 @@ class AttemptLog:
     @property
     def known(self) -> Mapping[Identity, Attempts]:
         """The contenders that gave up at least once."""
-        if not self._known:
-            return NO_ATTEMPTS
         return {
             identity: attempts for identity, attempts in self._known.items() if attempts.waits_ms
         }

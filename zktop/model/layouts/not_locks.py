@@ -15,8 +15,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-import msgspec
-
 from zktop.model.facts import Session, join, last_name
 from zktop.model.layouts.children_by_layout import ParsedChild
 from zktop.model.layouts.lock_names import sounds_like_lock
@@ -36,31 +34,18 @@ _FOLDER: Final = re.compile(
 )
 
 
-class RegistryCheck(msgspec.Struct, frozen=True, gc=False):
-    """Whether a root is a registry, and whether a watch table could change that."""
-
-    is_registry: bool = False
-    asks_watches: bool = False
-
-
-_NONE: Final = RegistryCheck()
-
-
-def check_registry(site: LockSite, matches: dict[str, list[ParsedChild]]) -> RegistryCheck:
-    """Check a root whose members all follow one layout."""
-    if (
-        len(matches) != 1
-        or not DOUBTFUL & matches.keys()
-        or sounds_like_lock(last_name(site.path))
-    ):
-        return _NONE
+def is_registry(site: LockSite, matches: dict[str, list[ParsedChild]]) -> bool | None:
+    """Return whether a root is a registry, by what is known now; None if it is certainly none."""
+    is_doubtful = len(matches) == 1 and not DOUBTFUL.isdisjoint(matches)
+    if not is_doubtful or sounds_like_lock(last_name(site.path)):
+        return None
     (members,) = matches.values()
     if any(sounds_like_lock(member.name.group) for member in members):
-        return _NONE
-    return RegistryCheck(_is_registry(site, members), asks_watches=True)
+        return None
+    return _only_register(site, members)
 
 
-def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
+def _only_register(site: LockSite, members: list[ParsedChild]) -> bool:
     owned = _by_session(site.path, members)
     if _has_waiters(site.world, owned):
         return False

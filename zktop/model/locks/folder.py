@@ -48,9 +48,6 @@ class SessionWatches(msgspec.Struct, frozen=True, gc=False):
         return ViewProof(view, self.since < member.czxid)
 
 
-NO_WATCHES: Final[Mapping[Text, int]] = {}
-
-
 class FolderMemory(msgspec.Struct, frozen=True):
     """The state of the folder at the previous look."""
 
@@ -129,7 +126,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
         watches = self.watched.get(session)
-        return NO_WATCHES if watches is None else watches.children
+        return {} if watches is None else watches.children
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
         return views_of(layout, self.user_layouts)

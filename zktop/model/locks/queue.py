@@ -27,7 +27,6 @@ QueueRule = Literal["first", "read-write", "first-n"]
 
 _RULES: Final[dict[str, QueueRule]] = {"read-write": "read-write", "semaphore": "first-n"}
 _FEW_MEMBERS: Final = 8
-NO_NODES: Final[frozenset[Text]] = frozenset()
 
 
 def rule_of(layout: Layout, leases: int | None) -> QueueRule:
@@ -45,7 +44,7 @@ class LayoutMembers(Struct, frozen=True):
     members: tuple[Member, ...]
     name: str = ""  # the lock's name, if several share the folder
     leases: int | None = None
-    exempt: frozenset[Text] = NO_NODES  # members that hold despite others before them
+    exempt: frozenset[Text] = frozenset()  # members that hold despite others before them
     marked: tuple[Member, ...] | None = None  # the holders, if the data marks them
     remarks: tuple[str, ...] = ()  # additional warnings
 

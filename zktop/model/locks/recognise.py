@@ -25,7 +25,7 @@ from zktop.model.layouts.children_by_layout import (
 from zktop.model.layouts.layout import LARGEST, MACROS, Layout
 from zktop.model.layouts.lock_names import sounds_like_lock
 from zktop.model.layouts.lock_site import LockSite
-from zktop.model.layouts.not_locks import REGISTRY, check_registry
+from zktop.model.layouts.not_locks import REGISTRY, is_registry
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT, layout_named, part_of, shape_of
 from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
@@ -128,10 +128,12 @@ def recognise(site: LockSite, previous: str | None) -> Recognised:
 
 def _unless_registry(site: LockSite, by_name: Recognised) -> Recognised:
     """Reject a registry; a later watch table may still change that."""
-    check = check_registry(site, by_name.matches)
-    if check.is_registry:
+    is_rejected = is_registry(site, by_name.matches)
+    if is_rejected is None:
+        return by_name
+    if is_rejected:
         return Recognised(REGISTRY, asks_watches=True)
-    return msgspec.structs.replace(by_name, asks_watches=True) if check.asks_watches else by_name
+    return msgspec.structs.replace(by_name, asks_watches=True)
 
 
 def _as_configured(site: LockSite, layout: Layout) -> Recognised:

@@ -23,7 +23,6 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
 
 UNSEEN: Final[WatchKind] = "children"  # a watch that ZooKeeper's tables do not show
-NONE: Final[frozenset[Text]] = frozenset()
 # Tie rules with which the server's listing decides which member of the same number is watched.
 DECIDED_BY_SERVER: Final = ("server", "share")
 MAX_WATCHED_PATHS: Final = 300  # a session that watches more is an observer
@@ -164,7 +163,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
         If the server decides the order of nodes with the same number, expect the watched one.
         """
-        path, actual = self.lock.path, self.watched_here(member.owner) or NONE
+        path, actual = self.lock.path, self.watched_here(member.owner) or frozenset()
         targets = (
             Target(absolute_path(path, target.path), target.how)
             for target in queue.expected(member)
@@ -192,7 +191,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return known
 
     def _watches_in_lock(self, session: Session) -> Iterator[Text]:
-        if self.lock.path in (self.ensemble.watched(session) or NONE):
+        if self.lock.path in (self.ensemble.watched(session) or ()):
             yield self.lock.path
         for folder in self._folders:
             for path in self.ensemble.watched_in(session, folder):
@@ -212,7 +211,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return needed
 
     def _edges_of(self, session: Session) -> Iterator[tuple[Member, Member]]:
-        actual = self.watched_here(session) or NONE
+        actual = self.watched_here(session) or frozenset()
         if not actual:
             return
         waiting = [

@@ -27,7 +27,6 @@ KINDS: Final[dict[str, QueueKind]] = {
     "first-n": "pool",
 }
 _SHARED: Final = ("mutex", "read-write")
-_NONE_EXEMPT: Final[frozenset[str]] = frozenset()
 
 
 class QueueUpdate(NamedTuple):
@@ -219,7 +218,7 @@ def _exempt(lock: Lock) -> frozenset[str]:
     late = _late_holders(lock)
     is_plain = all(isinstance(queue, RankedQueue) and not queue.exempt for queue in lock.queues)
     if is_plain and not late:
-        return _NONE_EXEMPT
+        return frozenset()
     exempt = (member for member in lock.holders if lock.is_exempt(member))
     return frozenset([member.node for member in (*late, *exempt)])
 

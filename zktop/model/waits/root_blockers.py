@@ -30,7 +30,6 @@ from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 MAX_LISTED: Final = 100
 WORK_PER_STEP: Final = 10_000  # requests, and tangled members: some 10 ms
 
-NO_COUNTS: Final[Mapping[str, int]] = {}
 Age = tuple[int, str, str]  # of a wait: czxid, lock and node, so that no two are equally old
 Root = str | int  # an actor, or the number of a core
 
@@ -104,7 +103,7 @@ class WaitsByWatch:
 
 
 def ranking(
-    graph: WaitGraph, now_ms: int, by_watch: Mapping[str, int] = NO_COUNTS
+    graph: WaitGraph, now_ms: int, by_watch: Mapping[str, int]
 ) -> Iterator[tuple[RootBlocker, ...] | None]:
     """Rank the root blockers in steps: yield None after each but the last, then the ranking.
 
