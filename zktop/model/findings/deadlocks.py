@@ -5,7 +5,6 @@ D7 is found here, because only the watch tables show it.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -52,7 +51,6 @@ def tangled_nodes(deadlock: Deadlock) -> Iterator[LockNode]:
     return ((Text(place.lock), Text(place.node)) for place in deadlock.places)
 
 
-@lru_cache(maxsize=2_048)  # most deadlocks are the same at every look
 def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> RuleMatch:
     sessions = (session_of(actor) for actor in deadlock.actors)
     if deadlock.ways_out:

@@ -45,7 +45,7 @@ class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
         return (*self.holds, self.waits)
 
 
-class Deadlock(Struct, frozen=True, gc=False, cache_hash=True):
+class Deadlock(Struct, frozen=True, gc=False):
     """Actors that can never continue; `steps` are in the order of their requests."""
 
     id: str
