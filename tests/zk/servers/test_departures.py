@@ -112,6 +112,19 @@ def test_a_server_that_one_answer_leaves_out_stays(
     assert not any(isinstance(fact, Server) and fact.left for fact in told)
 
 
+def test_a_member_that_a_reconfiguration_removes_is_no_server_at_once(
+    told: list[ServerFact],
+) -> None:
+    """It may have been the leader, and would be shown as a second one."""
+    introspection = asking("10.0.0.1:2181", told)
+    members = tuple(EnsembleMember(f"10.0.0.{number}", 2181) for number in (1, 2, 3))
+    for known in (members, members[:2]):
+        introspection.set_members(known)
+        introspection._round()
+
+    assert World().after(*told).tables.keys() == {"10.0.0.1:2181", "10.0.0.2:2181"}
+
+
 def test_a_member_without_a_port_that_leaves_is_no_server(told: list[ServerFact]) -> None:
     """It was reported as one that cannot be asked."""
     introspection = asking("10.0.0.1:2181", told)

@@ -61,6 +61,7 @@ class Introspection:
         self._asked_hidden: tuple[str, ...] = ()  # in the round under way
         self._answered_hidden: tuple[str, ...] = ()  # in the last complete round
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
+        self._members: tuple[EnsembleMember, ...] = ()  # in the last round
         self._same_as: dict[str, tuple[str, int]] = {}  # by other names: the name used, and its id
         self.ensemble = KnownServers(access.hosts)
         self.on_round: Callable[[], None] = lambda: None
@@ -120,7 +121,8 @@ class Introspection:
 
     def _round(self) -> None:
         """Ask the servers that are due."""
-        now = time.monotonic()
+        now, members = time.monotonic(), self.ensemble.members
+        was_reconfigured, self._members = members != self._members, members
         servers = {
             name: address
             for name, address in self.ensemble.servers().items()
@@ -131,7 +133,8 @@ class Introspection:
             schedule = self._schedules.setdefault(name, ServerSchedule(is_given=is_given))
             schedule.known_at = now
         for name in [*self._schedules]:
-            if now - self._schedules[name].known_at > GONE_AFTER_S:
+            is_dismissed = was_reconfigured and name not in servers
+            if is_dismissed or now - self._schedules[name].known_at > GONE_AFTER_S:
                 del self._schedules[name]
                 self._report_departure(name)
         changes, may_rest = self.changes(), self.may_rest()
