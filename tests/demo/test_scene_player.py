@@ -6,7 +6,7 @@ import pytest
 from demo.contenders import PATIENCE_S, Bench
 
 from zktop.demo.scene_player import SceneFailedError, SceneRun
-from zktop.demo.scenes import SCENES
+from zktop.demo.scenes import SCENES, scene_named
 from zktop.demo.scenes.building_blocks import contends, first
 from zktop.demo_types.contender_order import ClientSettings
 from zktop.demo_types.contender_state import ContenderStep
@@ -55,6 +55,18 @@ def test_a_step_is_one_move(bench: Bench):
 
     assert duo.over
     assert bench.log.believers("/zktop-demo/duo/x") == set()
+
+
+def test_a_timeout_is_seen_however_slowly_the_scene_is_played(bench: Bench):
+    """If bob gives up before cid is behind it, nothing is woken."""
+    scene = scene_named("time-out")
+    playing = player(bench, scene)
+    for _ in scene.moves:
+        playing.step()
+        if bench.log.count("bob", "created"):
+            bench.wait_for_step("bob", "gave-up")
+
+    assert bench.log.count("cid", "notified") == 1
 
 
 def test_the_pace_is_a_wait_that_a_stop_ends(bench: Bench):

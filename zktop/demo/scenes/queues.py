@@ -102,9 +102,17 @@ TIME_OUT = Scene(
     "A client that gives up must delete its node, or it blocks all clients behind it.",
     (
         first(contends("ann", "predecessor", "Mutex")),
-        behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),
-        behind(contends("cid", "predecessor", "Mutex")),
-        move("bob times out and leaves; cid moves up", until="bob gave-up", ended="bob"),
+        move(
+            "bob and cid request Mutex and have to wait; bob waits for 3 s only",
+            contends("bob", "predecessor", "Mutex", timeout_s=3),
+            contends("cid", "predecessor", "Mutex"),
+            until="bob watching, cid watching",
+        ),
+        move(
+            "bob times out and leaves; cid moves up",
+            until="bob gave-up, cid notified",
+            ended="bob",
+        ),
     ),
     "bob's node is deleted, and cid now watches ann's.",
     group="Queues",
