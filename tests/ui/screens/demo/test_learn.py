@@ -176,6 +176,16 @@ async def test_a_release_is_counted_and_marked_at_the_clients() -> None:
     assert "woken for nothing" in text
 
 
+async def test_a_client_is_not_woken_for_nothing_when_one_ahead_of_it_gives_up() -> None:
+    """It has to watch the next one."""
+    count = SceneCount((DemoDeparture("bob", JOBS, "left", ("cid",)),))
+    states = [client("ann", "holds"), client("cid")]
+    text = await shown(stage(states=states, count=count), news=picture_of("ann", "cid"))
+
+    assert "1 waiter that left the queue woke 1 client, none could go on." in text
+    assert "woken, not its turn yet" in text
+
+
 @pytest.mark.parametrize(("listed", "words"), [(["ann", "bob"], " so far."), (["bob"], ".")])
 async def test_a_crash_wakes_clients_until_its_session_has_expired(
     listed: list[str], words: str

@@ -238,11 +238,18 @@ def _note(report: Report, view: LockView, row: _Row, departure: DemoDeparture | 
     if trouble:
         return line((f" {trouble}", "critical"))
     if departure is not None and reported.name in departure.woken:
-        went_on = reported.name in departure.went_on
-        return line((" woken, goes on", "good") if went_on else (" woken for nothing", "warning"))
+        return _wake_up(departure, reported.name)
     if reported.claim.recipe == "poll" and row.is_waiting and reported.watches is None:
         return line((f" asks every {reported.claim.poll_s:g} s", "dim"))
     return ()
+
+
+def _wake_up(departure: DemoDeparture, name: str) -> Line:
+    if name in departure.went_on:
+        return line((" woken, goes on", "good"))
+    if departure.how == "left":  # not for nothing: it must watch another node now
+        return line((" woken, not its turn yet", "dim"))
+    return line((" woken for nothing", "warning"))
 
 
 def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState) -> str:
