@@ -10,6 +10,7 @@ from output.stories import facts, settings
 from zktop.model.deadlock_log import DeadlockLog
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Denied, Gone, join
+from zktop.model.history.all_locks import LockHistories
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -231,7 +232,7 @@ def test_a_deadlock_that_has_become_a_hint_names_its_clients(number: int, how: s
     (deadlock,) = live.deadlocks
     steps = sorted(deadlock.steps, key=lambda step: step.name)[:number]
     ring = replace(deadlock, steps=tuple(steps))
-    log = DeadlockLog(lambda _: None, lambda _: True, lambda _: False)
+    log = DeadlockLog(LockHistories(), {}, lambda _: False)
     log.look([ring], [], BEGIN, frozenset())
     log.look([], [ring], BEGIN + 1, frozenset())
 

@@ -6,7 +6,7 @@ disappear one after another. Only a transaction log distinguishes a client that 
 from one that left all its locks.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Final, NamedTuple, TypeVar
@@ -16,8 +16,11 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.format import several
+from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import FormerMember
+from zktop.model.locks.lock import Lock
 from zktop.model.session_ids import session_text
+from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.model.waits.lock_order_story import Inversion
 
@@ -29,9 +32,6 @@ RULES_CHANGED: Final = (
 LEFT_TOGETHER: Final = "its nodes left with many others, or with their locks"
 
 Reported = TypeVar("Reported", Deadlock, Inversion)
-Departed = Callable[[DeadlockPlace], FormerMember | None]  # how a request left its lock, if known
-IsThere = Callable[[DeadlockPlace], bool]  # whether the request is still in its lock
-HasThreads = Callable[[str], bool]  # whether the actor took or released a lock while it waited
 
 
 class EndedDeadlock(msgspec.Struct, frozen=True):
@@ -43,11 +43,31 @@ class EndedDeadlock(msgspec.Struct, frozen=True):
     is_refuted: bool = False  # its actors were not blocked
 
 
+class _Departure(NamedTuple):
+    """The requests of one actor that have left their locks, and how."""
+
+    step: DeadlockStep
+    gone: list[tuple[FormerMember, DeadlockPlace]]
+
+    @property
+    def first(self) -> FormerMember:
+        return min((former for former, _ in self.gone), key=lambda former: former.gone_at)
+
+
 class DeadlockLog:
     """The present deadlocks, and the last MAX_ENDED that are over."""
 
-    def __init__(self, departed: Departed, is_there: IsThere, has_threads: HasThreads) -> None:
-        self._departed, self._is_there, self._has_threads = departed, is_there, has_threads
+    def __init__(
+        self,
+        histories: LockHistories,
+        locks: Mapping[Text, Lock],
+        has_threads: Callable[[str], bool],
+    ) -> None:
+        """Look deadlocks up in these histories and locks, which advance with each look.
+
+        `has_threads` says whether an actor took or released a lock while it waited.
+        """
+        self._histories, self._locks, self._has_threads = histories, locks, has_threads
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
         self._unnumbered: dict[str, Deadlock] = {}  # as the detector found them
@@ -126,7 +146,7 @@ class DeadlockLog:
 
     def _how_ended(self, was: Deadlock) -> str:
         """Say how a deadlock ended: which actor left first, and how."""
-        departures = [*_departures(was, self._departed)]
+        departures = [*self._departures(was)]
         if departures:
             return _how_left(min(departures, key=lambda departure: departure.first.gone_at))
         if not all(self._is_there(place) for step in was.steps for place in _places(step)):
@@ -135,6 +155,29 @@ class DeadlockLog:
         if larger is not None:
             return f"more clients joined: it is part of deadlock #{larger.number}"
         return RULES_CHANGED
+
+    def _departures(self, was: Deadlock) -> Iterator[_Departure]:
+        """The actors with requests that have left the locks."""
+        for step in was.steps:
+            gone = [
+                (former, place)
+                for place in _places(step)
+                if (former := self._former_member(place)) is not None
+            ]
+            if gone:
+                yield _Departure(step, gone)
+
+    def _former_member(self, place: DeadlockPlace) -> FormerMember | None:
+        """How a node of a deadlock left its lock, if it did."""
+        left = self._histories.of(place.lock).former_members
+        return next((former for former in reversed(left) if former.node == place.node), None)
+
+    def _is_there(self, place: DeadlockPlace) -> bool:
+        """Whether a node of a deadlock is still in its lock, as far as that can be read."""
+        lock = self._locks.get(Text(place.lock))
+        if lock is None:
+            return False
+        return lock.error is not None or lock.member(place.node) is not None
 
     def _larger(self, was: Deadlock) -> Deadlock | None:
         """A present deadlock with all actors of an earlier one, others, and a lock of it."""
@@ -162,25 +205,6 @@ class DeadlockLog:
 def _reused(now: Reported, before: Reported | None) -> Reported:
     """The object of the previous look if nothing has changed, so that reports share one object."""
     return before if before == now else now
-
-
-class _Departure(NamedTuple):
-    """The requests of one actor that have left their locks, and how."""
-
-    step: DeadlockStep
-    gone: list[tuple[FormerMember, DeadlockPlace]]
-
-    @property
-    def first(self) -> FormerMember:
-        return min((former for former, _ in self.gone), key=lambda former: former.gone_at)
-
-
-def _departures(was: Deadlock, departed: Departed) -> Iterator[_Departure]:
-    """The actors with requests that have left the locks."""
-    for step in was.steps:
-        gone = [(former, place) for place in _places(step) if (former := departed(place))]
-        if gone:
-            yield _Departure(step, gone)
 
 
 def _places(step: DeadlockStep) -> tuple[DeadlockPlace, ...]:

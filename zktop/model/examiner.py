@@ -5,7 +5,6 @@ because each part keeps its state from one look to the next.
 """
 
 from collections.abc import Collection, Sequence
-from functools import partial
 
 from zktop.model.client_names import ClientNames, SharedNames
 from zktop.model.deadlock_log import DeadlockLog
@@ -13,7 +12,7 @@ from zktop.model.facts import Cost, Millis, OwnerNames, Session
 from zktop.model.findings.confirm import CurrentFindings
 from zktop.model.findings.tracker import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.events import Event, FormerMember
+from zktop.model.history.events import Event
 from zktop.model.history.lock_change import LockChange
 from zktop.model.lock_tracker import LockTracker
 from zktop.model.locks.folder import NO_MEMORIES, FolderMemories
@@ -22,7 +21,6 @@ from zktop.model.owner_list import OwnerList
 from zktop.model.report import LockRecord, Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.waits.deadlock import DeadlockPlace
 from zktop.model.waits.detector import DeadlockDetector, DeadlockVerdict
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
@@ -55,9 +53,7 @@ class Examiner:
         self._shared_names = SharedNames()
         self._waits = DeadlockDetector(self.settings, ranks_blockers=ranks_blockers)
         self._deadlock_log = DeadlockLog(
-            partial(_former_member, self._histories),
-            partial(_is_there, self._tracker),
-            self._waits.is_concurrent,
+            self._histories, self._tracker.locks, self._waits.is_concurrent
         )
         self._findings = FindingTracker(self.settings, self._histories)
         self._ensemble = NO_ENSEMBLE
@@ -184,17 +180,3 @@ class Examiner:
             records[path] = None if lock is None else LockRecord(lock, self._histories.of(path))
         self._records = self._records.with_changes(records)
         self._locks_of = index_after(self._locks_of, changes)
-
-
-def _former_member(histories: LockHistories, place: DeadlockPlace) -> FormerMember | None:
-    """How a node of a deadlock left its lock, if it did."""
-    left = histories.of(place.lock).former_members
-    return next((former for former in reversed(left) if former.node == place.node), None)
-
-
-def _is_there(tracker: LockTracker, place: DeadlockPlace) -> bool:
-    """Whether a node of a deadlock is still in its lock, as far as that can be read."""
-    lock = tracker.locks.get(Text(place.lock))
-    if lock is None:
-        return False
-    return lock.error is not None or lock.member(place.node) is not None
