@@ -27,7 +27,7 @@ class LockCharges:
         self.lock: Lock | None = None
         self.members: dict[Text, str] = {}  # node -> actor
         self.holders: set[Text] = set()  # nodes
-        self.served: frozenset[Text] = frozenset()  # nodes whose clients wait with another one
+        self.served: frozenset[Text] = frozenset()  # nodes at gates whose clients have a lease
         self.waiting = 0
         self.at = at
         self.blocked_ms: Millis = 0
