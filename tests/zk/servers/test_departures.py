@@ -13,6 +13,7 @@ from zktop.zk.connect.address import Access, Address, AdminAccess, parse_hosts
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.servers.introspect import GONE_AFTER_S, Introspection
 from zktop.zk.servers.known_servers import KnownServers
+from zktop.zk.servers.sample import Sample
 from zktop.zk.servers.table_formats import EnsembleMember
 
 
@@ -123,6 +124,29 @@ def test_a_member_that_a_reconfiguration_removes_is_no_server_at_once(
         introspection._round()
 
     assert World().after(*told).tables.keys() == {"10.0.0.1:2181", "10.0.0.2:2181"}
+
+
+def test_a_member_that_is_read_by_its_tls_port_is_one_server(
+    told: list[ServerFact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The configuration has its plain port, which does not answer to TLS."""
+
+    def probed(_: Introspection, due: dict[str, Address]) -> dict[str, SimpleNamespace]:
+        return {
+            name: SimpleNamespace(serves=one.port == 2281, why="refused", address=one)
+            for name, one in due.items()
+        }
+
+    monkeypatch.setattr(Introspection, "_probe", probed)
+    sample = Sample("4lw", server_id=1)
+    monkeypatch.setattr(Introspection, "_request_sample", lambda *_: sample)
+    introspection = asking("10.0.0.1:2281", told)
+    introspection.set_members(
+        (EnsembleMember("10.0.0.1", 2181, 1), EnsembleMember("10.0.0.2", 2181, 2))
+    )
+    introspection._round()
+
+    assert World().after(*told).tables.keys() == {"10.0.0.1:2281", "10.0.0.2:2181"}
 
 
 def test_a_member_without_a_port_that_leaves_is_no_server(told: list[ServerFact]) -> None:

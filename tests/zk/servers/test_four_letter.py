@@ -265,11 +265,11 @@ def test_mntr_is_pairs() -> None:
 def test_members_are_found_in_the_configuration() -> None:
     """The client port may be missing; 0.0.0.0 means the host itself."""
     assert tables.members(CONFIG) == (
-        EnsembleMember("zk1", 2181),
-        EnsembleMember("10.0.9.2", 2182),
-        EnsembleMember("fd00::3", 2181),
-        EnsembleMember("zk4", None),
-        EnsembleMember("zk5", 2185),
+        EnsembleMember("zk1", 2181, 1),
+        EnsembleMember("10.0.9.2", 2182, 2),
+        EnsembleMember("fd00::3", 2181, 3),
+        EnsembleMember("zk4", None, 4),
+        EnsembleMember("zk5", 2185, 5),
     )
 
 

@@ -62,7 +62,6 @@ class Introspection:
         self._answered_hidden: tuple[str, ...] = ()  # in the last complete round
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self._members: tuple[EnsembleMember, ...] = ()  # in the last round
-        self._same_as: dict[str, tuple[str, int]] = {}  # by other names: the name used, and its id
         self.ensemble = KnownServers(access.hosts)
         self.on_round: Callable[[], None] = lambda: None
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
@@ -126,7 +125,7 @@ class Introspection:
         servers = {
             name: address
             for name, address in self.ensemble.servers().items()
-            if not self._is_asked_by_another_name(name)
+            if not self._answers_by_another_name(name)
         }
         for name in servers:
             is_given = name in self.ensemble.named
@@ -135,8 +134,7 @@ class Introspection:
         for name in [*self._schedules]:
             is_dismissed = was_reconfigured and name not in servers
             if is_dismissed or now - self._schedules[name].known_at > GONE_AFTER_S:
-                del self._schedules[name]
-                self._report_departure(name)
+                self._drop(name)
         changes, may_rest = self.changes(), self.may_rest()
         due = {
             name: address
@@ -146,7 +144,10 @@ class Introspection:
         for name, probe in self._probe(due).items():
             if self._stopped.is_set():
                 return
-            if probe.serves:
+            is_known = self._given_name(name) is not None
+            if self._answers_by_another_name(name) or (is_known and not probe.serves):
+                self._drop(name)
+            elif probe.serves:
                 self._sample(name, probe.address, self._schedules[name])
             else:
                 self._note_failure(name, probe, self._schedules[name])
@@ -172,11 +173,8 @@ class Introspection:
         """Report a server that does not answer. After a single miss its tables stay valid."""
         if schedule.answer_state.is_unsure and schedule.facts:
             return
-        if name in self._same_as and not schedule.facts:
-            del self._schedules[name]  # the name that is used is reported as down
-            return
         schedule.clock.forget()
-        schedule.watches, schedule.server_id = {}, None
+        schedule.watches = {}
         sample = unreached(probe.why, schedule.kind or ServerKind())
         sample.state, sample.since = schedule.answer_state.state, schedule.answer_state.since
         schedule.facts = facts(sample, name, self._newest_zxid(), self._access.hosts)
@@ -219,9 +217,7 @@ class Introspection:
         changes: int | None = self.changes()
         begun, cpu_before = time.monotonic(), time.thread_time()
         sample = self._request_sample(address, schedule)
-        schedule.server_id = sample.server_id
-        if self._note_other_name(name, schedule):
-            return
+        schedule.server_id = sample.server_id or schedule.server_id
         if self.on_ephemerals is not None and sample.all_ephemerals:
             self.on_ephemerals(sample.all_ephemerals)
         sample.state = schedule.answer_state.state
@@ -237,34 +233,25 @@ class Introspection:
             changes = None  # so that the next sample is not delayed
         schedule.sampled(ended, changes, took=took, spent=spent, every=self._every)
 
-    def _is_asked_by_another_name(self, name: str) -> bool:
-        """True if this is the same server as another, such as one by a local address in --hosts.
+    def _given_name(self, name: str) -> str | None:
+        """Return the name in --hosts of the server that this member is, by its id.
 
-        Counted twice, each of its clients would seem to change servers all the time.
+        Such a name may be a local address, or have the TLS port, which the configuration lacks.
+        Counted twice, each client of the server would seem to change servers all the time.
         """
-        other_name, server_id = self._same_as.get(name, (name, None))
-        other = self._schedules.get(other_name)
-        return other is not None and other.server_id == server_id is not None
+        member_id = self.ensemble.member_ids.get(name)
+        given = (one for one in self._schedules if one in self.ensemble.named)
+        same = (one for one in given if self._schedules[one].server_id == member_id)
+        return next(same, None) if member_id else None
 
-    def _note_other_name(self, name: str, schedule: ServerSchedule) -> bool:
-        """Return whether the server just asked has an earlier name. If so, drop this one.
+    def _answers_by_another_name(self, name: str) -> bool:
+        given = self._given_name(name)
+        return given is not None and self._schedules[given].answer_state.since is None
 
-        Names in --hosts stay: zktop may be connected to any of them.
-        """
-        server_id = schedule.server_id
-        if server_id is None or name in self.ensemble.named:
-            return False
-        with_id = (
-            other for other in self._schedules if self._schedules[other].server_id == server_id
-        )
-        first = next(with_id)
-        if first == name:
-            return False
-        self._same_as[name] = first, server_id
-        del self._schedules[name]
-        if schedule.facts:
+    def _drop(self, name: str) -> None:
+        """Forget a server, and report that it left if it was reported."""
+        if self._schedules.pop(name).facts:
             self._report_departure(name)
-        return True
 
     def _request_sample(self, address: Address, schedule: ServerSchedule) -> Sample:
         """Ask the AdminServer, or use four-letter words."""

@@ -19,6 +19,7 @@ class KnownServers:
         self._last_resolved: dict[Address, list[Address]] = {}
         self.named: set[str] = set()  # servers of the connection string
         self.members: tuple[EnsembleMember, ...] = ()
+        self.member_ids: dict[str, int] = {}  # of the servers that --hosts does not name
 
     def servers(self) -> dict[str, Address]:
         """Resolve all names. A name with several addresses stands for several servers."""
@@ -28,10 +29,13 @@ class KnownServers:
         for address in self._hosts.addresses:
             servers |= self._servers_behind(address, resolved)
         self.named = set(servers)
+        self.member_ids.clear()
         for member in self.members:
             if member.port:
                 address = self._hosts.server(member.host, member.port)
-                servers |= self._servers_behind(address, resolved)
+                behind = self._servers_behind(address, resolved)
+                self.member_ids |= dict.fromkeys(behind, member.id)
+                servers |= behind
         return servers
 
     def _servers_behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:

@@ -27,7 +27,7 @@ class ServerSchedule:
         self.sizes = TableSizeEstimate()
         self.known_tables = KnownTables()
         self.kind: ServerKind | None = None  # as last reported
-        self.server_id: int | None = None  # in the last sample
+        self.server_id: int | None = None  # as last reported
         self.admin_due = 0.0
         self.known_at = 0.0  # when a name or the list of members last included it
         self.why_no_admin = ""

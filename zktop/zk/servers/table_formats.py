@@ -38,7 +38,7 @@ class WantedPaths(msgspec.Struct, frozen=True):
 
 
 _MEMBER = (
-    r"server\.\d+=[^;\n]*?(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:;\n\[\]]+):\d+:\d+"
+    r"server\.(?P<id>\d+)=[^;\n]*?(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:;\n\[\]]+):\d+:\d+"
     r"(?::(?P<role>participant|observer))?"
     r"(?:\|[^;\n]*)?(?:;(?:(?P<own>\[[0-9A-Fa-f:.%]+\]|[^:;\n]*):)?(?P<port>\d{1,5}))?\s*"
 )
@@ -386,13 +386,14 @@ class EnsembleMember(msgspec.Struct, frozen=True):
 
     host: str
     port: int | None  # client port, which is optional
+    id: int = 0
 
 
 def members(config: str) -> tuple[EnsembleMember, ...]:
     """Parse `/zookeeper/config`, or `membership` in `conf`.
 
     >>> members("server.1=zk1:2888:3888:participant;0.0.0.0:2181")
-    (EnsembleMember(host='zk1', port=2181),)
+    (EnsembleMember(host='zk1', port=2181, id=1),)
     """
     lines = (line for line in config.split("\n") if line.startswith("server."))
     matches = (re.fullmatch(_MEMBER, line) for line in lines)
@@ -402,7 +403,8 @@ def members(config: str) -> tuple[EnsembleMember, ...]:
 def _member(match: re.Match[str]) -> EnsembleMember:
     own = (match["own"] or "").strip("[]")
     host = match["host"].strip("[]") if own in ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0") else own  # noqa: S104  compared, not bound
-    return EnsembleMember(host, int(match["port"]) if match["port"] else None)
+    port = int(match["port"]) if match["port"] else None
+    return EnsembleMember(host, port, int(match["id"]))
 
 
 def hexadecimal(text: str) -> int | None:
