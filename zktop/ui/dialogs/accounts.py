@@ -1,7 +1,8 @@
 """Who made others wait in part of the past, and the sessions that expired then."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeVar
 
 from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, LockAccount
 from zktop.model.accounting.ledger import Ledger
@@ -21,6 +22,7 @@ LAST_CELLS: Final = 12
 FIGURE_CELLS: Final = COST_CELLS + TIME_CELLS + LAST_CELLS + 4
 LEAST_NAME_CELLS: Final = 15
 Row = Sequence[tuple[str, Ink]]
+Account = TypeVar("Account", ActorAccount, LockAccount)
 
 
 def accounts_of(reports: Iterable[Report], since: Millis, until: Millis) -> Accounts:
@@ -61,14 +63,13 @@ def account_lines(accounts: Accounts, width: int, *, is_packed: bool) -> Iterato
     locks = [lock for lock in accounts.locks if lock.blocked_ms]
     classes = [lock_class for lock_class in accounts.classes if lock_class.blocked_ms]
     head = ("CLIENT", "BLOCKED OTHERS", "ITSELF", "WAITED", "WORST LOCK")
-    yield from _table(head, map(_client_row, clients), len(clients), width)
+    yield from _table(head, clients, _client_row, width)
     head = ("LOCK", "CLIENTS WAITED", "", "FAILED WAITS", "MOSTLY FOR")
-    yield from _table(head, (_lock_row(lock, names) for lock in locks), len(locks), width)
+    lock_row = partial(_lock_row, names)
+    yield from _table(head, locks, lock_row, width)
     if any(lock_class.locks > 1 for lock_class in classes):
         head = ("CLASS OF LOCKS", "CLIENTS WAITED", "LOCKS", "FAILED WAITS", "MOSTLY FOR")
-        yield from _table(
-            head, (_lock_row(lock_class, names) for lock_class in classes), len(classes), width
-        )
+        yield from _table(head, classes, lock_row, width)
 
 
 def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line]:
@@ -102,7 +103,7 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
         text = f"No client was seen waiting for a lock in these {length}."
     else:
         text = (
-            f"In these {length} clients waited {span(accounts.blocked_ms)} in all, added up. A "
+            f"In these {length} clients waited {span(accounts.blocked_ms)} in all. A "
             "client blocks others while it holds a lock that they wait for; ITSELF is the part of "
             "that time in which it waited for a lock itself, whose holder is the cause."
         )
@@ -116,15 +117,16 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
     return text
 
 
-def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) -> Iterator[Line]:
+def _table(
+    head: Sequence[str], accounts: Sequence[Account], row: Callable[[Account], Row], width: int
+) -> Iterator[Line]:
     """Yield a heading and the first rows. Names share the width that the figures leave."""
     yield ()
     yield _cells([(text, "dim") for text in head], width)
-    for index, row in enumerate(rows):
-        if index == MAX_ROWS:
-            yield line((f"and {number - MAX_ROWS} more", "dim"))
-            return
-        yield _cells(row, width)
+    for account in accounts[:MAX_ROWS]:
+        yield _cells(row(account), width)
+    if len(accounts) > MAX_ROWS:
+        yield line((f"and {len(accounts) - MAX_ROWS} more", "dim"))
 
 
 def _cells(row: Row, width: int) -> Line:
@@ -150,7 +152,7 @@ def _client_row(account: ActorAccount) -> Row:
     )
 
 
-def _lock_row(account: LockAccount, names: Mapping[str, str]) -> Row:
+def _lock_row(names: Mapping[str, str], account: LockAccount) -> Row:
     most = [f"{names.get(actor, actor)} {_cost(charge)}" for actor, charge in account.charged[:1]]
     return (
         (account.path, "strong"),

@@ -348,15 +348,16 @@ def _followed(
 ) -> Iterator[tuple[PackedStep, World]]:
     """Yield the steps from `first` on, each with its world. `known` is the world before them."""
     start = max(index for index, block in enumerate(blocks) if block.number <= first)
-    if known is None:
+    world, applied_from = known, first
+    if world is None:
         start = max(index for index in range(start + 1) if blocks[index].state is not None)
-    applied_from = blocks[start].number if known is None else first  # `known` has earlier facts
-    world = known
+        applied_from = blocks[start].number
     for block in blocks[start:]:
         if world is None or (block.starts_over and block.number >= applied_from):
             world = block.world()
         for step, its_pieces in zip(block.steps, _pieces_by_step(block), strict=True):
-            for piece in its_pieces if step.number >= applied_from else ():
-                world = world.after(*facts_in(piece, world))
+            if step.number >= applied_from:
+                for piece in its_pieces:
+                    world = world.after(*facts_in(piece, world))
             if step.number >= first:
                 yield step, world

@@ -62,16 +62,13 @@ class Pulse:
         second = frame.at // SECOND_MS
         if self._seconds and self._seconds[-1].second >= second:
             same = self._seconds.pop()  # a second with several frames has one entry
-            p99 = self._p99(frame.at) if acquired else same.wait_p99_ms
             acquired, second = acquired + same.acquired, same.second
-        else:
-            p99 = self._p99(frame.at)
         self._seconds.append(
             PulseSecond(
                 second,
                 acquired,
                 self._waiting,
-                p99,
+                self._p99(frame.at),
                 report.ensemble.session_count,
                 report.cost.requests_per_s if report.cost is not None else None,
                 report.is_lost,

@@ -107,14 +107,13 @@ def _parts(shown: ShownLesson, width: int) -> list[Line]:
     for number, part in enumerate(parts, start=1):
         scene, counted = shown.scenes.get(part.scene), shown.counted.get(part.scene)
         is_on = part.scene == loaded and progress.phase != "over"
-        state = "done" if counted else "ahead"
-        mark, ink = MARKS["now" if is_on else state]
+        played = "done" if counted else "ahead"
+        mark, ink = MARKS["now" if is_on else played]
         name = f"part {number}: " if len(parts) > 1 else ""
         title = scene.title if scene else part.scene
-        again = " again" if part.scene == loaded else ""
         lines += hanging_lines(line(INDENT, (f"{mark} ", ink)), f"{name}{title}", width)
         if part.scene == following and not is_on:
-            hint = f"enter plays it{again}"
+            hint = "enter plays it again" if part.scene == loaded else "enter plays it"
             if width_of(lines[-1]) + 2 + len(hint) <= width:
                 lines[-1] = (*lines[-1], Run(f"  {hint}", "dim"))
             else:

@@ -224,14 +224,13 @@ def list_ring(
     """Draw a list for any width. A ring has an arrow from its end back to its beginning."""
     steps = ring_order(deadlock.steps)
     is_closed = is_ring(steps)
+    is_cut = len(steps) > MAX_CLIENTS
+    shown = [*steps[:FIRST], *steps[-LAST:]] if is_cut else steps
     lines: list[Line] = []
-    hidden = len(steps) - FIRST - LAST
-    for at, step in enumerate(steps):
-        if len(steps) > MAX_CLIENTS and FIRST <= at < FIRST + hidden:
-            if at == FIRST:
-                more = line((" │    " if is_closed else "      ", "waits"))
-                lines.append((*more, *line((f"… {hidden} more …", "dim"))))
-            continue
+    for at, step in enumerate(shown):
+        if is_cut and at == FIRST:
+            more = f"… {len(steps) - len(shown)} more …"
+            lines.append(line((" │    " if is_closed else "      ", "waits"), (more, "dim")))
         arrow = "  "
         if is_closed:
             arrow = " ┌─▶ " if at == 0 else " │   "

@@ -122,8 +122,7 @@ def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
     """Yield the wake-ups in the watch tables."""
     members, watch_check = detail.queue.members, detail.view.watch_check
     if len(members) > MAX_MAPPED_MEMBERS:
-        wanted = {*range(FIRST_NODES), *([] if chosen is None else [chosen])}
-        for place in sorted(wanted):
+        for place in sorted({*range(FIRST_NODES), chosen or 0}):
             if place < len(members) and (watching := watch_check.watchers(members[place])):
                 yield WakeUp(place, (), number=len(watching))
         return

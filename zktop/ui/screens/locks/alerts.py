@@ -15,7 +15,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several, unblocks
 from zktop.model.report import Report
 from zktop.model.waits.confidence import CONFIDENCE_WORD, CONFIRMED, Confidence
-from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.deadlock import Deadlock, DeadlockStep
 from zktop.model.waits.ways_out import kill_or_wait
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock, no_locks
@@ -166,14 +166,7 @@ def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line
         for other in deadlock.steps
         if other.blocker == step.actor
     ]
-    clients = [
-        line(
-            " ", (step.name, "strong"),
-            (f" {address}" if has_address and address else "", "address"),
-        )
-        for step, _ in pairs
-        for address in [report.address(session_of(step.actor), step.name)]
-    ]  # fmt: skip
+    clients = [_client(step, report, has_address=has_address) for step, _ in pairs]
     client_cells = max(map(width_of, clients), default=0)
     lock_cells = max((cell_len(other.waits.lock) for _, other in pairs), default=0)
     return [
@@ -185,6 +178,11 @@ def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line
         )
         for client, (_, other) in zip(clients, pairs, strict=True)
     ]  # fmt: skip
+
+
+def _client(step: DeadlockStep, report: Report, *, has_address: bool) -> Line:
+    address = report.address(session_of(step.actor), step.name) if has_address else ""
+    return line(" ", (step.name, "strong"), (f" {address}" if address else "", "address"))
 
 
 def _finding(finding: Finding) -> Alert:

@@ -112,11 +112,7 @@ def _belief(view: LockView, own: Member) -> str:
 def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> str:
     """Return what happens to one lock. Nothing wakes the nodes in `asleep`."""
     lock = part_held_by(view.lock, session)
-    other_holders = [holder for holder in lock.holders if holder.owner != session]
-    lasting = [
-        holder for holder in lock.holders if holder.owner == session and not holder.releases
-    ]
-    if lasting:
+    if any(holder.owner == session and not holder.releases for holder in lock.holders):
         return f"{lock.path} stays locked: the node is persistent"
     waiters = [waiter for waiter in lock.waiters[:MAX_MEMBERS_SEARCHED] if waiter.owner != session]
     heirs = [waiter for waiter in waiters if _is_freed(view, waiter, session)]
@@ -125,10 +121,10 @@ def _inheritance(view: LockView, session: Session, asleep: Collection[Text]) -> 
     if heirs:
         sleeping = not_woken([view.client_names.of(heir) for heir in heirs])
         return f"{lock.path} is released; {sleeping}"
-    if other_holders:
-        return (
-            f"{lock.path} stays held by {_others(view, other_holders, next(iter(waiters), None))}"
-        )
+    others = [holder for holder in lock.holders if holder.owner != session]
+    if others:
+        first = waiters[0] if waiters else None
+        return f"{lock.path} stays held by {_others(view, others, first)}"
     if waiters:
         return f"{lock.path} is released; the next holder depends on other clients"
     return f"{lock.path} is released{_watching(view)}"
