@@ -41,7 +41,8 @@ FAILED_POLL = Scene(
             until="bob acquired, bob connected",
         ),
     ),
-    "Both believe that they hold the lock, but only ann does. ZooKeeper's data shows no error.",
+    "Both believe that they hold the lock, but only ann does. zktop sees what bob watches "
+    "(nothing), but not what it believes.",
     group="Client bugs",
 )
 
