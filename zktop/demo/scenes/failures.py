@@ -54,7 +54,8 @@ WORK_FAILS = Scene(
             ended="one",
         ),
     ),
-    "two acquires the lock immediately. If one had died, its session would first have to expire.",
+    "two acquires the lock immediately. If client one had died, its session would have to expire "
+    "first.",
     group="Crashes and expiry",
 )
 

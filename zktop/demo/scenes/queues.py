@@ -61,7 +61,7 @@ NO_HERD = Scene(
             ended="ann",
         ),
     ),
-    "Compare the notifications with those of the scene `herd`.",
+    "Compare the notifications with those of the scene 'The herd'.",
     group="Herds",
 )
 

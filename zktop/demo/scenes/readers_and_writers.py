@@ -49,7 +49,7 @@ READ_WRITE_HERD = Scene(
             ended="host1",
         ),
     ),
-    "Node names show the client and its mode: host1-R-, host3-W-. Compare `readers-and-writers`.",
+    "Node names show the client and its mode: host1-R-, host3-W-. Compare 'Readers and writers'.",
     group="Herds",
 )
 
