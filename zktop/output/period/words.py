@@ -273,7 +273,7 @@ def _tables(period: PeriodJson) -> Iterator[WordTable]:
         [_client_row(client) for client in accounting.clients],
     )
     yield WordTable(
-        "Locks",
+        "Locks held or waited for",
         "",
         ("lock", "clients waited", "mostly for", *figures),
         [_lock_row(lock) for lock in accounting.locks],
