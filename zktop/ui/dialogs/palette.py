@@ -71,10 +71,8 @@ class PaletteDialog(Dialog[PaletteItem]):
     def _read(self) -> None:
         """List the sessions as well, once their names are known."""
         self._is_reading = False
-        names_before = [item.name for item in self._recent]
         self._find_recent()
-        if self._text or [item.name for item in self._recent] != names_before:
-            self._show()
+        self._show()
 
     def _find_recent(self) -> None:
         named = (item_named(name, self._groups) for name in self._recent_names)

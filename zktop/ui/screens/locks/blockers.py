@@ -73,8 +73,7 @@ def blockers(report: Report, at_most: int) -> Iterator[Blocker]:
 def _blocker(root: RootBlocker, report: Report) -> Blocker:
     deadlock = deadlock_of(root, report)
     if deadlock is not None:
-        is_sure = deadlock.is_sure
-        why = "deadlock" if is_sure else "likely deadlock"
+        why = "deadlock" if deadlock.is_sure else "likely deadlock"
         link = LineLink("findings", Selection(case=deadlock.id))
         names = [*dict.fromkeys(step.name for step in deadlock.steps)]
         return Blocker(root, names, why, ink_of_deadlock(deadlock), link)
