@@ -1,6 +1,7 @@
 """Which layout a root is recognised by, and that the order of a listing does not matter."""
 
 from itertools import permutations
+from unittest.mock import Mock
 
 import pytest
 from model.locks.lock_worlds import ROOT, ZXID, child, lock_in, nodes, world_of
@@ -8,7 +9,9 @@ from model.make_facts import NOW
 
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
+from zktop.model.locks import shapes
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.lock_kind import is_election
@@ -32,6 +35,18 @@ def test_a_member_newer_than_the_counter_does_not_make_a_lock_unknown() -> None:
     later = world.after(child("job-0000000003", czxid=ZXID + 1, zxid=ZXID + 2))
 
     assert len(lock_in(later).queues[0].members) == 3
+
+
+def test_no_other_shape_is_tried_on_the_parent_of_a_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of thousands of folders named by a number asks whether the parent is a lease."""
+    tried = Mock(wraps=shapes.shape_of)
+    monkeypatch.setattr(shapes, "shape_of", tried)
+    world = world_of(["1001", "1002"], next_sequence=3, path="/orders")
+
+    assert shapes.part_of(LockSite(Text("/orders/1001"), world, Settings())) is None
+    assert not tried.called
 
 
 def test_a_number_that_the_counter_has_not_reached_is_none() -> None:

@@ -90,4 +90,6 @@ def part_of(site: LockSite) -> Text | None:
         return whole if site.knows(whole) else None
     shapes = shapes_with_part(name)
     above = site.above() if shapes else None
-    return parent if above is not None and shape_of(above) in shapes else None
+    if above is None or not any(shape.fits(above) for shape in shapes):
+        return None
+    return parent if shape_of(above) in shapes else None  # an earlier shape may fit, too
