@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from zktop.app.garbage_collection import collect_rarely
+from zktop.app import run_ui
+from zktop.app.clusters import Clusters, open_cluster
+from zktop.app.garbage_collection import NEW_OBJECTS, collect_rarely
+from zktop.config.keys_and_defaults import Config
+from zktop.ui.app import Zktop
+from zktop.ui.settings import UiSettings
 
 PICTURES, OBJECTS = 200, 3_000
 
@@ -41,3 +46,11 @@ def test_drawing_causes_no_full_collection() -> None:
     assert full_collections(draw_pictures) > 1
     collect_rarely()
     assert full_collections(draw_pictures) == 0
+
+
+def test_the_ui_collects_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From its first picture on."""
+    monkeypatch.setattr(Zktop, "run", lambda _app: gc.get_threshold()[0])
+    clusters = Clusters({"zk1": ""}, lambda name: open_cluster(name, Config()))
+
+    assert run_ui._run(clusters, UiSettings()) == NEW_OBJECTS

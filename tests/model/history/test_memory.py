@@ -5,7 +5,11 @@ import tracemalloc
 from model.make_facts import NOW
 from model.plain_locks import Root, note
 
-from zktop.model.history.all_locks import MAX_VANISHED_ROOTS, LockHistories
+from zktop.model.history.all_locks import (
+    MAX_VANISHED_QUEUES,
+    MAX_VANISHED_ROOTS,
+    LockHistories,
+)
 from zktop.model.history.attempts import MAX_IDENTITIES
 from zktop.model.history.duration_samples import MAX_SAMPLES
 from zktop.model.history.events import Since
@@ -64,12 +68,14 @@ def test_locks_of_one_job_each_are_forgotten() -> None:
     for number in range(MAX_VANISHED_ROOTS + 50):
         root = Root(f"/jobs/{number}", czxid=10 + number)
         root.create("alice")
+        root.create("bob")
         lock = root.look()
         note(histories, root.path, None, lock, NO_ENSEMBLE, NOW)
         note(histories, root.path, lock, None, NO_ENSEMBLE, NOW)
 
     kept = (histories._first, histories._logs, histories._vanished_roots)
     assert [len(part) for part in kept] == [0, 0, MAX_VANISHED_ROOTS]
+    assert len(histories.vanished_queues) == MAX_VANISHED_QUEUES
 
 
 def test_a_returned_history_does_not_change() -> None:

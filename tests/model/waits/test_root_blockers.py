@@ -194,6 +194,15 @@ def _summed(
     return actors, len(some), len(some) - len(since), sum(now_ms - at for at in since)
 
 
+def test_a_long_queue_is_a_step_of_a_ranking(monkeypatch: pytest.MonkeyPatch):
+    """The work for a queue grows with its requests, and a hundred long ones would stop the UI."""
+    monkeypatch.setattr(ranked, "WORK_PER_STEP", 2)
+    short, long = (graph(queues) for queues in ("X x: A@1 ; Y x: B@2", "X x: A@1 B@2 C@3"))
+
+    assert [blockers is None for blockers in ranking(short, 100_000, {})] == [False]
+    assert [blockers is None for blockers in ranking(long, 100_000, {})] == [True, False]
+
+
 def test_a_queue_that_is_removed_during_a_ranking_still_counts(monkeypatch: pytest.MonkeyPatch):
     """A ranking in steps sees the queues of its first step, also those that are gone by then."""
     monkeypatch.setattr(ranked, "WORK_PER_STEP", 1)

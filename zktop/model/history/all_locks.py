@@ -317,7 +317,7 @@ class LockHistories:
 
 
 def _drop_oldest(by_path: dict[Text, Any], most: int) -> None:
-    """Forget what was added first if there is more than this."""
+    """Forget the entry that was added first if there are more than `most`."""
     if len(by_path) > most:
         del by_path[next(iter(by_path))]
 

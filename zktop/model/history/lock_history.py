@@ -45,7 +45,7 @@ class VanishedQueue(NamedTuple):
     members: int
     is_all: bool = True  # if not, it had at least this many members
     is_certain: bool = True  # if not, all of them left just before, and may have given up
-    waiters: tuple[Session, ...] = ()  # some whose end may have removed their nodes
+    waiters: tuple[Session, ...] = ()  # some: if all of them ended, their nodes went with them
 
 
 class RootHistory(msgspec.Struct, frozen=True, gc=False):
